@@ -9,7 +9,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -35,16 +34,11 @@ import org.opendedup.sar.container.PackedContainer;
 /**
  * One bit of one file of a closed volume flips, or a sector of it is damaged; some hundred times. Never wrong bytes, a
  * crash or a hang. {@code -Dsar.seeds=N} makes N trials, {@code -Dsar.seed=N} repeats the trials of a run.
- *
- * <p>Files of the index are damaged only with {@code -Dsar.index=true}: of some two thousand trials, one hung in
- * RocksDB while it opened a damaged index, and the cause is not known (docs/plan.md).
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BitFlipTest {
     private static final int TRIALS = Integer.getInteger("sar.seeds", 400);
-    private static final List<Part> PARTS = Arrays.stream(Part.values())
-            .filter(part -> Boolean.getBoolean("sar.index") || !part.name().startsWith("INDEX"))
-            .toList();
+    private static final List<Part> PARTS = List.of(Part.values());
     private static final Path MEMORY = Path.of("/dev/shm");
     private static final int THREADS = 2;
     private static final int HANGS_AFTER_S = 60;

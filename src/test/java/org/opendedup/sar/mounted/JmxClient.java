@@ -52,9 +52,14 @@ final class JmxClient implements AutoCloseable {
 
     /** The notifications of the SSD's state from now on. */
     BlockingQueue<Notification> listen() throws Exception {
+        return listen("SsdLog");
+    }
+
+    /** The notifications of the bean of a type from now on. */
+    BlockingQueue<Notification> listen(String type) throws Exception {
         BlockingQueue<Notification> heard = new LinkedBlockingQueue<>();
         server.addNotificationListener(
-                VolumeRegistration.sarName("SsdLog", volume),
+                VolumeRegistration.sarName(type, volume),
                 (notification, handback) -> heard.add(notification),
                 null,
                 null);

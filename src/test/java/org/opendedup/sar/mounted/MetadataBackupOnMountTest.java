@@ -59,14 +59,32 @@ class MetadataBackupOnMountTest {
         return Json.read(result.output());
     }
 
-    private void flipBitIn(Path metadata, String kind) throws IOException {
-        List<Path> files;
-        try (Stream<Path> list = Files.list(metadata)) {
-            files = list.filter(file -> file.getFileName().toString().contains(kind))
+    private static List<Path> files(Path folder, String kind) throws IOException {
+        try (Stream<Path> list = Files.list(folder)) {
+            return list.filter(file -> file.getFileName().toString().contains(kind))
                     .filter(file -> file.toFile().length() > 0)
                     .sorted()
                     .toList();
         }
+    }
+
+    /** Returns the tables of the database that a backup has too; of a table written later there is no copy. */
+    private static List<Path> tablesWithBackup(MountedVolume volume) throws IOException {
+        List<Path> backedUp = Damage.files(volume.data().resolve("metadata-backups"), "");
+        List<Path> tables = new ArrayList<>();
+        for (Path table : files(volume.metadata(), ".sst")) {
+            for (Path copy : backedUp) {
+                if (Files.mismatch(table, copy) < 0) {
+                    tables.add(table);
+                    break;
+                }
+            }
+        }
+        return tables;
+    }
+
+    private void flipBitInOneOf(List<Path> files) throws IOException {
+        assertFalse(files.isEmpty());
         Path file = files.get(random.nextInt(files.size()));
         byte[] bytes = Files.readAllBytes(file);
         bytes[bytes.length / 2] ^= 1;
@@ -84,7 +102,7 @@ class MetadataBackupOnMountTest {
             assertEquals(1, backups.size(), "the unmount has made the first one");
             fill(volume, 3, 5);
             volume.unmount();
-            flipBitIn(volume.metadata(), "MANIFEST-");
+            flipBitInOneOf(files(volume.metadata(), "MANIFEST-"));
             Commands.Result refused = volume.tryMount(volume.mountPoint());
             assertFalse(refused.exitCode() == 0, refused::output);
             String told = refused.output() + Files.readString(volume.log());
@@ -124,7 +142,7 @@ class MetadataBackupOnMountTest {
             volume.mount();
             fill(volume, 3, 4);
             volume.unmount();
-            flipBitIn(volume.metadata(), ".sst");
+            flipBitInOneOf(tablesWithBackup(volume));
             Map<String, Object> report = Json.object(run(volume, "sdfs-check", "--salvage-metadata"), "metadata");
             assertEquals(1, ((List<?>) report.get("mended")).size(), report::toString);
             volume.mount();

@@ -51,7 +51,7 @@ class RestoreTest {
 
     @Test
     void damageInAContainerIsNamed() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("damaged")))
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("flipped")))
                 .mount()) {
             Bytes.writeAndSync(volume.mountPoint().resolve("file"), Bytes.random(1, 2 * MIB));
             volume.unmount();

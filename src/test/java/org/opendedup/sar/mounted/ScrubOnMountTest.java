@@ -1,5 +1,6 @@
 package org.opendedup.sar.mounted;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -74,6 +75,55 @@ class ScrubOnMountTest {
             assertEquals(1, Json.number(last, "damagedFrames"), last::toString);
             volume.unmount();
         }
+    }
+
+    @Test
+    void aWrongCopyOnTheSsdIsDroppedAndTheFilesStayWhole() throws Exception {
+        Path place = Files.createDirectory(folder.resolve("ssd"));
+        Path ssd = place.resolve("copies");
+        try (MountedVolume volume = MountedVolume.makeWith(
+                place,
+                "--hash-type=SHA256",
+                "--sar-ssd-location=" + ssd,
+                "--sar-ssd-capacity=200MB",
+                "--sar-policy=reference-count",
+                "--sar-reference-count-threshold=2")) {
+            volume.mount();
+            byte[] shared = Bytes.random(7, 64 << 10);
+            for (int i = 0; i < 4; i++) {
+                Bytes.writeAndSync(volume.mountPoint().resolve("file" + i), shared);
+            }
+            volume.remount();
+            // The control: nothing is wrong yet.
+            Map<String, Object> sound = Json.object(verified(volume), "ssd");
+            long copies = Json.number(sound, "copies");
+            assertTrue(copies > 0, sound::toString);
+            assertEquals(0, Json.number(sound, "wrong"));
+            volume.unmount();
+            Path segment = Damage.files(ssd, ".segment").get(0);
+            byte[] records = Files.readAllBytes(segment);
+            Damage.overwrite(segment, 1000, new byte[] {(byte) ~records[1000]});
+            volume.mount();
+
+            Map<String, Object> result = verified(volume);
+            assertEquals(1, Json.number(Json.object(result, "ssd"), "wrong"), result::toString);
+            assertEquals(copies, Json.number(Json.object(result, "ssd"), "copies"));
+            assertTrue(Json.number(Json.object(result, "index"), "entries") > 0, result::toString);
+            Commands.Result shown = cli(volume, "scrub", "status");
+            assertTrue(shown.output().contains("1 wrong copies on the SSD were dropped"), shown::output);
+            for (int i = 0; i < 4; i++) {
+                assertArrayEquals(shared, Files.readAllBytes(volume.mountPoint().resolve("file" + i)));
+            }
+            assertEquals(copies - 1, Json.number(Json.object(verified(volume), "ssd"), "copies"));
+            volume.unmount();
+        }
+    }
+
+    /** Returns the result of a whole scrub, which finds no damage. */
+    private static Map<String, Object> verified(MountedVolume volume) throws IOException {
+        Commands.Result result = cli(volume, "scrub", "start", "--wait", "--json");
+        assertEquals(0, result.exitCode(), result::output);
+        return Json.read(result.output());
     }
 
     @Test

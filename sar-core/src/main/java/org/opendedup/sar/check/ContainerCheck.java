@@ -11,12 +11,12 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
-import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerCounts;
@@ -38,11 +38,23 @@ final class ContainerCheck {
     private final FindingList findings;
     private final LostChunks lost;
     private final EntriesByPack entries;
+    private final @Nullable PresentContainers present;
     private final Set<Long> damagedEntries = new HashSet<>();
+    /** Places in which containers of a volume in use were checked a second time. */
+    private final Set<StoredContainer> rechecked = new HashSet<>();
+
     private long strayBytes;
     private long strayPacks;
 
-    ContainerCheck(Directory data, ContainerRecords records, Mend mend, FindingList findings, LostChunks lost) {
+    /** @param present null if the volume is not in use */
+    ContainerCheck(
+            Directory data,
+            ContainerRecords records,
+            Mend mend,
+            FindingList findings,
+            LostChunks lost,
+            @Nullable PresentContainers present) {
+        this.present = present;
         this.data = data;
         this.records = records;
         this.mend = mend;
@@ -119,6 +131,9 @@ final class ContainerCheck {
                 checkHeader(reader, pack);
             }
             PlaceCheck.run(contents, reader.length(), (entry, problem) -> {
+                if (isMoved(entry)) {
+                    return;
+                }
                 int finding = findings.add(
                         Severity.DEFECT, Kind.WRONG_ENTRY, PlaceCheck.name(entry) + " " + problem, mend.rebuilding());
                 findings.addContainer(finding, entry.container());
@@ -128,6 +143,9 @@ final class ContainerCheck {
                 checkUse(entry);
                 check(reader, entry);
                 named += PackFormat.align(entry.stored().bytes());
+            }
+            if (present != null) {
+                return; // Packs of a volume in use have space reserved for what is written next.
             }
             long strays = data.allocatedBytes(PackFormat.fileName(pack)) - named - TOLERATED_BYTES;
             if (strays > 0) {
@@ -143,7 +161,17 @@ final class ContainerCheck {
         }
     }
 
-    private void missingPack(long pack, List<ContainerEntry> contents, String problem) {
+    private void missingPack(long pack, List<ContainerEntry> all, String problem) throws IOException {
+        List<ContainerEntry> contents = new ArrayList<>();
+        for (ContainerEntry entry : all) {
+            if (!isMoved(entry)) {
+                contents.add(entry);
+            }
+        }
+        // A pack of a volume in use that has nothing of the cut may be removed while it is looked at.
+        if (contents.isEmpty() && (present != null || !all.isEmpty())) {
+            return;
+        }
         long live = contents.stream().mapToLong(ContainerEntry::liveBytes).sum();
         String name = PackFormat.fileName(pack);
         int finding = findings.add(
@@ -230,7 +258,7 @@ final class ContainerCheck {
             return;
         }
         List<String> differences = differences(entry, found.stored());
-        if (!differences.isEmpty()) {
+        if (!differences.isEmpty() && !isMoved(entry)) {
             int finding = findings.add(
                     Severity.DEFECT,
                     Kind.WRONG_ENTRY,
@@ -240,16 +268,19 @@ final class ContainerCheck {
                     mend.rebuilding());
             findings.addContainer(finding, entry.container());
         }
-        checkOwnHeader(reader, found);
+        checkOwnHeader(reader, entry, found);
         checkChunks(entry, found);
     }
 
-    private void checkOwnHeader(PackReader reader, FoundContainer found) throws IOException {
+    private void checkOwnHeader(PackReader reader, ContainerEntry entry, FoundContainer found) throws IOException {
         try {
             reader.checkHeader(found);
         } catch (UnsupportedFormatException e) {
             throw e;
         } catch (IOException e) {
+            if (isMoved(entry)) {
+                return;
+            }
             int finding = findings.add(
                     Severity.DEFECT,
                     Kind.CONTAINER_HEADER,
@@ -280,7 +311,45 @@ final class ContainerCheck {
         }
     }
 
-    private void missing(ContainerEntry entry, String problem) {
+    /**
+     * Returns whether a container of a volume in use was written anew or removed since the metadata were copied; what
+     * was found in its old place says nothing then. Checks it in its new place.
+     */
+    private boolean isMoved(ContainerEntry entry) throws IOException {
+        if (present == null) {
+            return false;
+        }
+        StoredContainer now = present.of(entry.container());
+        if (now == null) {
+            return true;
+        }
+        if (isSamePlace(now, entry.stored())) {
+            return false;
+        }
+        if (rechecked.add(now)) {
+            ContainerEntry moved = new ContainerEntry(entry.container(), now, entry.liveBytes(), entry.damagedSlots());
+            try (PackReader reader = PackReader.open(data, now.pack())) {
+                check(reader, moved);
+            } catch (UnsupportedFormatException e) {
+                throw e;
+            } catch (IOException e) {
+                missing(moved, "its pack cannot be read: " + e.getMessage());
+            }
+        }
+        return true;
+    }
+
+    /** A container that was sealed meanwhile lies where it was. */
+    private static boolean isSamePlace(StoredContainer now, StoredContainer before) {
+        return now.pack() == before.pack()
+                && now.offset() == before.offset()
+                && now.writing().equals(before.writing());
+    }
+
+    private void missing(ContainerEntry entry, String problem) throws IOException {
+        if (isMoved(entry)) {
+            return;
+        }
         int finding = findings.add(
                 entry.liveBytes() > 0 ? Severity.LOSS : Severity.DEFECT,
                 Kind.MISSING_CONTAINER,
@@ -297,16 +366,18 @@ final class ContainerCheck {
             return;
         }
         BitSet missing = Chunks.missing(counts, found);
-        if (missing.isEmpty()) {
+        if (missing.isEmpty() || isMoved(entry)) {
             return;
         }
         boolean referred = missing.stream().anyMatch(slot -> counts.count(slot) > 0);
+        boolean areKnown = missing.stream().allMatch(counts::isDamaged);
         int finding = findings.add(
                 referred ? Severity.LOSS : Severity.DEFECT,
                 Kind.MISSING_CHUNKS,
                 count(missing.cardinality(), "chunk") + " of container " + entry.container()
-                        + ", which are counted as stored, are not in it",
-                mend.rebuilding());
+                        + ", which are counted as stored, are not in it"
+                        + (areKnown ? "; all of them are known to be lost" : ""),
+                areKnown ? mend.files() : mend.rebuilding());
         findings.addContainer(finding, entry.container());
         lost.addSlots(finding, entry.container(), missing);
     }
@@ -350,17 +421,40 @@ final class ContainerCheck {
     }
 
     /**
-     * Returns the frame table of a container for the check of references; null if this check reported the container.
+     * Returns the directory of a container for the check of references; null if this check reported the container.
+     *
+     * @throws IOException if it cannot be read, neither where it was nor where it is now
      */
     @Nullable
-    FrameTable frameTable(long container) throws IOException {
+    ChunkDirectory directory(long container) throws IOException {
         ContainerEntry entry = lost.hasWhole(container) ? null : records.entry(container);
         if (entry == null) {
             return null;
         }
-        try (PackReader reader = PackReader.open(data, entry.stored().pack())) {
-            FoundContainer found = reader.at(container, entry.stored());
-            return found == null ? null : found.table();
+        StoredContainer stored = entry.stored();
+        while (true) {
+            try {
+                return directory(container, stored);
+            } catch (IOException e) {
+                StoredContainer now = present == null ? null : present.of(container);
+                if (now == null || isSamePlace(now, stored)) {
+                    throw e;
+                }
+                stored = now;
+            }
+        }
+    }
+
+    private ChunkDirectory directory(long container, StoredContainer stored) throws IOException {
+        try (PackReader reader = PackReader.open(data, stored.pack())) {
+            FoundContainer found = reader.at(container, stored);
+            if (found == null
+                    || found.container() != container
+                    || !found.stored().writing().equals(stored.writing())) {
+                throw new CorruptionException(
+                        PackFormat.fileName(stored.pack()), stored.offset(), "container " + container, "none");
+            }
+            return ChunkDirectory.of(found);
         }
     }
 }

@@ -7,9 +7,16 @@ import java.util.List;
  *
  * @param inode its inode number
  * @param paths all its names, as paths from the volume's root that begin with a slash; empty if none was found
- * @param ranges the damaged bytes, in ascending order, neighbours merged
+ * @param ranges the damaged bytes, in ascending order, neighbours merged; the first ones if there are very many
+ * @param bytes number of damaged bytes, also of ranges that are left out
+ * @param moreRanges number of ranges that are left out
  */
-public record DamagedFile(long inode, List<String> paths, List<Range> ranges) {
+public record DamagedFile(long inode, List<String> paths, List<Range> ranges, long bytes, long moreRanges) {
+    public DamagedFile {
+        paths = List.copyOf(paths);
+        ranges = List.copyOf(ranges);
+    }
+
     /**
      * Bytes of a file.
      *
@@ -17,9 +24,4 @@ public record DamagedFile(long inode, List<String> paths, List<Range> ranges) {
      * @param to offset after the last byte
      */
     public record Range(long from, long to) {}
-
-    /** Returns the number of damaged bytes. */
-    public long bytes() {
-        return ranges.stream().mapToLong(range -> range.to() - range.from()).sum();
-    }
 }

@@ -3,6 +3,7 @@ package org.opendedup.sar.check;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,56 +16,106 @@ import org.opendedup.sar.metadata.RecipePage;
 
 /**
  * Finds which bytes of which files are in chunks that cannot be read: reads all recipes once, and then all names once.
- * Keeps in memory the damaged ranges, and the names of their files and of the folders above them.
+ * Keeps in memory the damaged ranges, and the names of their files and of the folders above them: at most
+ * {@value #MAX_RANGES} ranges, of a file at most {@value #MAX_RANGES_OF_FILE}; the bytes of all others are counted.
+ *
+ * <p>Files may change meanwhile: of each page of a recipe this sees one state that it had since the begin.
  */
-final class DamagedFiles {
+public final class DamagedFiles {
     /** Maximum number of names in a path; a deeper path begins with three dots. Also ends a circle of folders. */
     private static final int MAX_DEPTH = 4096;
+
+    static final int MAX_RANGES = 200_000;
+    static final int MAX_RANGES_OF_FILE = 20_000;
+
+    /** Number of inodes that are visited with one cursor of the database. */
+    private static final int INODES_AT_ONCE = 1000;
+
+    /** The damaged bytes of one file for one finding. */
+    private static final class Ranges {
+        final List<Range> list = new ArrayList<>();
+        long bytes;
+        long more;
+        /** End of the last range that was added or left out. */
+        long end = -1;
+    }
 
     private record Name(long directory, byte[] name) {}
 
     private final MetadataStore metadata;
     private final LostChunks lost;
     private final CheckProgress progress;
+    private final boolean withUnlinked;
+    private int ranges;
     /** Ranges by inode and by the number of the finding. */
-    private final Map<Long, Map<Integer, List<Range>>> damaged = new TreeMap<>();
+    private final Map<Long, Map<Integer, Ranges>> damaged = new TreeMap<>();
+
+    /** As {@link #damaged}; the ranges are neither sorted nor merged. */
+    private final Map<Long, Map<Integer, List<Range>>> others = new HashMap<>();
 
     private final Map<Long, List<Name>> names = new HashMap<>();
     /** Paths of folders, without a slash at the end. */
     private final Map<Long, String> folders = new HashMap<>();
 
-    DamagedFiles(MetadataStore metadata, LostChunks lost, CheckProgress progress) {
+    /**
+     * @param progress called for each inode, in the thread of {@link #run}, which passes on what it throws
+     * @param withUnlinked whether files count that have no name any more: on a mounted volume they may be open
+     */
+    public DamagedFiles(MetadataStore metadata, LostChunks lost, CheckProgress progress, boolean withUnlinked) {
         this.metadata = metadata;
         this.lost = lost;
         this.progress = progress;
+        this.withUnlinked = withUnlinked;
+    }
+
+    /** Adds a range that is damaged for another reason than a lost chunk, in any order; before {@link #run}. */
+    void add(int finding, long inode, long from, long to) {
+        others.computeIfAbsent(inode, none -> new TreeMap<>())
+                .computeIfAbsent(finding, none -> new ArrayList<>())
+                .add(new Range(from, to));
     }
 
     /** Returns the damaged files by the numbers of the findings. */
-    Map<Integer, List<DamagedFile>> run() throws IOException {
-        if (lost.isEmpty()) {
+    public Map<Integer, List<DamagedFile>> run() throws IOException {
+        if (!lost.isEmpty()) {
+            findLost();
+        }
+        others.forEach((inode, byFinding) -> byFinding.forEach((finding, wrong) -> {
+            Ranges merged = damaged.computeIfAbsent(inode, none -> new TreeMap<>())
+                    .computeIfAbsent(finding, none -> new Ranges());
+            wrong.sort(Comparator.comparingLong(Range::from));
+            wrong.forEach(range -> add(merged, range.from(), range.to()));
+        }));
+        if (damaged.isEmpty()) {
             return Map.of();
         }
-        long files = metadata.totals().files();
-        long[] done = new long[1];
-        metadata.namespace().forEachInode(inode -> {
-            progress.at("damaged files", done[0]++, files);
-            if (inode.links() > 0) {
-                find(inode);
-            }
-        });
         metadata.namespace().forEachEntry(Long.MAX_VALUE, (directory, name, inode, isDirectory) -> {
             if (damaged.containsKey(inode)) {
                 names.computeIfAbsent(inode, none -> new ArrayList<>()).add(new Name(directory, name));
             }
         });
         Map<Integer, List<DamagedFile>> found = new HashMap<>();
-        for (Map.Entry<Long, Map<Integer, List<Range>>> file : damaged.entrySet()) {
+        for (Map.Entry<Long, Map<Integer, Ranges>> file : damaged.entrySet()) {
             List<String> paths = paths(file.getKey());
             file.getValue()
-                    .forEach((finding, ranges) -> found.computeIfAbsent(finding, none -> new ArrayList<>())
-                            .add(new DamagedFile(file.getKey(), paths, List.copyOf(ranges))));
+                    .forEach((finding, of) -> found.computeIfAbsent(finding, none -> new ArrayList<>())
+                            .add(new DamagedFile(file.getKey(), paths, of.list, of.bytes, of.more)));
         }
         return found;
+    }
+
+    private void findLost() throws IOException {
+        long files = metadata.totals().files();
+        long[] done = new long[1];
+        long next = 1;
+        do {
+            next = metadata.namespace().someInodes(next, INODES_AT_ONCE, inode -> {
+                progress.at("damaged files", done[0]++, files);
+                if (inode.links() > 0 || withUnlinked) {
+                    find(inode);
+                }
+            });
+        } while (next != 0);
     }
 
     private void find(Inode inode) throws IOException {
@@ -81,7 +132,7 @@ final class DamagedFiles {
             if (finding >= 0 && from < to) {
                 add(
                         damaged.computeIfAbsent(inode.id(), none -> new TreeMap<>())
-                                .computeIfAbsent(finding, none -> new ArrayList<>()),
+                                .computeIfAbsent(finding, none -> new Ranges()),
                         from,
                         to);
             }
@@ -89,13 +140,20 @@ final class DamagedFiles {
     }
 
     /** Adds a range that begins at or after the end of the last one. */
-    private static void add(List<Range> ranges, long from, long to) {
-        int last = ranges.size() - 1;
-        if (last >= 0 && ranges.get(last).to() == from) {
-            ranges.set(last, new Range(ranges.get(last).from(), to));
+    private void add(Ranges of, long from, long to) {
+        int last = of.list.size() - 1;
+        of.bytes += to - from;
+        if (of.end == from) {
+            if (of.more == 0) {
+                of.list.set(last, new Range(of.list.get(last).from(), to));
+            }
+        } else if (of.list.isEmpty() || ranges < MAX_RANGES && of.list.size() < MAX_RANGES_OF_FILE) {
+            of.list.add(new Range(from, to));
+            ranges++;
         } else {
-            ranges.add(new Range(from, to));
+            of.more++;
         }
+        of.end = to;
     }
 
     private List<String> paths(long inode) throws IOException {

@@ -51,6 +51,16 @@ public record Finding(
         SUMMARY,
         /** References, counts, inodes or totals do not agree. */
         REFERENCES,
+        /** A recipe refers to a chunk that its container does not have, or has with other content or length. */
+        WRONG_REFERENCE,
+        /** A record of an inode, of a name or of a recipe cannot be decoded. */
+        DAMAGED_RECORD,
+        /** Names, inodes and directories do not agree. */
+        NAMES,
+        /** Entries of the fingerprint index name other content, or chunks that are not stored. */
+        INDEX,
+        /** Entries of the SSD's Map table name chunks that are not stored. */
+        SSD,
         /** A part of the check could not run. */
         NOT_CHECKED,
         /** Space in the packs that belongs to no container. */

@@ -27,6 +27,10 @@ record Mend(String volume) {
         return "restore the files from a backup; rewriting or deleting them ends this finding";
     }
 
+    String repair() {
+        return "unmount the volume, then: sdfs-check " + volume + " --repair";
+    }
+
     String metadata() {
         return "restore the metadata and the containers from a backup; no command mends this";
     }

@@ -1,5 +1,6 @@
 package org.opendedup.sar.check;
 
+import java.io.IOException;
 import java.util.List;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
@@ -13,14 +14,14 @@ public final class PlaceCheck {
     @FunctionalInterface
     public interface Report {
         /** @param problem what is wrong, to follow the entry's name in a sentence */
-        void problem(ContainerEntry entry, String problem);
+        void problem(ContainerEntry entry, String problem) throws IOException;
     }
 
     /**
      * @param entries those of one pack, by offset
      * @param length length of the pack in bytes
      */
-    public static void run(List<ContainerEntry> entries, long length, Report report) {
+    public static void run(List<ContainerEntry> entries, long length, Report report) throws IOException {
         long end = PackFormat.FIRST_CONTAINER;
         for (ContainerEntry entry : entries) {
             StoredContainer stored = entry.stored();

@@ -1,165 +1,222 @@
 package org.opendedup.sar.check;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.Finding.Kind;
+import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.metadata.ContainerCounts;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.Corrections;
+import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.StoredCopies;
 
 /**
- * Checks that the metadata of a volume are consistent with each other and with the containers' frame tables: every
- * reference of every recipe is counted, nothing else is counted, and every referenced copy lies in a container. Reads
- * no chunk data. Keeps in memory one int for each referenced chunk, and one map entry for each chunk that is cut by a
- * page border or by a change. No change may run at the same time.
+ * Compares the references of recipes with the counts and with the directories of the containers, container by
+ * container: each reference is counted, nothing else is counted, and each leads to a chunk of its container that has
+ * the fingerprint prefix and the length that the recipe says. Reads no chunk.
  */
-public final class ReferenceCheck {
-    /** The frame tables of the containers. */
-    @FunctionalInterface
-    public interface FrameTables {
-        /**
-         * Returns the frame table of a container; null if it is known to be unreadable and need not be reported.
-         *
-         * @throws IOException if it cannot be read
-         */
-        @Nullable
-        FrameTable of(long container) throws IOException;
-    }
+final class ReferenceCheck {
+    private final MetadataRecords records;
+    private final ChunkDirectory.Source directories;
+    private final CheckFindings findings;
+    private final Corrections corrections;
+    /** References of the present container by slot, and those of them that are continuations. */
+    private final int[] references = new int[ChunkId.MAX_SLOTS];
 
-    private final MetadataStore metadata;
-    private final FrameTables tables;
-    private final Consumer<String> report;
-    /** Number of references in the recipes that do not begin with the chunk's first byte, by chunk id. */
-    private final Map<Long, Integer> continuations = new HashMap<>();
-    /** Bytes of all files that are stored in chunks, according to the inodes. */
-    private long dataBytes;
-    /** The stored copies of all containers, according to their count records. */
+    private final int[] continuations = new int[ChunkId.MAX_SLOTS];
+    /** Slots of these arrays that are in use. */
+    private int slots;
+
     private StoredCopies recounted = StoredCopies.NONE;
 
-    /** @param report receives each problem, as one sentence */
-    public ReferenceCheck(MetadataStore metadata, FrameTables tables, Consumer<String> report) {
-        this.metadata = metadata;
-        this.tables = tables;
-        this.report = report;
+    ReferenceCheck(
+            MetadataRecords records,
+            ChunkDirectory.Source directories,
+            CheckFindings findings,
+            Corrections corrections) {
+        this.records = records;
+        this.directories = directories;
+        this.findings = findings;
+        this.corrections = corrections;
     }
 
-    public void run(CheckProgress progress) throws IOException {
-        Map<Long, int[]> references = recount(progress);
-        compareCounts(references);
-        checkCopies(references);
-        StoredCopies stored = metadata.totals().stored();
-        if (!stored.equals(recounted)) {
-            report("the volume counts as stored " + stored + " and its counts have " + recounted);
-        }
-        long counted = metadata.totals().logicalBytes();
-        if (counted != dataBytes) {
-            report("the volume counts " + counted + " bytes of data and its files " + dataBytes);
-        }
-    }
-
-    private void report(String problem) {
-        report.accept(problem);
-    }
-
-    /** Returns the number of references in the recipes, by container and slot. */
-    private Map<Long, int[]> recount(CheckProgress progress) throws IOException {
-        Map<Long, int[]> references = new HashMap<>();
-        long files = metadata.totals().files();
-        long[] done = new long[1];
-        metadata.namespace().forEachInode(inode -> {
-            progress.at("references of files", done[0]++, files);
-            recount(inode, references);
+    /**
+     * Runs the check.
+     *
+     * @param containers number of containers, for the progress
+     * @return the stored copies of all containers according to their counts
+     */
+    StoredCopies run(References sorted, long containers, CheckProgress progress) throws IOException {
+        References.Reader reader = sorted.read();
+        long[] done = {0};
+        records.forEachCounted((container, counts) -> {
+            withoutCounts(reader, container);
+            progress.at(CheckProgress.REFERENCES, done[0]++, containers);
+            check(reader, container, counts, true);
         });
-        return references;
+        withoutCounts(reader, Long.MAX_VALUE);
+        return recounted;
     }
 
-    private void recount(Inode inode, Map<Long, int[]> references) throws IOException {
-        int pageBytes = metadata.recipes().pageBytes();
-        dataBytes += inode.dataBytes();
-        long[] inRecipe = new long[1];
-        metadata.recipes().forEachPage(inode.id(), 0, Long.MAX_VALUE, (number, page) -> {
-            if (inode.links() > 0 && number * pageBytes + page.bytes() > inode.size() && !isOrphanTail(inode, number)) {
-                report("the recipe of inode " + inode.id() + " continues past the end of the file, in page " + number);
-            }
-            count(page, references);
-            inRecipe[0] += page.dataBytes();
-        });
-        if (inode.links() > 0 && inRecipe[0] != inode.dataBytes()) {
-            report("inode " + inode.id() + " counts " + inode.dataBytes() + " bytes of data and its recipe has "
-                    + inRecipe[0]);
+    private void withoutCounts(References.Reader reader, long end) throws IOException {
+        long container = reader.nextContainer();
+        while (container < end) {
+            check(reader, container, null, false);
+            container = reader.nextContainer();
         }
     }
 
-    private boolean isOrphanTail(Inode inode, long page) throws IOException {
-        return metadata.namespace().orphans().stream()
-                .anyMatch(orphan -> orphan.inode() == inode.id() && orphan.fromPage() <= page);
-    }
-
-    private void count(RecipePage page, Map<Long, int[]> references) {
-        for (int entry = 0; entry < page.count(); entry++) {
-            if (!page.isZero(entry)) {
-                long chunk = page.chunkId(entry);
-                int slot = ChunkId.slot(chunk);
-                int[] slots = references.computeIfAbsent(ChunkId.container(chunk), container -> new int[64]);
-                if (slot >= slots.length) {
-                    slots = Arrays.copyOf(slots, Math.max(slot + 1, slots.length * 2));
-                    references.put(ChunkId.container(chunk), slots);
-                }
-                slots[slot]++;
-                if (page.chunkOffset(entry) > 0) {
-                    continuations.merge(chunk, 1, Integer::sum);
-                }
-            }
-        }
-    }
-
-    private void compareCounts(Map<Long, int[]> references) throws IOException {
-        Map<Long, int[]> uncounted = new HashMap<>(references);
-        metadata.counts().forEachContainer((container, counts) -> {
+    private void check(References.Reader reader, long container, @Nullable ContainerCounts counts, boolean hasRecord)
+            throws IOException {
+        if (counts != null) {
             recounted = recounted.plus(StoredCopies.of(counts));
-            checkLengths(container, counts);
-            int[] slots = uncounted.remove(container);
-            int known = slots == null ? 0 : slots.length;
-            for (int slot = 0; slot < Math.max(counts.slots(), known); slot++) {
-                int counted = slot < counts.slots() ? counts.count(slot) : 0;
-                int referenced = slot < known && slots != null ? slots[slot] : 0;
-                if (counted != referenced) {
-                    report("chunk " + container + ":" + slot + " is counted " + counted + " times and referred to "
-                            + referenced + " times");
-                }
-                int continued = slot < counts.slots() ? counts.continuations(slot) : 0;
-                int found = continuations.getOrDefault(ChunkId.of(container, slot), 0);
-                if (continued != found) {
-                    report("chunk " + container + ":" + slot + " is counted " + continued
-                            + " times from after its first byte and referred to that way " + found + " times");
-                }
+        }
+        ChunkDirectory directory = null;
+        IOException unreadable = null;
+        try {
+            directory = directories.of(container);
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            unreadable = e;
+        }
+        Arrays.fill(references, 0, slots, 0);
+        Arrays.fill(continuations, 0, slots, 0);
+        slots = 0;
+        boolean isRight = hasRecord && counts != null;
+        if (unreadable != null && reader.nextContainer() == container) {
+            unreadable(reader, container, unreadable);
+        } else {
+            isRight &= compareReferences(reader, container, counts, directory);
+        }
+        if (!hasRecord) {
+            findings.container(report("container " + container + " is referred to and has no counts"), container);
+        } else if (counts != null) {
+            isRight &= compareCounts(container, counts);
+            isRight &= directory == null || hasLengths(container, counts, directory);
+        }
+        if (!isRight) {
+            correct(container, counts, directory);
+        }
+    }
+
+    private void correct(long container, @Nullable ContainerCounts counts, @Nullable ChunkDirectory directory)
+            throws IOException {
+        int all = Math.max(slots, counts == null ? 0 : counts.slots());
+        if (counts == null && directory != null) {
+            all = Math.max(all, directory.table().slots());
+        }
+        ChunkDirectory known = directory;
+        corrections.counts(container, counts, references, continuations, all, known == null ? null : known::length);
+    }
+
+    private int report(String problem) {
+        return findings.add(Severity.DEFECT, Kind.REFERENCES, problem);
+    }
+
+    private void count(References.Reader reader) {
+        references[reader.slot()]++;
+        continuations[reader.slot()] += reader.chunkOffset() > 0 ? 1 : 0;
+        slots = Math.max(slots, reader.slot() + 1);
+    }
+
+    /** The directory is damaged or missing, and nobody has said so yet: all references to the container are lost. */
+    private void unreadable(References.Reader reader, long container, IOException why) throws IOException {
+        int finding = findings.add(
+                Severity.LOSS,
+                Kind.MISSING_CONTAINER,
+                "container " + container + " is referred to and cannot be read: " + why.getMessage());
+        findings.container(finding, container);
+        while (reader.nextIn(container)) {
+            count(reader);
+            damaged(finding, reader);
+        }
+    }
+
+    private void damaged(int finding, References.Reader reader) {
+        findings.damaged(finding, reader.inode(), reader.fileOffset(), reader.fileOffset() + reader.length());
+    }
+
+    /** Returns whether the container has all chunks that are referred to and not known to be damaged. */
+    private boolean compareReferences(
+            References.Reader reader,
+            long container,
+            @Nullable ContainerCounts counts,
+            @Nullable ChunkDirectory directory)
+            throws IOException {
+        boolean hasAll = true;
+        String reported = "";
+        int finding = -1;
+        while (reader.nextIn(container)) {
+            count(reader);
+            boolean isKnown = counts != null && counts.isDamaged(reader.slot());
+            String problem = directory == null || isKnown ? null : problem(reader, container, directory);
+            if (problem == null) {
+                continue;
             }
-        });
-        uncounted.keySet().forEach(container -> report("container " + container + " is referred to and has no counts"));
+            // Neighbours in the order of slots: one finding for each chunk and reason.
+            if (!problem.equals(reported)) {
+                finding = findings.add(Severity.LOSS, Kind.WRONG_REFERENCE, problem);
+                findings.container(finding, container);
+                reported = problem;
+            }
+            damaged(finding, reader);
+            hasAll &= directory == null || directory.has(reader.slot());
+        }
+        return hasAll;
+    }
+
+    private static @Nullable String problem(References.Reader reader, long container, ChunkDirectory directory) {
+        int slot = reader.slot();
+        String chunk = "chunk " + container + ":" + slot;
+        if (!directory.has(slot)) {
+            return chunk + " is referred to and not in its container, which has "
+                    + directory.table().slots() + " chunks";
+        }
+        if (!directory.mayBegin(slot, reader.prefix())) {
+            return chunk + " has another fingerprint than files that refer to it expect: it is not their content";
+        }
+        int length = directory.length(slot);
+        return length > 0 && reader.chunkOffset() + reader.length() > length
+                ? chunk + " has " + length + " bytes, and files refer to bytes after its end"
+                : null;
+    }
+
+    private boolean compareCounts(long container, ContainerCounts counts) {
+        boolean isRight = true;
+        for (int slot = 0; slot < Math.max(counts.slots(), slots); slot++) {
+            int counted = slot < counts.slots() ? counts.count(slot) : 0;
+            int referenced = slot < slots ? references[slot] : 0;
+            if (counted != referenced) {
+                isRight = false;
+                findings.container(
+                        report("chunk " + container + ":" + slot + " is counted " + counted + " times and referred to "
+                                + referenced + " times"),
+                        container);
+            }
+            int continued = slot < counts.slots() ? counts.continuations(slot) : 0;
+            int found = slot < slots ? continuations[slot] : 0;
+            if (continued != found) {
+                isRight = false;
+                findings.container(
+                        report("chunk " + container + ":" + slot + " is counted " + continued
+                                + " times from after its first byte and referred to that way " + found + " times"),
+                        container);
+            }
+        }
+        return isRight;
     }
 
     /**
      * Checks that the chunks of a frame have the frame's total length, if all of them are counted, and otherwise no
      * more: a frame must have all chunks that are counted.
      */
-    private void checkLengths(long container, ContainerCounts counts) {
-        @Nullable FrameTable table;
-        try {
-            table = tables.of(container);
-        } catch (IOException e) {
-            // If something in it is referenced, checkCopies reports that it cannot be read.
-            return;
-        }
-        if (table == null) {
-            return;
-        }
+    private boolean hasLengths(long container, ContainerCounts counts, ChunkDirectory directory) {
+        boolean isRight = true;
+        FrameTable table = directory.table();
         for (int frame = 0; frame < table.frames(); frame++) {
             int end = table.firstSlot(frame) + table.slotCount(frame);
             boolean allAlive = true;
@@ -169,28 +226,13 @@ public final class ReferenceCheck {
                 bytes += counts.isAlive(slot) ? counts.length(slot) : 0;
             }
             if (bytes > table.rawLength(frame) || allAlive && bytes != table.rawLength(frame)) {
-                report("frame " + frame + " of container " + container + " has " + table.rawLength(frame)
-                        + " bytes of chunks and its counts say " + bytes);
+                isRight = false;
+                findings.container(
+                        report("frame " + frame + " of container " + container + " has " + table.rawLength(frame)
+                                + " bytes of chunks and its counts say " + bytes),
+                        container);
             }
         }
-    }
-
-    private void checkCopies(Map<Long, int[]> references) {
-        references.forEach((container, slots) -> {
-            try {
-                FrameTable table = tables.of(container);
-                if (table == null) {
-                    return;
-                }
-                for (int slot = table.slots(); slot < slots.length; slot++) {
-                    if (slots[slot] > 0) {
-                        report("chunk " + container + ":" + slot
-                                + " is referred to and not in its container, which has " + table.slots() + " chunks");
-                    }
-                }
-            } catch (IOException e) {
-                report("container " + container + " is referred to and cannot be read: " + e.getMessage());
-            }
-        });
+        return isRight;
     }
 }

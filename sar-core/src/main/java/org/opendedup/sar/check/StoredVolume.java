@@ -1,17 +1,26 @@
 package org.opendedup.sar.check;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.sort.SortSteps;
 
-/** The check of a volume that is not in use: everything that can be checked without reading chunks. */
+/**
+ * The check of a volume by its metadata, which do not change meanwhile, and by its packs: everything that can be
+ * checked without reading chunks. The metadata are those of a volume that is not in use, or a cut: a copy of the
+ * metadata of a volume in use, as they were at a moment.
+ */
 public final class StoredVolume {
     /** Heap bytes for decoded records: each is read once. */
     private static final long CACHE_BYTES = 16 << 20;
@@ -29,40 +38,153 @@ public final class StoredVolume {
         }
     }
 
-    private StoredVolume() {}
+    /**
+     * Where a check sorts references and names.
+     *
+     * @param directory an empty directory; its files are deleted at the end
+     * @param steps called before each write to it
+     */
+    public record Scratch(Directory directory, SortSteps steps) {}
+
+    private final Directory data;
+    private final KeyValueStore database;
+    private final Mend mend;
+    private final Scratch scratch;
+    private final @Nullable PresentContainers present;
+
+    private StoredVolume(
+            Directory data, KeyValueStore database, Mend mend, Scratch scratch, @Nullable PresentContainers present) {
+        this.data = data;
+        this.database = database;
+        this.mend = mend;
+        this.scratch = scratch;
+        this.present = present;
+    }
 
     /**
-     * Checks a volume. Changes nothing.
+     * Returns a volume that is not in use.
      *
-     * @param database the metadata; closed by this method, since a {@link MetadataStore} closes its database
+     * @param database the metadata
      * @param volume the volume's name, for the commands in the findings
      */
-    public static Report check(Directory data, KeyValueStore database, String volume, CheckProgress progress)
-            throws IOException {
+    public static StoredVolume unmounted(Directory data, KeyValueStore database, String volume, Scratch scratch) {
+        return new StoredVolume(data, database, new Mend(volume), scratch, null);
+    }
+
+    /**
+     * Returns a volume in use, of which no chunk is collected meanwhile.
+     *
+     * @param cut a copy of the metadata, as of a commit
+     * @param present where containers lie now: a container that was written anew after the cut is no finding
+     */
+    public static StoredVolume inUse(
+            Directory data, KeyValueStore cut, String volume, Scratch scratch, PresentContainers present) {
+        return new StoredVolume(data, cut, new Mend(volume), scratch, present);
+    }
+
+    /**
+     * Checks the volume, changes nothing, and closes the database.
+     *
+     * @throws InterruptedIOException if {@code progress} stopped it
+     */
+    public Report check(CheckProgress progress) throws IOException {
         try (database) {
-            FindingList findings = new FindingList();
-            LostChunks lost = new LostChunks();
-            Mend mend = new Mend(volume);
-            ContainerCheck containers = new ContainerCheck(data, ContainerRecords.open(database), mend, findings, lost);
-            containers.run(progress);
-            Map<Integer, List<DamagedFile>> files = Map.of();
-            try (MetadataStore metadata = MetadataStore.open(database, CACHE_BYTES)) {
-                files = new DamagedFiles(metadata, lost, progress).run();
-                new ReferenceCheck(
-                                metadata,
-                                containers::frameTable,
-                                problem -> findings.add(Severity.DEFECT, Kind.REFERENCES, problem, mend.metadata()))
-                        .run(progress);
-            } catch (UnsupportedFormatException e) {
-                throw e;
-            } catch (IOException e) {
-                findings.add(
-                        Severity.DEFECT,
-                        Kind.NOT_CHECKED,
-                        "not all files and references could be checked: " + e.getMessage(),
-                        mend.rebuilding() + ", then: sdfs-check " + volume);
-            }
-            return new Report(containers.containers(), findings.findings(files));
+            return checkOpen(progress);
+        }
+    }
+
+    private Report checkOpen(CheckProgress progress) throws IOException {
+        FindingList findings = new FindingList();
+        LostChunks lost = new LostChunks();
+        ContainerCheck containers =
+                new ContainerCheck(data, ContainerRecords.open(database), mend, findings, lost, present);
+        containers.run(progress);
+        WrongRanges ranges = new WrongRanges();
+        try {
+            new MetadataCheck(
+                            MetadataRecords.of(database),
+                            containers::directory,
+                            new Mending(findings, ranges),
+                            Corrections.NONE)
+                    .run(scratch.directory(), scratch.steps(), containers.containers(), progress);
+        } catch (UnsupportedFormatException | InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            notChecked(findings, "not all files and references could be checked: " + e.getMessage());
+        }
+        return new Report(containers.containers(), findings.findings(files(lost, ranges, findings, progress)));
+    }
+
+    /**
+     * Tells what is right where the metadata of a volume that is not in use are wrong, and reports nothing. Leaves the
+     * database open.
+     *
+     * @throws IOException if not all of the metadata can be read
+     */
+    public static void correct(
+            Directory data, KeyValueStore database, Scratch scratch, Corrections corrections, CheckProgress progress)
+            throws IOException {
+        ContainerRecords records = ContainerRecords.open(database);
+        long[] containers = {0};
+        records.forEachEntry((container, entry) -> containers[0]++);
+        ContainerCheck check =
+                new ContainerCheck(data, records, new Mend(""), new FindingList(), new LostChunks(), null);
+        new MetadataCheck(MetadataRecords.of(database), check::directory, (severity, kind, what) -> 0, corrections)
+                .run(scratch.directory(), scratch.steps(), containers[0], progress);
+    }
+
+    private Map<Integer, List<DamagedFile>> files(
+            LostChunks lost, WrongRanges ranges, FindingList findings, CheckProgress progress) throws IOException {
+        if (lost.isEmpty() && ranges.isEmpty()) {
+            return Map.of();
+        }
+        // Closes the database, which nothing needs any more.
+        try (MetadataStore metadata = MetadataStore.open(database, CACHE_BYTES)) {
+            DamagedFiles files = new DamagedFiles(metadata, lost, progress, false);
+            ranges.forEach(files::add);
+            return files.run();
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            notChecked(findings, "not all names of damaged files could be found: " + e.getMessage());
+            return Map.of();
+        }
+    }
+
+    private void notChecked(FindingList findings, String problem) {
+        findings.add(
+                Severity.DEFECT, Kind.NOT_CHECKED, problem, mend.rebuilding() + ", then: sdfs-check " + mend.volume());
+    }
+
+    /** Adds to each finding what mends it. */
+    private final class Mending implements CheckFindings {
+        private final FindingList findings;
+        private final WrongRanges ranges;
+
+        Mending(FindingList findings, WrongRanges ranges) {
+            this.findings = findings;
+            this.ranges = ranges;
+        }
+
+        @Override
+        public int add(Severity severity, Kind kind, String what) {
+            String command = switch (kind) {
+                case REFERENCES, NAMES -> mend.repair();
+                case WRONG_REFERENCE -> mend.files();
+                case MISSING_CONTAINER -> mend.rebuilding();
+                default -> mend.metadata();
+            };
+            return findings.add(severity, kind, what, command);
+        }
+
+        @Override
+        public void container(int finding, long container) {
+            findings.addContainer(finding, container);
+        }
+
+        @Override
+        public void damaged(int finding, long inode, long from, long to) {
+            ranges.add(finding, inode, from, to);
         }
     }
 }

@@ -21,6 +21,8 @@ import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerTable;
+import org.opendedup.sar.metadata.DamageNote;
+import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
 import org.slf4j.Logger;
@@ -418,7 +420,8 @@ public final class Collector {
         public void damaged(long container, int firstSlot, int slots, IOException why) {
             parts.commits().changes().lock();
             try {
-                counts.markDamaged(container, firstSlot, firstSlot + slots);
+                DamageNote note = DamageNote.now(DamageNote.NO_FRAME, How.COLLECTION, String.valueOf(why.getMessage()));
+                counts.markDamaged(container, firstSlot, firstSlot + slots, note);
             } catch (IOException e) {
                 log.debug("the damage of container {} is not noted", container, e);
             } finally {

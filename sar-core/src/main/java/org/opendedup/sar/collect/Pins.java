@@ -45,8 +45,10 @@ public final class Pins {
         return pins > 0;
     }
 
-    /** Begins to collect some containers. Returns false if there is a pin; else {@link #end} must follow. */
-    synchronized boolean tryBegin() {
+    /**
+     * Begins to collect, or to heal, some containers. Returns false if there is a pin; else {@link #end} must follow.
+     */
+    public synchronized boolean tryBegin() {
         if (pins > 0) {
             return false;
         }
@@ -55,7 +57,7 @@ public final class Pins {
     }
 
     /** Ends what {@link #tryBegin} began. */
-    synchronized void end() {
+    public synchronized void end() {
         isCollecting = false;
         notifyAll();
     }

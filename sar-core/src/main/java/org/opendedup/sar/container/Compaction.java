@@ -3,7 +3,9 @@ package org.opendedup.sar.container;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.Deque;
@@ -63,10 +65,14 @@ public final class Compaction implements Closeable {
     /** Compresses the frames that are compressed anew. */
     private final Compressor recompressor;
 
+    private final Compressor decompressor;
+
     /** Memory for containers that can be loaded. */
     private final Deque<GenerationCopier> free = new ArrayDeque<>();
     /** Containers that are loaded and not written, in their order. */
     private final Deque<UnderWay> underWay = new ArrayDeque<>();
+    /** The container that was examined last, in the memory of the first free copier. */
+    private @Nullable Whole examined;
     /** The pack that is written to; null before the first container, and after a failure. */
     private @Nullable Pack pack;
     /** What lies in the pack and was not forced. */
@@ -93,6 +99,7 @@ public final class Compaction implements Closeable {
             free.add(new GenerationCopier(compressor));
         }
         this.level = level;
+        decompressor = compressor;
         // A compressor takes frames of any size.
         recompressor = level == 0
                 ? compressor
@@ -133,8 +140,9 @@ public final class Compaction implements Closeable {
     }
 
     /**
-     * Reads a sealed container with one request. Its next generation is then made by another thread, while the caller
-     * goes on.
+     * Reads a sealed container with one request, or block by block if one of them cannot be read. Its next generation
+     * is then made by another thread, while the caller goes on. It is not made if a chunk that stays is in a block that
+     * cannot be read: the block may be readable another time.
      *
      * @param kept slots whose chunks stay
      * @param damaged slots that are known to be damaged: a frame that cannot be decoded is copied as it is if it has
@@ -145,15 +153,68 @@ public final class Compaction implements Closeable {
      * @throws CorruptionException if the directory is damaged
      */
     public SealedContainer load(long container, BitSet kept, BitSet damaged, boolean ifSmaller) throws IOException {
-        GenerationCopier scratch = free.element();
-        Whole whole = containers.whole(container, scratch.source);
-        free.remove();
+        Whole whole = read(container, free.element());
+        begin(whole, kept, damaged, ifSmaller, Replacements.NONE);
+        return whole.directory();
+    }
+
+    private Whole read(long container, GenerationCopier scratch) throws IOException {
+        Whole whole;
+        try {
+            whole = containers.whole(container, scratch.source);
+        } catch (CorruptionException | InterruptedIOException | ClosedChannelException e) {
+            throw e;
+        } catch (IOException badBlock) {
+            log.debug("container {} is read block by block", container, badBlock);
+            whole = containers.salvaged(container, scratch.source);
+        }
         scratch.source = whole.bytes();
-        scratch.begin(whole, kept, damaged, recompressor, level);
+        return whole;
+    }
+
+    /**
+     * Reads what the disk returns of a sealed container with damaged frames, and verifies the frames that have a slot
+     * of {@code damaged}. A block that cannot be read is zeros. If the directory is damaged, makes it anew from the
+     * frames, and verifies all of them.
+     *
+     * @throws CorruptionException if the container is missing, or its directory cannot be made anew
+     */
+    public DamagedContainer examine(long container, BitSet damaged) throws IOException {
+        GenerationCopier scratch = free.element();
+        try {
+            Whole whole = read(container, scratch);
+            examined = whole;
+            return DamagedContainer.of(whole, damaged, decompressor, false);
+        } catch (CorruptionException noDirectory) {
+            log.debug("the directory of container {} is made anew", container, noDirectory);
+            Whole whole = containers.withoutDirectory(container, scratch.source);
+            scratch.source = whole.bytes();
+            examined = whole;
+            BitSet all = new BitSet();
+            all.set(0, whole.table().slots());
+            return DamagedContainer.of(whole, all, decompressor, true);
+        }
+    }
+
+    /**
+     * Makes the next generation of the container that was {@link #examine examined} last, with other bytes in the place
+     * of damaged ones. A damaged frame of which a chunk that is kept has no replacement is copied as it is.
+     *
+     * @param kept slots whose chunks stay
+     * @param damaged slots that are known to be damaged
+     */
+    public void heal(BitSet kept, BitSet damaged, Replacements replacements) {
+        begin(Objects.requireNonNull(examined), kept, damaged, false, replacements);
+        examined = null;
+    }
+
+    private void begin(Whole whole, BitSet kept, BitSet damaged, boolean ifSmaller, Replacements replacements) {
+        GenerationCopier scratch = free.remove();
+        scratch.source = whole.bytes();
+        scratch.begin(whole, kept, damaged, recompressor, level, replacements);
         CompletableFuture<NextGeneration> copying = new CompletableFuture<>();
         workers.execute(() -> copyFrame(scratch, copying));
-        underWay.add(new UnderWay(container, scratch, copying, ifSmaller));
-        return whole.directory();
+        underWay.add(new UnderWay(whole.container(), scratch, copying, ifSmaller));
     }
 
     /**

@@ -209,6 +209,11 @@ public final class ContainerStore implements Closeable {
         return exists;
     }
 
+    /** Returns whether a container is in the container table, whether or not its pack is there. */
+    public boolean hasEntry(long container) throws IOException {
+        return open.contains(container) || entry(container) != null;
+    }
+
     /** Returns a container's entry in the container table, also if it is not committed yet. */
     private @Nullable StoredContainer entry(long container) throws IOException {
         ContainerChanges changes = recovered;

@@ -4,6 +4,8 @@ import java.util.BitSet;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.container.SealedContainers.Whole;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.Compressor;
@@ -13,6 +15,7 @@ import org.opendedup.sar.container.format.FrameCopier;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.RawFrame;
 
 /**
  * Makes the next generation of a container, frame by frame, and has the memory for both; used again for others. For one
@@ -24,6 +27,10 @@ final class GenerationCopier {
     private final Bytes chunkLists = new Bytes(0);
     /** Memory for the present generation; the caller reads it. */
     byte[] source = new byte[0];
+
+    private final RawFrame replaced = new RawFrame(0);
+    private final Bytes encoded = new Bytes(0);
+    private final Sha256 sha = new Sha256();
 
     private @Nullable Copying copying;
 
@@ -38,11 +45,13 @@ final class GenerationCopier {
      * @param damaged slots that are known to be damaged
      * @param level zstd level of the recompressor; frames that keep all their chunks are compressed anew if it is
      *     higher than the container's
+     * @param replacements for chunks of frames that are known to be damaged
      */
-    void begin(Whole whole, BitSet kept, BitSet damaged, Compressor recompressor, int level) {
+    void begin(
+            Whole whole, BitSet kept, BitSet damaged, Compressor recompressor, int level, Replacements replacements) {
         frames.clear();
         chunkLists.clear();
-        copying = new Copying(whole, kept, damaged, recompressor, level);
+        copying = new Copying(whole, kept, damaged, recompressor, level, replacements);
     }
 
     /**
@@ -72,13 +81,21 @@ final class GenerationCopier {
         private final FrameTable.Builder newTable;
         private final Compressor recompressor;
         private final int level;
+        private final Replacements replacements;
         private int frame;
         private long rawBytes;
         private long bytesBefore;
         private long savedBytes;
         private boolean isCompressedAnew;
 
-        Copying(Whole whole, BitSet kept, BitSet damaged, Compressor recompressor, int level) {
+        Copying(
+                Whole whole,
+                BitSet kept,
+                BitSet damaged,
+                Compressor recompressor,
+                int level,
+                Replacements replacements) {
+            this.replacements = replacements;
             this.whole = whole;
             this.kept = kept;
             this.damaged = damaged;
@@ -103,7 +120,9 @@ final class GenerationCopier {
                 if (!isKnownToBeDamaged()) {
                     throw new DamagedFrame(table.firstSlot(frame), table.slotCount(frame), e);
                 }
-                copyDamaged(expected);
+                if (!copyReplaced()) {
+                    copyDamaged(expected, e);
+                }
             }
             bytesBefore += table.fileLength(frame);
             frame++;
@@ -132,7 +151,11 @@ final class GenerationCopier {
         }
 
         /** The list in the frame may be damaged as well; the one in the directory is whole. */
-        private void copyDamaged(FrameDecoder.Expected expected) {
+        private void copyDamaged(FrameDecoder.Expected expected, CorruptionException why) throws DamagedFrame {
+            if (!whole.isComplete()) {
+                // The zeros of a block that may be readable another time.
+                throw new DamagedFrame(table.firstSlot(frame), table.slotCount(frame), why);
+            }
             int offset = ContainerFormat.HEADER_BYTES + frames.length();
             Bytes copied = copier.copyDamaged(whole.bytes(), (int) table.fileOffset(frame), expected, identity);
             frames.putBytes(copied.array(), 0, copied.length());
@@ -140,6 +163,46 @@ final class GenerationCopier {
             newTable.add(
                     table.firstSlot(frame), table.slotCount(frame), offset, copied.length(), table.rawLength(frame));
             rawBytes += bytesInUse();
+        }
+
+        /**
+         * Makes the frame from replacements of its chunks, each verified by its fingerprint. Returns false if one is
+         * missing: the rest of the frame then stays as it is.
+         */
+        private boolean copyReplaced() {
+            SealedContainer directory = whole.directory();
+            int first = table.firstSlot(frame);
+            replaced.start(first);
+            for (int slot = first; slot < first + table.slotCount(frame); slot++) {
+                int length = directory.length(slot);
+                if (!kept.get(slot)) {
+                    replaced.addRemoved();
+                    continue;
+                }
+                if (length == 0) {
+                    // Its fingerprint was lost with the directory; the frame may still have its bytes.
+                    return false;
+                }
+                byte[] chunk = replacements.chunk(slot);
+                int fingerprint = slot * Fingerprints.BYTES;
+                if (chunk == null
+                        || chunk.length != length
+                        || !sha.matches(chunk, 0, length, directory.fingerprints(), fingerprint)) {
+                    return false;
+                }
+                replaced.add(chunk, 0, length, directory.fingerprints(), fingerprint);
+            }
+            int offset = ContainerFormat.HEADER_BYTES + frames.length();
+            int length = 0;
+            if (replaced.bytes() > 0) {
+                FrameFormat.encode(replaced, identity, recompressor, encoded);
+                length = encoded.length();
+                frames.putBytes(encoded.array(), 0, length);
+                chunkLists.putBytes(encoded.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(encoded.array()));
+            }
+            newTable.add(first, table.slotCount(frame), offset, length, replaced.bytes());
+            rawBytes += replaced.bytes();
+            return true;
         }
 
         private boolean isKnownToBeDamaged() {

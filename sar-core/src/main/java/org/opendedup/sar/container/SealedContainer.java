@@ -29,6 +29,11 @@ public final class SealedContainer {
         offsets = new int[table.slots()];
     }
 
+    /** Returns the directory of a container that lists no chunk yet. */
+    static SealedContainer of(long container, FrameTable table) {
+        return new SealedContainer(container, table);
+    }
+
     public long container() {
         return container;
     }
@@ -61,7 +66,7 @@ public final class SealedContainer {
         return table.frameOf(slot);
     }
 
-    FrameTable frameTable() {
+    public FrameTable frameTable() {
         return table;
     }
 
@@ -102,7 +107,8 @@ public final class SealedContainer {
         return sealed;
     }
 
-    private void readChunkList(int frame, byte[] directory, ByteReader lists, String place) throws CorruptionException {
+    /** Reads the chunk list of a frame from the array {@code bytes}, at the place of the reader. */
+    void readChunkList(int frame, byte[] directory, ByteReader lists, String place) throws CorruptionException {
         int end = table.firstSlot(frame) + table.slotCount(frame);
         int offset = 0;
         for (int slot = table.firstSlot(frame); slot < end; slot++) {

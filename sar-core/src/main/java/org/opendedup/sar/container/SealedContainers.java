@@ -3,7 +3,9 @@ package org.opendedup.sar.container;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
@@ -26,6 +28,8 @@ final class SealedContainers implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(SealedContainers.class);
 
     private static final int MAX_INPUTS = 256;
+
+    private static final int SALVAGED_AT_ONCE = 1 << 20;
 
     /** The container table, with the changes that are not committed yet. */
     @FunctionalInterface
@@ -215,8 +219,9 @@ final class SealedContainers implements Closeable {
      * A sealed container in memory.
      *
      * @param bytes the whole container, from its header to its footer; the rest of the array is unused
+     * @param isComplete whether the disk returned every block; one that it did not return is zeros
      */
-    record Whole(long container, StoredContainer stored, SealedContainer directory, byte[] bytes) {
+    record Whole(long container, StoredContainer stored, SealedContainer directory, byte[] bytes, boolean isComplete) {
         FrameTable table() {
             return directory.frameTable();
         }
@@ -238,21 +243,84 @@ final class SealedContainers implements Closeable {
      * @param buffer used if it is long enough
      */
     Whole whole(long container, byte[] buffer) throws IOException {
+        return read(container, (id, stored) -> checked(id, stored, allOf(id, stored, buffer), true));
+    }
+
+    /**
+     * As {@link #whole}, of a container of which the disk may not return everything: a block that cannot be read is
+     * zeros.
+     */
+    Whole salvaged(long container, byte[] buffer) throws IOException {
+        return read(container, (id, stored) -> checked(id, stored, salvagedOf(id, stored, buffer), false));
+    }
+
+    /**
+     * As {@link #whole}, or as {@link #salvaged} if that is needed, with a directory made anew from the frames.
+     *
+     * @throws CorruptionException if the container is missing, or cut short, or the numbers of its frames are not known
+     */
+    Whole withoutDirectory(long container, byte[] buffer) throws IOException {
+        forgetCached(container);
         return read(container, (id, stored) -> {
-            int length = Math.toIntExact(stored.bytes());
-            byte[] bytes = buffer.length >= length ? buffer : new byte[length];
-            String place = placeOf(id, stored);
-            try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
-                lease.input().readFully(stored.offset(), ByteBuffer.wrap(bytes, 0, length));
-                statistics.add(length);
-            } catch (EOFException | NoSuchFileException e) {
-                throw missing(place, e);
+            byte[] bytes;
+            boolean isComplete = true;
+            try {
+                bytes = allOf(id, stored, buffer);
+            } catch (CorruptionException | InterruptedIOException | ClosedChannelException e) {
+                throw e;
+            } catch (IOException badBlock) {
+                isComplete = false;
+                bytes = salvagedOf(id, stored, buffer);
             }
-            ArrayInput input = new ArrayInput(bytes, length);
-            SealedContainer directory = new DirectoryReader(input, id, place, new ReadStatistics()).directory();
-            checked(id, stored, directory.frameTable());
-            return new Whole(id, stored, directory, bytes);
+            LocatedTable cached = tableCache.get(id);
+            FrameTable known = cached == null || !cached.table().writing().equals(stored.writing())
+                    ? keptTable(id, stored.writing())
+                    : cached.table();
+            SealedContainer made = new DirectoryFromFrames(id, stored, bytes, placeOf(id, stored)).make(known);
+            return new Whole(id, stored, made, bytes, isComplete);
         });
+    }
+
+    private Whole checked(long container, StoredContainer stored, byte[] bytes, boolean isComplete) throws IOException {
+        ArrayInput input = new ArrayInput(bytes, stored.bytes());
+        String place = placeOf(container, stored);
+        SealedContainer directory = new DirectoryReader(input, container, place, new ReadStatistics()).directory();
+        checked(container, stored, directory.frameTable());
+        return new Whole(container, stored, directory, bytes, isComplete);
+    }
+
+    private byte[] allOf(long container, StoredContainer stored, byte[] buffer) throws IOException {
+        int length = Math.toIntExact(stored.bytes());
+        byte[] bytes = buffer.length >= length ? buffer : new byte[length];
+        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+            lease.input().readFully(stored.offset(), ByteBuffer.wrap(bytes, 0, length));
+            statistics.add(length);
+        } catch (EOFException | NoSuchFileException e) {
+            throw missing(placeOf(container, stored), e);
+        }
+        return bytes;
+    }
+
+    private byte[] salvagedOf(long container, StoredContainer stored, byte[] buffer) throws IOException {
+        int length = Math.toIntExact(stored.bytes());
+        byte[] bytes = buffer.length >= length ? buffer : new byte[length];
+        String place = placeOf(container, stored);
+        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+            SlicedInput slice = new SlicedInput(lease.input(), stored.offset(), stored.bytes());
+            SalvagedFile file = new SalvagedFile(slice, place, length);
+            for (int at = 0; at < length; ) {
+                int count = Math.min(SALVAGED_AT_ONCE, length - at);
+                if (!file.has(at, count)) {
+                    throw missing(place, new EOFException("the pack ends within it"));
+                }
+                System.arraycopy(file.bytes(), file.place(at), bytes, at, count);
+                at += count;
+            }
+            statistics.add(length);
+        } catch (NoSuchFileException e) {
+            throw missing(place, e);
+        }
+        return bytes;
     }
 
     /** Makes the next read of a sealed container show what the disk has, instead of the kernel's cache. */

@@ -54,6 +54,20 @@ public interface ChunkIndex extends Closeable {
      */
     void remove(long container, byte[] fingerprints, BitSet slots) throws IOException;
 
+    /** Receives an entry of an index. */
+    @FunctionalInterface
+    interface EntryVisitor {
+        /** @param fingerprint its 32 bytes */
+        void visit(byte[] fingerprint, long chunkId);
+    }
+
+    /**
+     * Visits up to {@code count} entries in ascending order of their fingerprints, which count as unsigned bytes.
+     *
+     * @param from fingerprint from which on entries are visited
+     */
+    void forEachFrom(byte[] from, int count, EntryVisitor visitor) throws IOException;
+
     /** Declares that every chunk of a sealed container has been inserted, and keeps its frame table. */
     void cover(long container, byte[] frameTable) throws IOException;
 

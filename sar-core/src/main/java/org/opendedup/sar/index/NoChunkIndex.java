@@ -37,6 +37,11 @@ public final class NoChunkIndex implements ChunkIndex {
     }
 
     @Override
+    public void forEachFrom(byte[] from, int count, EntryVisitor visitor) {
+        // There is no entry.
+    }
+
+    @Override
     public void cover(long container, byte[] frameTable) {
         // An index that is created later covers the container.
     }

@@ -121,12 +121,16 @@ public final class FileDirectory implements Directory {
 
     private static FileDirectory open(Path root, FolderCalls calls, TransferBuffers buffers) throws IOException {
         if (!Files.exists(root)) {
-            throw new NoSuchFileException(root.toString(), null, "the folder is missing; is its disk mounted?");
+            throw missing(root);
         }
         if (!Files.isDirectory(root)) {
             throw new NotDirectoryException(root.toString());
         }
         return new FileDirectory(root.toAbsolutePath().normalize(), calls, buffers);
+    }
+
+    private static NoSuchFileException missing(Path root) {
+        return new NoSuchFileException(root.toString(), null, "the folder is missing; is its disk mounted?");
     }
 
     @Override
@@ -343,11 +347,18 @@ public final class FileDirectory implements Directory {
     }
 
     /**
-     * Makes a folder and its missing parents. Each is a new entry of its parent, which {@link #sync} must make durable.
+     * Makes a folder inside this directory, and its missing parents. Each is a new entry of its parent, which
+     * {@link #sync} must make durable.
+     *
+     * @throws NoSuchFileException if the directory itself is missing: something removed it, and whoever finds it again
+     *     must not take it for a directory that was never filled
      */
     private void makeFolder(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
             return;
+        }
+        if (folder.equals(root)) {
+            throw missing(root);
         }
         Path above = folderOf(folder);
         makeFolder(above);

@@ -13,8 +13,11 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +68,20 @@ public final class PrivateFiles {
     /** Makes a folder; its parent must exist. */
     static void createFolder(Path folder) throws IOException {
         Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(FOLDER));
+    }
+
+    /** Deletes a folder with all that is in it; does nothing if it does not exist. */
+    public static void deleteFolder(Path folder) throws IOException {
+        if (Files.notExists(folder)) {
+            return;
+        }
+        List<Path> all;
+        try (Stream<Path> walk = Files.walk(folder)) {
+            all = walk.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path path : all) {
+            Files.delete(path);
+        }
     }
 
     /**

@@ -127,6 +127,11 @@ final class AcknowledgedSequence implements Closeable {
         }
     }
 
+    /** Returns the sequence number of the last acknowledged change; 0 if it is unknown. */
+    synchronized long last() {
+        return sequence;
+    }
+
     /**
      * Records that the database's changes up to this sequence number are synced. A failure is logged once and has no
      * other effect: the changes are safe.

@@ -185,12 +185,17 @@ public final class ContainerRecords {
     public final class Replacement implements AutoCloseable {
         private final Batch batch;
         private final Sum sum = new Sum();
+        /** The record of damage, whose changes {@link #commit} adds to the batch. */
+        private final Overlay damageChanges = new Overlay(database);
+
+        private final DamageRecords damage;
         private long changes;
         /** Chunks that a recipe refers to, and that this table marks as damaged. */
         private long newlyLost;
 
-        private Replacement(Batch batch) {
+        private Replacement(Batch batch) throws IOException {
             this.batch = batch;
+            damage = new DamageRecords(damageChanges);
         }
 
         /**
@@ -233,6 +238,17 @@ public final class ContainerRecords {
             unmarked.stream().forEach(slot -> marked.markDamaged(slot, slot + 1));
             batch.put(Family.COUNT, Keys.of(container), marked.encode());
             changes++;
+            damage.changed(
+                    container,
+                    damage.places(container),
+                    counts.damaged(),
+                    marked.damaged(),
+                    new DamagedPlace(
+                            container,
+                            unmarked.nextSetBit(0),
+                            unmarked.length(),
+                            DamageNote.now(
+                                    DamageNote.NO_FRAME, DamageNote.How.OTHER, "these chunks are not in any pack")));
             newlyLost += unmarked.stream().filter(marked::isLost).count();
             return marked;
         }
@@ -273,6 +289,13 @@ public final class ContainerRecords {
             if (newlyLost > 0) {
                 batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(totalsWithLost()));
                 changes++;
+            }
+            for (var change : damageChanges.pending().changes(Family.SYSTEM).entrySet()) {
+                if (change.getValue() == Generation.DELETED) {
+                    batch.delete(Family.SYSTEM, change.getKey());
+                } else {
+                    batch.put(Family.SYSTEM, change.getKey(), change.getValue());
+                }
             }
             if (changes > 0) {
                 batch.commit();

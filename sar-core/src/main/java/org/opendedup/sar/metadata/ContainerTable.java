@@ -60,6 +60,11 @@ public final class ContainerTable {
         return summary.containers();
     }
 
+    /** Returns whether a container with a lower id is open, as of the last commit. */
+    public boolean hasOpenBelow(long container) {
+        return !summary.open().headSet(container, false).isEmpty();
+    }
+
     /** Returns the sum of the containers' lengths in their packs, in bytes. */
     public long storedBytes() {
         return summary.storedBytes();

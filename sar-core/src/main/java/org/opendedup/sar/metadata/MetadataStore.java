@@ -35,11 +35,13 @@ public final class MetadataStore implements Closeable {
 
     private final KeyValueStore database;
     private final MetadataHeader header;
+    private final NameHash nameHash;
     private final Overlay overlay;
     private final Namespace namespace;
     private final RecipeStore recipes;
     private final RecipeRanges ranges;
     private final ReferenceCounts counts;
+    private final DamageRecords damage;
     private final ContainerTable containers;
     private final IdAllocator inodes;
     private final IdAllocator containerIds;
@@ -55,11 +57,13 @@ public final class MetadataStore implements Closeable {
             throws IOException {
         this.database = database;
         this.header = header;
+        this.nameHash = nameHash;
         overlay = new Overlay(database);
         namespace = new Namespace(overlay, nameHash);
         // A page of 256 KiB with chunks of 4 KiB takes 1.4 KB decoded, its counts 0.5 KB.
         frozenTotals = SystemRecords.decodeTotals(SystemRecords.read(database, SystemRecords.TOTALS));
-        counts = new ReferenceCounts(overlay, frozenTotals.stored(), cacheBytes / 4);
+        damage = new DamageRecords(overlay);
+        counts = new ReferenceCounts(overlay, frozenTotals.stored(), damage, cacheBytes / 4);
         containers = ContainerTable.open(database);
         recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts);
@@ -139,6 +143,11 @@ public final class MetadataStore implements Closeable {
         return counts;
     }
 
+    /** Returns the record of damage; {@link #counts} has the marks that belong to it. */
+    public DamageRecords damage() {
+        return damage;
+    }
+
     /** Returns the container table, as of the last commit. */
     public ContainerTable containers() {
         return containers;
@@ -171,6 +180,11 @@ public final class MetadataStore implements Closeable {
     /** Returns a number that rises with each committed change, also over openings. */
     public long changes() throws IOException {
         return database.changes();
+    }
+
+    /** Returns all records, with the changes that are not committed: for checks, while no change runs. */
+    public MetadataRecords records() {
+        return MetadataRecords.of(overlay, counts, nameHash, header.pageBytes(), totals());
     }
 
     /** Copies the database as {@link KeyValueStore#checkpoint} does; false if it has no files. */

@@ -177,11 +177,14 @@ public final class Namespace {
         byte[] key = Keys.of(inode);
         // Most orphans start at the first page; then the earlier record makes no difference.
         byte[] before = fromPage == 0 ? null : overlay.get(Family.ORPHAN, key);
-        long first = before == null ? fromPage : Math.min(fromPage, decodeOrphan(inode, before));
-        overlay.put(
-                Family.ORPHAN,
-                key,
-                new ValueWriter(10).writeByte(VERSION).writeVarint(first).toBytes());
+        long first = before == null
+                ? fromPage
+                : Math.min(fromPage, decodeOrphan(inode, before).fromPage());
+        overlay.put(Family.ORPHAN, key, encodeOrphan(first));
+    }
+
+    static byte[] encodeOrphan(long fromPage) {
+        return new ValueWriter(10).writeByte(VERSION).writeVarint(fromPage).toBytes();
     }
 
     /** Keeps an orphan's record in memory until the result is closed: then {@link #addOrphan} waits for no disk. */
@@ -203,8 +206,7 @@ public final class Namespace {
         List<Orphan> orphans = new ArrayList<>();
         try (Cursor cursor = overlay.scan(Family.ORPHAN, Keys.FIRST, Keys.END)) {
             while (orphans.size() < MAX_ORPHANS && cursor.next()) {
-                long inode = Keys.longAt(cursor.key(), 0);
-                orphans.add(new Orphan(inode, decodeOrphan(inode, cursor.value())));
+                orphans.add(decodeOrphan(Keys.longAt(cursor.key(), 0), cursor.value()));
             }
         }
         return orphans;
@@ -250,10 +252,10 @@ public final class Namespace {
         return key.length >= EntryFormat.NAME_OFFSET && Keys.longAt(key, Keys.LONG_BYTES) == hash;
     }
 
-    private static long decodeOrphan(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {
+    static Orphan decodeOrphan(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {
         ValueReader in = new ValueReader(value, "orphan inode", inode).expectVersion(VERSION);
         long fromPage = in.readVarint(Long.MAX_VALUE);
         in.expectEnd();
-        return fromPage;
+        return new Orphan(inode, fromPage);
     }
 }

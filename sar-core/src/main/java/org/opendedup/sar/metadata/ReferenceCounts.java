@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.util.BitSet;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -34,12 +35,15 @@ public final class ReferenceCounts {
 
     private final Overlay overlay;
     private final CopyCounters stored;
+    private final DamageRecords damage;
     private final CountStripe[] stripes = new CountStripe[1 << STRIPE_BITS];
     private volatile @Nullable LongConsumer unreferenced;
+    private volatile @Nullable LongConsumer wantedDamaged;
 
     /** @param stored totals of stored copies, as of the last commit */
-    ReferenceCounts(Overlay overlay, StoredCopies stored, long cacheBytes) {
+    ReferenceCounts(Overlay overlay, StoredCopies stored, DamageRecords damage, long cacheBytes) {
         this.overlay = overlay;
+        this.damage = damage;
         this.stored = new CopyCounters(stored);
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new CountStripe(overlay, cacheBytes >> STRIPE_BITS);
@@ -52,6 +56,14 @@ public final class ReferenceCounts {
      */
     public void listen(LongConsumer toTell) {
         unreferenced = toTell;
+    }
+
+    /**
+     * Sets the listener for each copy that a writer wants to refer to and that is known to be damaged: the writer
+     * stores another one. It is called with a lock of the counts held: it must not wait, and must not call this object.
+     */
+    public void listenToDamaged(LongConsumer toTell) {
+        wantedDamaged = toTell;
     }
 
     /** Returns the slots of a container whose copies exist. */
@@ -85,12 +97,23 @@ public final class ReferenceCounts {
      * @return whether any of them was not known to be damaged
      */
     public boolean markDamaged(long container, int firstSlot, int endSlot) throws IOException {
+        return markDamaged(
+                container,
+                firstSlot,
+                endSlot,
+                DamageNote.now(DamageNote.NO_FRAME, DamageNote.How.OTHER, "it is not what was written"));
+    }
+
+    /** As above, and records how the damage was found: see {@link DamageRecords}. */
+    public boolean markDamaged(long container, int firstSlot, int endSlot, DamageNote note) throws IOException {
         CountStripe stripe = read(container);
         synchronized (stripe) {
             CountRecord found = stripe.record(container);
             if (!found.hasSound(firstSlot, endSlot) || found.alive().isEmpty()) {
                 return false;
             }
+            List<DamagedPlace> places = damage.places(container);
+            BitSet damagedBefore = found.damaged();
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
             for (int slot = firstSlot; slot < endSlot; slot++) {
@@ -98,6 +121,12 @@ public final class ReferenceCounts {
                 stored.change(record, slot, () -> record.markDamaged(damaged, damaged + 1));
             }
             stripe.account(container, record, before);
+            damage.changed(
+                    container,
+                    places,
+                    damagedBefore,
+                    record.damaged(),
+                    new DamagedPlace(container, firstSlot, endSlot, note));
             return true;
         }
     }
@@ -106,10 +135,13 @@ public final class ReferenceCounts {
     public void markSound(long container, BitSet slots) throws IOException {
         CountStripe stripe = read(container);
         synchronized (stripe) {
+            List<DamagedPlace> places = damage.places(container);
             CountRecord record = stripe.change(container);
+            BitSet damagedBefore = record.damaged();
             int before = record.heapBytes();
             slots.stream().forEach(slot -> stored.change(record, slot, () -> record.markSound(slot)));
             stripe.account(container, record, before);
+            damage.changed(container, places, damagedBefore, record.damaged(), null);
         }
     }
 
@@ -169,6 +201,10 @@ public final class ReferenceCounts {
         CountStripe stripe = read(container);
         synchronized (stripe) {
             CountRecord record = stripe.record(container);
+            LongConsumer listener = wantedDamaged;
+            if (listener != null && record.isAlive(slot) && record.isDamaged(slot)) {
+                listener.accept(chunkId);
+            }
             return record.isAlive(slot)
                     && !record.isDamaged(slot)
                     && record.count(slot) < MAX_COUNT
@@ -307,10 +343,13 @@ public final class ReferenceCounts {
         synchronized (stripe) {
             BitSet slots = stripe.unreferenced(container);
             if (!slots.isEmpty()) {
+                BitSet damagedBefore = stripe.record(container).damaged();
+                List<DamagedPlace> places = damagedBefore.isEmpty() ? List.of() : damage.places(container);
                 CountRecord record = stripe.change(container);
                 int before = record.heapBytes();
                 slots.stream().forEach(slot -> stored.change(record, slot, () -> record.tombstone(container, slot)));
                 stripe.account(container, record, before);
+                damage.changed(container, places, damagedBefore, record.damaged(), null);
             }
             stripe.pardon(container);
             return slots;

@@ -31,4 +31,20 @@ public interface Findings {
 
     /** The metadata say something else about a container than the container itself. */
     void contradiction(long container, String sentence);
+
+    /**
+     * An entry of the fingerprint index named a chunk with another fingerprint, or none that is stored, and was
+     * removed.
+     *
+     * @param sentence which entry, and what it named
+     */
+    void wrongEntry(String sentence);
+
+    /**
+     * A part of the volume is not verified, or not to its end.
+     *
+     * @param part what
+     * @param why the reason, for a person
+     */
+    void passedOver(String part, String why);
 }

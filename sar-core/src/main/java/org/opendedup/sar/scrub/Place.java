@@ -8,9 +8,9 @@ import org.opendedup.sar.common.StoredContainer;
  * @param pack number of the pack
  * @param offset byte in it
  */
-public record Place(long pack, long offset) {
+record Place(long pack, long offset) {
     /** Before every container. */
-    public static final Place BEGIN = new Place(0, 0);
+    static final Place BEGIN = new Place(0, 0);
 
     /** Returns the place behind a container. */
     static Place behind(StoredContainer stored) {

@@ -21,6 +21,9 @@ import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.ScrubCursor;
+import org.opendedup.sar.metadata.ScrubPhase;
+import org.opendedup.sar.metadata.ScrubTotals;
 
 /**
  * Verifies all sealed containers of a volume while it is in use, in the order of the disk: checksums of frames, SHA-256
@@ -65,16 +68,16 @@ public final class Scrubber {
     /**
      * Verifies all containers whose places are not before {@code from}.
      *
-     * @param from {@link Place#BEGIN}, or where a scrub was stopped
+     * @param from {@link ScrubCursor#BEGIN}, or where a scrub was stopped
      * @param before what that scrub had verified
      * @return what was verified, {@code before} included
      * @throws InterruptedIOException if the progress stopped it
      */
-    public ScrubTotals run(Place from, ScrubTotals before) throws IOException {
+    public ScrubTotals run(ScrubCursor from, ScrubTotals before) throws IOException {
         totals = before;
-        next = from;
-        restBytes = order.bytesFrom(from);
-        List<ContainerEntry> some = order.next(from);
+        next = new Place(from.file(), from.offset());
+        restBytes = order.bytesFrom(next);
+        List<ContainerEntry> some = order.next(next);
         while (!some.isEmpty() && goesOn()) {
             verify(some);
             some = order.next(next);
@@ -86,7 +89,8 @@ public final class Scrubber {
     }
 
     private boolean goesOn() {
-        stopped = stopped || !progress.verified(totals, restBytes, next);
+        ScrubCursor cursor = new ScrubCursor(ScrubPhase.CONTAINERS, next.pack(), next.offset());
+        stopped = stopped || !progress.verified(totals, restBytes, cursor);
         return !stopped;
     }
 

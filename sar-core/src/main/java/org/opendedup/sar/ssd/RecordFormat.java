@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.security.DigestException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
@@ -62,8 +63,12 @@ class RecordFormat implements Closeable {
     private final MessageDigest digest;
 
     RecordFormat() {
+        digest = sha256();
+    }
+
+    private static MessageDigest sha256() {
         try {
-            digest = MessageDigest.getInstance("SHA-256");
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java platform has SHA-256", e);
         }
@@ -208,6 +213,32 @@ class RecordFormat implements Closeable {
         byte[] data = new byte[raw];
         int stored = (int) INT.get(bytes, at + STORED_LENGTH_AT);
         return compressor.decompress(codec, bytes, at + HEADER_BYTES, stored, data) == null ? data : null;
+    }
+
+    /**
+     * A chunk whose bytes have the fingerprint of its record.
+     *
+     * @param rawLength bytes of the chunk
+     * @param fingerprint its SHA-256
+     */
+    record Whole(int rawLength, byte[] fingerprint) {}
+
+    /**
+     * Verifies a record whole: its checksum, and that its bytes have the fingerprint in its header. Returns null if the
+     * bytes there are not the record of that chunk.
+     */
+    @Nullable
+    Whole decodeWhole(byte[] bytes, int at, int length, long salt, long chunkId) {
+        int prefix = length < HEADER_BYTES ? 0 : Fingerprints.fingerprintPrefix(bytes, at + FINGERPRINT_AT);
+        byte[] data = decode(bytes, at, length, salt, chunkId, prefix, 1);
+        if (data == null) {
+            return null;
+        }
+        byte[] fingerprint = sha256().digest(data);
+        int end = at + FINGERPRINT_AT + Fingerprints.BYTES;
+        return Arrays.equals(bytes, at + FINGERPRINT_AT, end, fingerprint, 0, Fingerprints.BYTES)
+                ? new Whole(data.length, fingerprint)
+                : null;
     }
 
     /** Returns whether the record of that chunk is there, and its fingerprint begins with {@code fingerprintPrefix}. */

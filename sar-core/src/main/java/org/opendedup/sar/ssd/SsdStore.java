@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Timeline;
@@ -46,6 +47,11 @@ public final class SsdStore implements Closeable {
 
     /** Idle readers with their buffers, as many as ever read at the same time. */
     private final ConcurrentLinkedQueue<SsdReader> readers = new ConcurrentLinkedQueue<>();
+
+    /** How many threads are in {@link #read}. */
+    private final AtomicInteger reading = new AtomicInteger();
+
+    private final LogVerifier verifier;
 
     /** Whether the disk took no writes when it was opened. */
     private final boolean readOnly;
@@ -176,6 +182,7 @@ public final class SsdStore implements Closeable {
         keeper.load(segments, entry -> table.size() < memory.maxEntries() && isPossible(entry));
         log = new SsdLog(segments, table, keeper, capacityBytes, memory.maxEntries(), makeRoom, failure, counters);
         log.measure();
+        verifier = new LogVerifier(table, segments, format, counters, failure, () -> reading.get() > 0);
         writer = new SsdWriter(location, queue, format, log, keeper, failure, counters, lock);
         thread = new Thread(writer, "sar-ssd-writer");
         thread.setDaemon(true);
@@ -291,8 +298,31 @@ public final class SsdStore implements Closeable {
     public void read(CopyRequest request) {
         SsdReader pooled = readers.poll();
         SsdReader reader = pooled == null ? new SsdReader(table, segments, format, failure, counters) : pooled;
-        reader.read(request);
+        reading.incrementAndGet();
+        try {
+            reader.read(request);
+        } finally {
+            reading.decrementAndGet();
+        }
         readers.add(reader);
+    }
+
+    /** Returns the first copies in the log that are not before a byte of a segment file. */
+    public LogCopies copiesFrom(int segment, long offset) {
+        return LogCopies.from(table, segment, offset);
+    }
+
+    /**
+     * Reads copies {@code from} to {@code to} (exclusive), sets their states, and drops those that are not what was
+     * written. Gives way to readers. For use by one thread at a time.
+     */
+    public void verify(LogCopies copies, int from, int to) {
+        verifier.verify(copies, from, to);
+    }
+
+    /** Removes the entry of a copy, if it still points to it; returns whether it did. */
+    public boolean drop(LogCopies copies, int i) {
+        return verifier.drop(copies, i);
     }
 
     /**

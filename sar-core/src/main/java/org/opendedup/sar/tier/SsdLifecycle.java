@@ -12,6 +12,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.SystemError;
+import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.OfferListener;
 import org.opendedup.sar.ssd.SsdStore;

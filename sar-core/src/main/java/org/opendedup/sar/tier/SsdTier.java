@@ -3,17 +3,21 @@ package org.opendedup.sar.tier;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.StoreMemory;
 import org.opendedup.sar.tier.copies.AttachedSsd;
+import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.CopyCheck;
 import org.opendedup.sar.tier.copies.CountSource;
+import org.opendedup.sar.tier.copies.Source;
 import org.opendedup.sar.tier.copies.StoredCopies;
 import org.opendedup.sar.tier.demotion.DataDemotion;
 import org.opendedup.sar.tier.demotion.DemotionStatistics;
@@ -79,6 +83,7 @@ public final class SsdTier implements Closeable {
     private final String name;
     private final TierMemory memory;
     private final SsdLifecycle lifecycle;
+    private Runnable attached = () -> {};
     private final DataDistributor distributor;
     private final @Nullable Engine engine;
     private volatile TierSettings settings;
@@ -232,6 +237,41 @@ public final class SsdTier implements Closeable {
         return lifecycle.contains(chunkId);
     }
 
+    /** Returns what verifies the copies on the SSD in use; null if the volume has no SSD location. */
+    public @Nullable SsdAudit audit() {
+        return isConfigured() ? new SsdAudit(lifecycle, name, SsdLifecycle.LIMIT) : null;
+    }
+
+    /**
+     * Reads the copy of a chunk, whatever the state of its home. The caller verifies it.
+     *
+     * @param length all bytes of the chunk
+     * @return null if there is none, or it cannot be read
+     * @throws IOException if the SSD does not answer within 30 s
+     */
+    public byte @Nullable [] copy(long chunkId, int length, int fingerprintPrefix) throws IOException {
+        AttachedSsd ssd = lifecycle.attached();
+        if (ssd == null || lifecycle.state() == SsdState.SUSPENDED || !ssd.holds(chunkId)) {
+            return null;
+        }
+        TimeLimit limit = new TimeLimit(name + "-ssd-heal", SsdLifecycle.LIMIT);
+        byte[] found = limit.call(
+                "reading a copy on the SSD", () -> read(ssd, chunkId, length, fingerprintPrefix), late -> {});
+        return found.length == length ? found : null;
+    }
+
+    /** Returns the bytes of a copy; none if it cannot be read. */
+    private static byte[] read(AttachedSsd ssd, long chunkId, int length, int fingerprintPrefix) {
+        ChunkRequest request = new ChunkRequest();
+        request.add(chunkId, length, fingerprintPrefix, -1);
+        request.setSource(0, Source.SSD);
+        ssd.read(request);
+        byte[] data = request.data(0);
+        int offset = request.offset(0);
+        boolean isWhole = data != null && request.isFromSsd(0) && request.length(0) >= length;
+        return isWhole && data != null ? Arrays.copyOfRange(data, offset, offset + length) : new byte[0];
+    }
+
     public DataDistributor distributor() {
         return distributor;
     }
@@ -299,6 +339,12 @@ public final class SsdTier implements Closeable {
         lifecycle.attach(location, settings.capacityBytes(), memory.ofStore(maxEntries));
         distributor.startAfresh();
         engine.demotion().noteAttached();
+        attached.run();
+    }
+
+    /** Sets what is run after each {@link #attach}; it must not wait. */
+    public synchronized void whenAttached(Runnable toRun) {
+        attached = toRun;
     }
 
     private Engine requireLocation() throws IOException {

@@ -205,9 +205,18 @@ final class Committer implements Commits, Closeable {
         whenThereIsSpace(() -> writer.storeAll(node));
     }
 
-    /** Stores the dirty bytes of all files before a commit. ENOSPC if there is no space. */
+    /**
+     * Stores the dirty bytes of all files before a commit. ENOSPC if there is no space. An I/O error, once, if accepted
+     * bytes of any file were given up since the last call: also by an attempt in the background.
+     */
     void storeAll() throws IOException {
-        whenThereIsSpace(writer::storeEverything);
+        try {
+            whenThereIsSpace(writer::storeEverything);
+        } catch (IOException e) {
+            writer.lost().reported(e);
+            throw e;
+        }
+        writer.lost().report();
     }
 
     /**

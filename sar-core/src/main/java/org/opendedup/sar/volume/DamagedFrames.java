@@ -3,18 +3,30 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.metadata.DamageNote;
+import org.opendedup.sar.metadata.DamageNote.How;
+import org.opendedup.sar.metadata.DamageRecords;
+import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
 import org.opendedup.sar.restore.frame.DamageListener;
 import org.slf4j.Logger;
@@ -33,28 +45,48 @@ final class DamagedFrames implements DamageListener {
      */
     private static final int MAX_FRAMES = 100_000;
 
+    /** Maximum number of places that are remembered until there is somebody to tell. */
+    private static final int MAX_EARLY = 1000;
+
     /** Represents a slot that its container does not have. */
     private static final int NO_FRAME = ChunkId.MAX_SLOTS - 1;
 
     private final ContainerStore containers;
     private final ReferenceCounts counts;
+    private final DamageRecords records;
     private final Lock changes;
     private final Executor recorders;
     private final Set<Long> frames = ConcurrentHashMap.newKeySet();
     /** Frames, as {@link FrameId}s, that are not marked in the counts yet. */
-    private final Set<Long> unrecorded = ConcurrentHashMap.newKeySet();
+    private final Map<Long, DamageNote> unrecorded = new ConcurrentHashMap<>();
+    /** Chunks whose place is not known, and that are not marked in the counts yet. */
+    private final Map<Long, DamageNote> unplaced = new ConcurrentHashMap<>();
+
+    /** Told about new damage; null until it is set. Guarded by {@link #early}. */
+    private @Nullable DamageWatch watch;
+    /** What was found before the watch was set; what has no place is told by the list of damage. Guarded by itself. */
+    private final List<Consumer<DamageWatch>> early = new ArrayList<>();
 
     private final Set<Long> missing = ConcurrentHashMap.newKeySet();
     /** Number of frames whose damage could not be marked in the counts. */
     private final AtomicLong unmarked = new AtomicLong();
+    /** Number of chunks that were healed. */
+    private final AtomicLong healed = new AtomicLong();
+    /** Number of packs that are missing, as of the last look. */
+    private volatile int missingPacks;
+    /** Number of containers in these packs. */
+    private volatile long missingInPacks;
+
+    private volatile LongConsumer listener = container -> {};
 
     /**
      * @param changes lock that is held shared while counts change
      * @param recorders runs tasks that wait for that lock, because the reporting thread may hold other locks
      */
-    DamagedFrames(ContainerStore containers, ReferenceCounts counts, Lock changes, Executor recorders) {
+    DamagedFrames(ContainerStore containers, MetadataStore metadata, Lock changes, Executor recorders) {
         this.containers = containers;
-        this.counts = counts;
+        counts = metadata.counts();
+        records = metadata.damage();
         this.changes = changes;
         this.recorders = recorders;
     }
@@ -66,15 +98,36 @@ final class DamagedFrames implements DamageListener {
      */
     @Override
     public void damaged(long inode, long container, int frame, IOException cause) {
-        report(inode, container, frame, cause, isCollected(container, frame));
+        report(inode, ChunkId.of(container, 0), frame, cause, isCollected(container, frame));
     }
 
     @Override
     public void damagedChunk(long inode, long chunk, int frame, IOException cause) {
-        report(inode, ChunkId.container(chunk), frame, cause, isCollected(chunk));
+        report(inode, chunk, frame, cause, isCollected(chunk));
     }
 
-    private void report(long inode, long container, int frame, IOException cause, boolean isCollected) {
+    /** Tells a watch about all damage that is new since the volume was opened; replaces the previous watch. */
+    void watchedBy(DamageWatch toTell) {
+        synchronized (early) {
+            watch = toTell;
+            early.forEach(news -> news.accept(toTell));
+            early.clear();
+        }
+    }
+
+    private void tell(Consumer<DamageWatch> news) {
+        synchronized (early) {
+            if (watch != null) {
+                news.accept(watch);
+            } else if (early.size() < MAX_EARLY) {
+                early.add(news);
+            }
+        }
+    }
+
+    /** @param chunk the wanted chunk; any of the container if the frame is known */
+    private void report(long inode, long chunk, int frame, IOException cause, boolean isCollected) {
+        long container = ChunkId.container(chunk);
         if (cause instanceof ClosedChannelException || cause instanceof InterruptedIOException) {
             return;
         }
@@ -87,23 +140,62 @@ final class DamagedFrames implements DamageListener {
                     inode);
             return;
         }
+        if (isMissingFile(cause)) {
+            // The pack may come back, and marks would stay.
+            if (missing.add(container)) {
+                keep(this::noteMissingPacks);
+            }
+            return;
+        }
         long key = FrameId.of(container, frame < 0 ? NO_FRAME : frame);
         boolean isNew = frames.size() < MAX_FRAMES && frames.add(key);
         if (isNew) {
-            log.error(
-                    "container {}, frame {}, wanted by inode {}, cannot be read: {}",
-                    container,
-                    frame,
-                    inode,
-                    cause.getMessage());
-            if (frame >= 0 && containers.isSealed(container)) {
-                keep(key);
+            log.debug("container {}, frame {}, wanted by inode {}, cannot be read", container, frame, inode, cause);
+            DamageNote note = DamageNote.now(Math.max(frame, DamageNote.NO_FRAME), How.READ, text(cause));
+            if (frame >= 0) {
+                unrecorded.put(key, note);
+                keep(() -> record(key));
+            } else {
+                keepUnplaced(chunk, note);
             }
         }
     }
 
-    /** Records that slots which were known to be damaged have the right bytes. */
+    private static boolean isMissingFile(IOException cause) {
+        Throwable at = cause;
+        while (at != null && !(at instanceof NoSuchFileException)) {
+            at = at.getCause();
+        }
+        return at != null;
+    }
+
+    /** Sets who is told of each container of which chunks were newly found damaged; must not wait. */
+    void listen(LongConsumer toTell) {
+        listener = toTell;
+    }
+
+    /** Records that slots which were known to be damaged have the right bytes, as a scrub found. */
     void foundSound(long container, BitSet slots) throws IOException {
+        markSound(container, slots);
+        log.info(
+                "the scrub found {} chunks of container {} sound that were known as damaged",
+                slots.cardinality(),
+                container);
+    }
+
+    /** Records that slots which were known to be damaged have the right bytes again, and counts them. */
+    void healed(long container, BitSet slots) throws IOException {
+        markSound(container, slots);
+        healed.addAndGet(slots.cardinality());
+    }
+
+    /** Returns the number of chunks healed since the volume was opened. */
+    long healedChunks() {
+        return healed.get();
+    }
+
+    /** Records that slots which were known to be damaged have the right bytes. */
+    void markSound(long container, BitSet slots) throws IOException {
         changes.lock();
         try {
             counts.markSound(container, slots);
@@ -112,10 +204,7 @@ final class DamagedFrames implements DamageListener {
         }
         FrameTable table = containers.frameTable(container);
         slots.stream().forEach(slot -> frames.remove(FrameId.of(container, table.frameOf(slot))));
-        log.info(
-                "the scrub found {} chunks of container {} sound that were known as damaged",
-                slots.cardinality(),
-                container);
+        frames.remove(FrameId.of(container, NO_FRAME));
     }
 
     /**
@@ -125,18 +214,13 @@ final class DamagedFrames implements DamageListener {
      * @param frame the frame's number, or -1
      */
     void found(long container, int frame, int first, int end, IOException cause) throws IOException {
-        boolean isNew = mark(container, first, end);
+        DamageNote note = DamageNote.now(frame, How.SCRUB, text(cause));
+        boolean isNew = mark(container, first, end, note);
         if (frame >= 0 && frames.size() < MAX_FRAMES) {
             isNew |= frames.add(FrameId.of(container, frame));
         }
         if (isNew) {
-            log.error(
-                    "the scrub found {} of container {} damaged, slots {} to {}: {}",
-                    frame < 0 ? "all" : "frame " + frame,
-                    container,
-                    first,
-                    end - 1,
-                    cause.getMessage());
+            tell(of -> of.found(container, note));
         }
     }
 
@@ -175,17 +259,29 @@ final class DamagedFrames implements DamageListener {
         }
     }
 
-    private void keep(long key) {
-        unrecorded.add(key);
+    private void keep(Runnable recording) {
         try {
-            recorders.execute(() -> record(key));
+            recorders.execute(recording);
         } catch (RejectedExecutionException closing) {
-            log.debug("the volume is being closed; the damage of {} is noticed again", FrameId.toString(key));
+            log.debug("the volume is being closed: damage is recorded when all files are stored");
         }
     }
 
+    private void keepUnplaced(long chunk, DamageNote note) {
+        if (unplaced.size() < MAX_FRAMES) {
+            unplaced.put(chunk, note);
+            keep(() -> recordUnplaced(chunk));
+        }
+    }
+
+    private static String text(IOException cause) {
+        String message = cause.getMessage();
+        return message == null ? cause.toString() : message;
+    }
+
     private void record(long key) {
-        if (!unrecorded.remove(key)) {
+        DamageNote note = unrecorded.remove(key);
+        if (note == null) {
             return;
         }
         long container = FrameId.container(key);
@@ -196,16 +292,93 @@ final class DamagedFrames implements DamageListener {
                 return;
             }
             int first = table.firstSlot(frame);
-            mark(container, first, first + table.slotCount(frame));
+            mark(container, first, first + table.slotCount(frame), note);
+            tell(of -> of.found(container, note));
         } catch (IOException | RuntimeException e) {
-            unmarked.incrementAndGet();
-            log.warn("the damage of container {} is known until unmounting only: {}", container, e.getMessage());
+            cannotRecord(container, note, e);
         }
+    }
+
+    private void cannotRecord(long container, DamageNote note, Exception why) {
+        unmarked.incrementAndGet();
+        log.warn("the damage of container {} is known until unmounting only: {}", container, why.getMessage());
+        tell(of -> of.found(container, note));
+    }
+
+    /**
+     * Marks a chunk that is in no frame. If its container is missing, or has no directory that can be read, marks all
+     * its chunks; if the whole pack is missing, records that instead, because it may come back.
+     */
+    private void recordUnplaced(long chunk) {
+        DamageNote note = unplaced.remove(chunk);
+        if (note == null) {
+            return;
+        }
+        long container = ChunkId.container(chunk);
+        try {
+            if (containers.hasEntry(container) && !containers.exists(container)) {
+                noteMissingPacks();
+                return;
+            }
+            if (hasDirectory(container)) {
+                mark(container, ChunkId.slot(chunk), ChunkId.slot(chunk) + 1, note);
+            } else {
+                mark(container, 0, counts.slots(container), note);
+            }
+            tell(of -> of.found(container, note));
+        } catch (IOException | RuntimeException e) {
+            cannotRecord(container, note, e);
+        }
+    }
+
+    private boolean hasDirectory(long container) throws IOException {
+        try {
+            FrameTable table = containers.frameTable(container);
+            return table.frames() >= 0;
+        } catch (CorruptionException e) {
+            return false;
+        }
+    }
+
+    /** Records which packs are missing now, and tells the watch about new ones. To be called with no lock held. */
+    void noteMissingPacks() {
+        try {
+            SortedMap<Long, Long> now = containers.missingPacks();
+            changes.lock();
+            List<Long> found;
+            try {
+                found = records.noteMissingPacks(now, System.currentTimeMillis());
+            } finally {
+                changes.unlock();
+            }
+            missingPacks = now.size();
+            missingInPacks = now.values().stream().mapToLong(Long::longValue).sum();
+            found.forEach(pack -> tell(of -> of.foundMissing(pack, now.getOrDefault(pack, 0L))));
+        } catch (IOException | RuntimeException e) {
+            log.warn("it is not known whether packs are missing: {}", e.getMessage());
+        }
+    }
+
+    /** Marks what opening the containers did not find. */
+    void noteLost() throws IOException {
+        containers.forEachLost((container, first, end) -> {
+            DamageNote note = DamageNote.now(DamageNote.NO_FRAME, How.MOUNT, "not found in what a crash left");
+            if (mark(container, first, end, note)) {
+                tell(of -> of.found(container, note));
+            }
+        });
     }
 
     /** Marks all reported frames in the counts, so that the next commit includes them. */
     void recordAll() {
-        List.copyOf(unrecorded).forEach(this::record);
+        List.copyOf(unrecorded.keySet()).forEach(this::record);
+        List.copyOf(unplaced.keySet()).forEach(this::recordUnplaced);
+    }
+
+    /** Ends the watch, and marks all reported frames. */
+    void close() {
+        recordAll();
+        tell(DamageWatch::close);
     }
 
     /**
@@ -213,13 +386,18 @@ final class DamagedFrames implements DamageListener {
      *
      * @return whether any of them was not known to be damaged
      */
-    boolean mark(long container, int first, int end) throws IOException {
+    private boolean mark(long container, int first, int end, DamageNote note) throws IOException {
+        boolean isNew;
         changes.lock();
         try {
-            return counts.markDamaged(container, first, end);
+            isNew = counts.markDamaged(container, first, end, note);
         } finally {
             changes.unlock();
         }
+        if (isNew) {
+            listener.accept(container);
+        }
+        return isNew;
     }
 
     /**
@@ -230,9 +408,7 @@ final class DamagedFrames implements DamageListener {
         try {
             if (!containers.exists(ChunkId.container(chunk))) {
                 if (missing.add(ChunkId.container(chunk))) {
-                    log.error(
-                            "container {} is missing: its content is stored again when it is written again",
-                            ChunkId.container(chunk));
+                    keepUnplaced(chunk, DamageNote.now(DamageNote.NO_FRAME, How.READ, "the container is missing"));
                 }
                 return true;
             }
@@ -258,6 +434,11 @@ final class DamagedFrames implements DamageListener {
 
     /** Returns the number of containers found missing since the volume was opened. */
     long missing() {
-        return missing.size();
+        return Math.max(missing.size(), missingInPacks);
+    }
+
+    /** Returns the number of packs that were missing at the last look. */
+    int missingPacks() {
+        return missingPacks;
     }
 }

@@ -10,6 +10,7 @@ import org.opendedup.sar.metadata.EpochHistory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.RenewableIndex;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -87,9 +88,13 @@ final class EpochBinding {
             return index;
         } catch (IOException e) {
             log.warn(
-                    "the fingerprint index cannot be matched to the volume: duplicates are stored again until a mount"
-                            + " can do that: {}",
+                    "the fingerprint index cannot be matched to the volume: duplicates are stored again until it is"
+                            + " made anew: {}",
                     e.getMessage());
+            if (index instanceof RenewableIndex renewable) {
+                renewable.giveUp();
+                return renewable;
+            }
             try {
                 index.close();
             } catch (IOException again) {

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Lock;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.ingest.IngestPipeline;
@@ -51,6 +52,7 @@ final class FileWriter {
     private final ExecutorService storers;
     private final DeviceSpaces devices;
     private final WriteStop stop;
+    private final LostWrites lost = new LostWrites();
     /** Files with dirty bytes. */
     private final Set<Node> dirtyFiles = ConcurrentHashMap.newKeySet();
 
@@ -164,10 +166,8 @@ final class FileWriter {
         try {
             storers.execute(() -> {
                 try {
-                    store(node, minBytes, Long.MAX_VALUE);
-                } catch (NoSpaceException | WriteFailedException e) {
-                    log.debug("bytes written to inode {} wait: {}", node.id, e.getMessage());
-                } catch (IOException | RuntimeException | Error e) {
+                    storeLogging(node, minBytes);
+                } catch (Error e) {
                     log.error("bytes written to inode {} could not be stored", node.id, e);
                 } finally {
                     endSchedule(node, contents);
@@ -206,7 +206,8 @@ final class FileWriter {
                 contents.scheduled = true;
             }
             schedule(node, contents, 1);
-            wanted -= bytes;
+            // A file that cannot be stored at present must not keep others from being stored.
+            wanted -= contents.attempts.haveFailed() ? 0 : bytes;
             if (wanted <= 0) {
                 return;
             }
@@ -259,17 +260,30 @@ final class FileWriter {
         all.finish();
     }
 
+    /** Returns the accepted bytes of all files that were given up. */
+    LostWrites lost() {
+        return lost;
+    }
+
     /**
      * Stores a file as {@link #storeAll} does, but logs a failure and records it with the file. Skips a file that is
      * being truncated, because a commit does not wait for that.
      */
     void storeLogging(Node node) {
+        storeLogging(node, 1);
+    }
+
+    private void storeLogging(Node node, long minBytes) {
         try {
-            store(node, 1, Long.MAX_VALUE);
+            store(node, minBytes, Long.MAX_VALUE);
         } catch (NoSpaceException | WriteFailedException e) {
             log.debug("bytes written to inode {} wait: {}", node.id, e.getMessage());
         } catch (IOException | RuntimeException e) {
-            log.error("bytes written to inode {} could not be stored", node.id, e);
+            if (node.isLost(e)) {
+                log.error("bytes written to inode {} could not be stored", node.id, e);
+            } else {
+                log.warn("bytes written to inode {} could not be stored yet; they are kept", node.id, e);
+            }
         }
     }
 
@@ -356,6 +370,7 @@ final class FileWriter {
                 progress.stored = Math.max(progress.stored, to);
             });
             failed = false;
+            contents.attempts.succeeded(run.start(), stored);
         } catch (NoSpaceException e) {
             // Nothing is lost: the rest is marked dirty again, and is stored when there is space.
             stored = Math.min(progress.stored, run.end());
@@ -366,13 +381,30 @@ final class FileWriter {
             stored = Math.min(progress.stored, run.end());
             stop.begin(e, true);
             throw e;
-        } catch (IOException | RuntimeException | Error e) {
-            node.noteFailure(e);
+        } catch (CorruptionException e) {
+            // Trying again is of no use.
+            lose(node, e);
+            throw e;
+        } catch (IOException e) {
+            // A disk could not be read, perhaps only now: the rest is stored by the next attempt.
+            if (contents.attempts.failed(progress.stored, System.nanoTime())) {
+                lose(node, e);
+            } else {
+                stored = Math.min(progress.stored, run.end());
+            }
+            throw e;
+        } catch (RuntimeException | Error e) {
+            lose(node, e);
             throw e;
         } finally {
             finishRun(node, contents, run, stored, failed);
         }
         return stored > run.start() ? stored : -1;
+    }
+
+    private void lose(Node node, Throwable failure) {
+        node.noteFailure(failure);
+        lost.note(node.id, failure);
     }
 
     /** Offset up to which a run is stored. */

@@ -16,14 +16,17 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.volume.store.RenewableIndex;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Brings the fingerprint index up to date with the containers: reads the directories of those that it does not cover.
  * Skips chunks that no file ever referred to, and those that are tombstoned. Runs concurrently with normal work;
- * content that is not covered yet is at worst stored twice. First logs which packs are missing.
+ * content that is not covered yet is at worst stored twice. Afterwards looks every 20 s whether the index is lost, and
+ * makes it anew.
  */
 final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
@@ -31,30 +34,75 @@ final class IndexRebuilder implements Closeable {
     /** Number of chunks looked up and inserted at a time. */
     private static final int BATCH_CHUNKS = 512;
 
+    /** Maximum number of looks that are skipped after failures: an hour. A disk that hangs costs a thread each time. */
+    private static final int MAX_SKIPPED = 180;
+
+    private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** Time between two looks at whether the index is lost, in milliseconds. */
+    private final long lookMs = Long.getLong("sar.index.look.ms", 20_000);
+
     private final ContainerStore containers;
     private final ChunkIndex index;
+    private final MetadataStore metadata;
     private final ReferenceCounts counts;
+    /** What is filled: the index, or its successor. Used by the one thread only. */
+    private ChunkIndex filled;
+
+    private final Runnable first;
     private final String volume;
     private final Thread thread;
     private final CountDownLatch done = new CountDownLatch(1);
     private final AtomicLong examined = new AtomicLong();
+    private final AtomicLong expected = new AtomicLong();
+    private final CountDownLatch ending = new CountDownLatch(1);
     private volatile boolean closing;
+    private volatile boolean updating;
+    /** Whether the index is known to be lost, and not replaced yet. */
+    private volatile boolean lost;
+    /**
+     * If not 0: containers with lower ids that were open when the index was lost are added when all are sealed. Used by
+     * the one thread only.
+     */
+    private long firstUnseen;
+
+    private boolean saidThatItFails;
+    /** Number of looks to skip after failures; used by the one thread only. */
+    private int skip;
+
+    private int failures;
     private volatile boolean complete;
-    /** Whether a container could not be covered; used by the one thread only. */
-    private boolean failed;
+    /** Number of containers that could not be covered in the last update; used by the one thread only. */
+    private long failed;
+    /** Why the first of them could not; used by the one thread only. */
+    private String reason = "";
+    /** Number of updates in succession that left the index incomplete; used by the one thread only. */
+    private int incomplete;
+    /** Number of looks until the next update of an incomplete index; used by the one thread only. */
+    private int untilUpdate;
     /** Whether the disk of the index is full; used by the one thread only. */
     private boolean full;
 
-    IndexRebuilder(ContainerStore containers, ChunkIndex index, ReferenceCounts counts, String name) {
+    /** Told when containers were added to the index. Guarded by this, as is the next. */
+    private Runnable updated = () -> {};
+
+    private boolean hasUpdated;
+
+    /** @param first what the thread does before, because it reads the container table, too */
+    IndexRebuilder(ContainerStore containers, ChunkIndex index, MetadataStore metadata, Runnable first, String name) {
         this.containers = containers;
         this.index = index;
-        this.counts = counts;
+        this.metadata = metadata;
+        this.first = first;
         volume = name;
+        filled = index;
+        counts = metadata.counts();
         thread = Threads.named(name + "-index").newThread(this::run);
     }
 
     /** Starts the thread, and waits until it ends, for at most {@code waitMs} milliseconds. */
     void start(long waitMs) throws IOException {
+        updating = true;
         thread.start();
         try {
             if (waitMs > 0 && !done.await(waitMs, TimeUnit.MILLISECONDS)) {
@@ -66,32 +114,137 @@ final class IndexRebuilder implements Closeable {
         }
     }
 
+    /** Sets who is told each time when containers were added to the index; tells at once if some were already. */
+    synchronized void whenUpdated(Runnable toTell) {
+        updated = toTell;
+        if (hasUpdated) {
+            toTell.run();
+        }
+    }
+
+    private synchronized void tellUpdated() {
+        hasUpdated = true;
+        updated.run();
+    }
+
     /** Returns how far the index is. */
     VolumeCondition.Index condition() {
-        boolean usable = index.keepsAnything();
-        boolean updating = thread.isAlive();
-        return new VolumeCondition.Index(usable, updating, complete, examined.get());
+        boolean usable = index.keepsAnything() && !lost;
+        return new VolumeCondition.Index(usable, updating, complete, examined.get(), expected.get());
     }
 
     private void run() {
         try {
-            MissingPacks.log(containers, volume);
-            if (!index.keepsAnything()) {
-                return;
-            }
-            long[] covered = new long[] {0};
-            containers.forEachContainer(container -> {
-                covered[0] += cover(container) ? 1 : 0;
-                examined.incrementAndGet();
-            });
-            complete = !failed && !closing;
-            if (covered[0] > 0) {
-                log.info("the fingerprint index was brought up to date with {} containers", covered[0]);
+            first.run();
+            if (index.keepsAnything()) {
+                update();
             }
         } catch (IOException | RuntimeException e) {
             log.error("the fingerprint index could not be brought up to date; some content may be stored twice", e);
         } finally {
+            updating = false;
             done.countDown();
+        }
+        try {
+            while (index instanceof RenewableIndex renewable && !ending.await(lookMs, TimeUnit.MILLISECONDS)) {
+                look(renewable);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Makes a lost index anew. Goes on until it has also the containers that were open at that time. */
+    private void look(RenewableIndex renewable) {
+        if (skip > 0) {
+            skip--;
+            return;
+        }
+        try {
+            if (renewable.isLost()) {
+                if (!lost) {
+                    log.warn(
+                            "the fingerprint index of {} is lost, damaged or cannot be written: duplicates may be"
+                                    + " stored again until it is made anew, which begins now",
+                            volume);
+                }
+                lost = true;
+                complete = false;
+                filled = renewable.renew(metadata.epochs().current(), metadata::firstFreeContainer);
+                firstUnseen = renewable.firstUnseen();
+                lost = false;
+                updating = true;
+                update();
+            } else if (firstUnseen > 0 && !metadata.containers().hasOpenBelow(firstUnseen)) {
+                // Those that were open when the index was lost are sealed now.
+                firstUnseen = 0;
+                updating = true;
+                update();
+            } else if (!complete && --untilUpdate <= 0) {
+                updating = true;
+                update();
+            }
+            failures = 0;
+        } catch (IOException | RuntimeException e) {
+            skip = looksAfter(failures++);
+            if (!saidThatItFails) {
+                saidThatItFails = true;
+                log.warn("the fingerprint index cannot be made anew yet; it is tried again: {}", e.getMessage());
+            }
+        } finally {
+            updating = false;
+        }
+    }
+
+    private static int looksAfter(int failures) {
+        return Math.min(MAX_SKIPPED, 1 << Math.min(failures, 30));
+    }
+
+    private void update() throws IOException {
+        untilUpdate = looksAfter(incomplete++);
+        failed = 0;
+        full = false;
+        examined.set(0);
+        expected.set(metadata.containers().containers());
+        Progress progress = new Progress();
+        long[] covered = new long[] {0};
+        containers.forEachContainer(container -> {
+            covered[0] += cover(container) ? 1 : 0;
+            progress.at(examined.incrementAndGet());
+        });
+        complete = failed == 0 && !closing;
+        incomplete = complete ? 0 : incomplete;
+        if (failed > 0 && !saidThatItFails) {
+            log.warn(
+                    "{} containers cannot be indexed, and their content may be stored twice; it is tried again. The"
+                            + " first: {}",
+                    full ? "some" : failed,
+                    reason);
+        }
+        saidThatItFails = failed > 0;
+        if (covered[0] > 0) {
+            log.info("the fingerprint index was brought up to date with {} containers", covered[0]);
+            tellUpdated();
+        }
+    }
+
+    /** Logs how far a long update is. */
+    private final class Progress {
+        private final long beganNanos = System.nanoTime();
+        private long loggedNanos = beganNanos;
+
+        void at(long done) {
+            long now = System.nanoTime();
+            if (now - loggedNanos >= LOG_NANOS) {
+                loggedNanos = now;
+                long left = Math.max(0, expected.get() - done);
+                double seconds = (now - beganNanos) / 1e9 / done * left;
+                log.info(
+                        "the fingerprint index is being rebuilt: {} of {} containers, {} s left",
+                        done,
+                        expected.get(),
+                        (long) Math.ceil(seconds));
+            }
         }
     }
 
@@ -100,7 +253,7 @@ final class IndexRebuilder implements Closeable {
             return false;
         }
         try {
-            if (closing || index.frameTable(container) != null) {
+            if (closing || filled.frameTable(container) != null) {
                 return false;
             }
             BitSet alive = counts.alive(container);
@@ -111,19 +264,13 @@ final class IndexRebuilder implements Closeable {
             for (int slot = 0; slot < directory.slots(); slot += BATCH_CHUNKS) {
                 insert(directory, alive, slot, Math.min(directory.slots(), slot + BATCH_CHUNKS));
             }
-            index.cover(container, directory.frameTableBytes());
+            filled.cover(container, directory.frameTableBytes());
             return true;
         } catch (IOException e) {
-            if (Device.isFull(e)) {
-                full = true;
-                failed = true;
-                log.warn(
-                        "the disk of the fingerprint index is full; what is not indexed may be stored twice: {}",
-                        e.getMessage());
-                return false;
+            full = Device.isFull(e);
+            if (failed++ == 0 || full) {
+                reason = "container " + container + ": " + (full ? "the disk is full: " : "") + e.getMessage();
             }
-            failed = true;
-            log.error("container {} cannot be indexed; its content may be stored twice: {}", container, e.getMessage());
             return false;
         }
     }
@@ -143,7 +290,7 @@ final class IndexRebuilder implements Closeable {
                 segment.fingerprints(),
                 0,
                 (to - from) * Fingerprints.BYTES);
-        index.lookup(segment);
+        filled.lookup(segment);
         Set<ByteBuffer> seen = new HashSet<>();
         for (int slot = alive.nextSetBit(from); slot >= 0 && slot < to; slot = alive.nextSetBit(slot + 1)) {
             int chunk = slot - from;
@@ -157,12 +304,13 @@ final class IndexRebuilder implements Closeable {
                 segment.setFresh(chunk, true);
             }
         }
-        index.insert(segment);
+        filled.insert(segment);
     }
 
     @Override
     public void close() {
         closing = true;
+        ending.countDown();
         try {
             thread.join(TimeUnit.MINUTES.toMillis(1));
         } catch (InterruptedException e) {

@@ -231,6 +231,11 @@ final class Node {
         lastFailure = failure;
     }
 
+    /** Returns whether accepted bytes were given up because of this failure, which is the latest. */
+    synchronized boolean isLost(Throwable failure) {
+        return lastFailure == failure;
+    }
+
     /** Throws if accepted bytes could not be stored and this was not reported yet. */
     synchronized void checkNotFailed() throws IOException {
         checkNotFailed(failuresReported);
@@ -288,6 +293,9 @@ final class Node {
          * ranges. A reader that sees it change during a read must retry.
          */
         long completions;
+
+        /** Attempts to store dirty bytes that failed because a disk could not be read. */
+        final StoreAttempts attempts = new StoreAttempts();
 
         /** Whether a task that stores bytes of this file is waiting or running. */
         boolean scheduled;

@@ -4,7 +4,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
@@ -13,6 +17,7 @@ import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataRepair;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 
@@ -24,11 +29,25 @@ public final class OfflineCheck {
     /** Native memory for the metadata database, in bytes. */
     private static final long DATABASE_BYTES = 64 << 20;
 
+    /** A correction may make another one necessary, such as the links of the folder for what was found. */
+    private static final int MOST_ROUNDS = 8;
+
+    /**
+     * What a repair did.
+     *
+     * @param rebuilt what it did to the container table
+     * @param done a sentence for each other change
+     * @param quarantines names of the files in the metadata location that have the records which it replaced
+     */
+    public record RepairReport(TableRebuild.Report rebuilt, List<String> done, List<String> quarantines) {}
+
     private final VolumeConfig config;
+    private final InstantSource clock;
     private final CheckProgress progress;
 
-    public OfflineCheck(VolumeConfig config, CheckProgress progress) {
+    public OfflineCheck(VolumeConfig config, CheckProgress progress, InstantSource clock) {
         this.config = config;
+        this.clock = clock;
         this.progress = progress;
     }
 
@@ -47,7 +66,11 @@ public final class OfflineCheck {
             database.close();
             throw e;
         }
-        return StoredVolume.check(data, database, config.name(), progress);
+        try (database;
+                CheckFolder folder = CheckFolder.make(config.locations().metadata())) {
+            return StoredVolume.unmounted(data, database, config.name(), folder.scratch())
+                    .check(progress);
+        }
     }
 
     /** Makes the container table anew; see {@link TableRebuild}. */
@@ -62,6 +85,42 @@ public final class OfflineCheck {
                             VolumeIdentity.read(data, records.header().volume()),
                             progress)
                     .run();
+        }
+    }
+
+    /**
+     * Repairs what a check can mend without any byte of a file being given up: the container table, counts, totals,
+     * links and names. Deletes no data; the records that it replaces are kept in a quarantine file in the metadata
+     * location. If it is interrupted, call it again.
+     */
+    public RepairReport repair() throws IOException {
+        TableRebuild.Report rebuilt = rebuildContainers();
+        List<String> done = new ArrayList<>();
+        List<String> quarantines = new ArrayList<>();
+        for (int round = 0; round < MOST_ROUNDS && repairOnce(done, quarantines) > 0; round++) {
+            // The container table has the live bytes of the counts.
+            TableRebuild.Report again = rebuildContainers();
+            rebuilt = rebuilt.changes() > 0 ? rebuilt : again;
+        }
+        return new RepairReport(rebuilt, done, quarantines);
+    }
+
+    private long repairOnce(List<String> done, List<String> quarantines) throws IOException {
+        Directory data = data();
+        Path metadata = config.locations().metadata();
+        try (KeyValueStore database = KeyValueStores.openRocksDb(metadata, DATABASE_BYTES, false);
+                CheckFolder folder = CheckFolder.make(metadata)) {
+            VolumeIdentity.read(data, ContainerRecords.open(database).header().volume());
+            Instant now = clock.instant();
+            MetadataRepair repair = new MetadataRepair(
+                    database,
+                    FileDirectory.open(metadata),
+                    TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano());
+            StoredVolume.correct(data, database, folder.scratch(), repair, progress);
+            long changes = repair.finish();
+            done.addAll(repair.done());
+            quarantines.addAll(repair.quarantines());
+            return changes;
         }
     }
 

@@ -88,7 +88,7 @@ final class Reaper implements Closeable {
         if (inode != null) {
             forgetBytes(inode);
         }
-        Dead dead = new Dead(orphan.inode(), 0, true, null);
+        Dead dead = new Dead(orphan.inode(), 0, true, inode != null, null);
         boolean done = atOnce && reapLogging(dead);
         if (!done) {
             background.execute(() -> reapWhenThereIsSpace(dead));
@@ -146,6 +146,7 @@ final class Reaper implements Closeable {
      * Recipe pages that are to be removed, starting with {@code fromPage}.
      *
      * @param whole whether the inode is removed with them
+     * @param counted whether the totals have the inode
      * @param file pinned node of the file whose tail they are; null for a whole inode, or if the file does not exist
      *     any more
      */
@@ -153,7 +154,12 @@ final class Reaper implements Closeable {
             long inode,
             long fromPage,
             boolean whole,
-            @Nullable Node file) {}
+            boolean counted,
+            @Nullable Node file) {
+        Dead(long inode, long fromPage, boolean whole, @Nullable Node file) {
+            this(inode, fromPage, whole, true, file);
+        }
+    }
 
     /** Frees an inode without names and users: the first batch immediately, the rest in the background. */
     void free(Node node, NodeTable nodes) {
@@ -363,7 +369,7 @@ final class Reaper implements Closeable {
                 metadata.namespace().removeAttribute(dead.inode, name);
             }
             metadata.namespace().remove(dead.inode);
-            metadata.addToTotals(0, -1);
+            metadata.addToTotals(0, dead.counted ? -1 : 0);
         }
         metadata.namespace().removeOrphan(dead.inode);
     }

@@ -21,6 +21,7 @@ import org.opendedup.sar.collect.Recompression;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,7 +46,9 @@ public final class SpaceCollector implements Closeable {
     private final Reaper reaper;
     private final DeviceSpaces devices;
     private final Pace pace = new Pace();
-    private final ReentrantLock running = new ReentrantLock();
+    /** Fair, so that a pass of healing that lets a collection begin does not get it back before. */
+    private final ReentrantLock running = new ReentrantLock(true);
+
     private volatile boolean closing;
     private volatile CollectionWatcher watcher = limits -> CollectionWatcher.IDLE;
     private volatile Runnable beforeEach = () -> {};
@@ -342,6 +345,11 @@ public final class SpaceCollector implements Closeable {
 
     Pins pins() {
         return parts.pins();
+    }
+
+    /** Returns the index from which collections remove what is gone. */
+    ChunkIndex index() {
+        return parts.index();
     }
 
     /** Returns the uses of stored copies for which collections wait. */

@@ -1,6 +1,9 @@
 package org.opendedup.sar.volume;
 
+import java.io.IOException;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -30,5 +33,18 @@ final class Threads {
             thread.setPriority(priority);
             return thread;
         };
+    }
+
+    /** Waits until the tasks of an executor have ended, for a minute at most; it takes no more. */
+    static void end(ExecutorService executor) throws IOException {
+        executor.shutdown();
+        try {
+            if (!executor.awaitTermination(1, TimeUnit.MINUTES)) {
+                throw new IOException("a task did not end within a minute");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while closing the volume", e);
+        }
     }
 }

@@ -341,7 +341,7 @@ public final class Volume implements Closeable {
         files.store(file);
     }
 
-    /** Makes every change that was made before the call durable (fsync of a directory, syncfs). */
+    /** Makes every earlier change durable (fsync of a directory). Throws, once, if accepted bytes were given up. */
     public void sync() throws IOException {
         storeAll();
         commit();
@@ -491,6 +491,7 @@ public final class Volume implements Closeable {
     public synchronized void close() throws IOException {
         if (!closed) {
             closed = true;
+            maintenance.heal().stop();
             context.close();
         }
     }

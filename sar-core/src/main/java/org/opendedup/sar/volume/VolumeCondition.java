@@ -15,7 +15,9 @@ import org.opendedup.sar.volume.store.DeviceSpaces;
  * @param resumable whether changes can be resumed without a new mount; true while they are accepted
  * @param shortage why writes are refused for lack of space; null if they are not
  * @param devices space on the devices
- * @param damagedChunks number of chunks that files refer to and that are known to be damaged, also from earlier mounts
+ * @param damagedChunks number of chunks that files refer to and that are known to be damaged and not healed, also from
+ *     earlier mounts
+ * @param healedChunks number of chunks healed since the volume was opened
  * @param damagedFrames number of frames found damaged since the volume was opened
  * @param unmarkedFrames number of these that the metadata could not record
  * @param missingContainers number of containers found missing since the volume was opened
@@ -26,6 +28,7 @@ public record VolumeCondition(
         @Nullable String shortage,
         List<DeviceCondition> devices,
         long damagedChunks,
+        long healedChunks,
         long damagedFrames,
         long unmarkedFrames,
         long missingContainers,
@@ -36,9 +39,10 @@ public record VolumeCondition(
      * @param usable false if the volume works without an index, because it could not be opened
      * @param updating whether the index is being compared with the containers
      * @param complete whether the index has all containers
-     * @param examined number of containers compared since the volume was opened
+     * @param examined number of containers compared since the comparison began
+     * @param containers number of containers to compare, as of its beginning
      */
-    public record Index(boolean usable, boolean updating, boolean complete, long examined) {}
+    public record Index(boolean usable, boolean updating, boolean complete, long examined, long containers) {}
 
     /** Returns the condition of an open volume at this moment. */
     static VolumeCondition of(
@@ -50,6 +54,7 @@ public record VolumeCondition(
                 devices.shortageText(),
                 devices.conditions(),
                 metadata.totals().stored().damagedChunks(),
+                damaged.healedChunks(),
                 damaged.found(),
                 damaged.unmarked(),
                 damaged.missing(),

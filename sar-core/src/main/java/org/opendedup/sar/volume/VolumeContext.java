@@ -9,7 +9,6 @@ import java.util.Deque;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
@@ -129,9 +128,9 @@ final class VolumeContext implements Closeable {
         workers = Executors.newFixedThreadPool(threads, Threads.named(name + "-worker"));
         storers = Executors.newFixedThreadPool(threads, Threads.named(name + "-store"));
         prefetchers = Executors.newScheduledThreadPool(PREFETCHERS, Threads.urgent(name + "-prefetch"));
-        opened.push(() -> end(workers));
-        opened.push(() -> end(storers));
-        opened.push(() -> end(prefetchers));
+        opened.push(() -> Threads.end(workers));
+        opened.push(() -> Threads.end(storers));
+        opened.push(() -> Threads.end(prefetchers));
         containers = ContainerStore.open(
                 stores.containers(),
                 new ContainerOptions(
@@ -163,8 +162,8 @@ final class VolumeContext implements Closeable {
         }
         disk = DiskQueue.of(config.restore().disk(), config.locations().data());
         ReentrantReadWriteLock changeLock = new ReentrantReadWriteLock();
-        damaged = new DamagedFrames(containers, metadata.counts(), changeLock.readLock(), storers);
-        containers.forEachLost(damaged::mark);
+        damaged = new DamagedFrames(containers, metadata, changeLock.readLock(), storers);
+        damaged.noteLost();
         restore = new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
@@ -210,7 +209,7 @@ final class VolumeContext implements Closeable {
         tree = new DirectoryTree(metadata, nodes, writer, committer, clock, attributes, view);
         listing = new Listing(metadata.namespace(), nodes, view);
         reaper = new Reaper(metadata, committer, capacity, name);
-        rebuilder = new IndexRebuilder(containers, index, metadata.counts(), name);
+        rebuilder = new IndexRebuilder(containers, index, metadata, damaged::noteMissingPacks, name);
         collector = new SpaceCollector(
                 new Collector.Parts(metadata, containers, index, committer, uses, new Pins(), disk, ownsPacks),
                 reaper,
@@ -223,6 +222,7 @@ final class VolumeContext implements Closeable {
             rebuilder.start(indexIsCurrent ? 0 : INDEX_WAIT_MS);
         } else {
             log.info("the disk is full; the fingerprint index is updated at the next mount with enough space");
+            storers.execute(damaged::noteMissingPacks);
         }
     }
 
@@ -391,6 +391,11 @@ final class VolumeContext implements Closeable {
         return tier;
     }
 
+    /** Returns the fingerprint index; one that keeps nothing if that of the volume cannot be used. */
+    ChunkIndex index() {
+        return index;
+    }
+
     DeviceSpaces devices() {
         return devices;
     }
@@ -449,18 +454,18 @@ final class VolumeContext implements Closeable {
         closing.run(committer::resume);
         closing.run(committer::retryIfShort);
         closing.run(writer::storeEverything);
-        closing.run(() -> end(storers));
-        closing.run(damaged::recordAll);
+        closing.run(() -> Threads.end(storers));
+        closing.run(damaged::close);
         closing.run(containers::endAll);
         closing.run(committer::commit);
         UnsavedChanges unsaved = UnsavedChanges.of(writer, nodes, metadata);
-        closing.run(() -> end(prefetchers));
+        closing.run(() -> Threads.end(prefetchers));
         if (promotion != null) {
             closing.run(promotion::close);
         }
         closing.run(tier::close);
         closing.run(containers::close);
-        closing.run(() -> end(workers));
+        closing.run(() -> Threads.end(workers));
         closing.run(() -> withFailureLogged(index::flush));
         closing.run(() -> withFailureLogged(index::close));
         closing.run(metadata::close);
@@ -486,15 +491,7 @@ final class VolumeContext implements Closeable {
         }
     }
 
-    private static void end(ExecutorService executor) throws IOException {
-        executor.shutdown();
-        try {
-            if (!executor.awaitTermination(1, TimeUnit.MINUTES)) {
-                throw new IOException("a task did not end within a minute");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while closing the volume", e);
-        }
+    IndexRebuilder rebuilder() {
+        return rebuilder;
     }
 }

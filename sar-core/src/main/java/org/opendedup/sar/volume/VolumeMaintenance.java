@@ -47,6 +47,9 @@ public final class VolumeMaintenance {
     private final Committer committer;
     private final MetadataBackups backups;
     private final VolumeScrub scrub;
+    private final VolumeCheck check;
+    private final VolumeHeal heal;
+    private final VolumeDamage damage;
 
     VolumeMaintenance(VolumeConfig config, VolumeContext context) {
         this.config = config;
@@ -58,12 +61,30 @@ public final class VolumeMaintenance {
         context.collector().beforeEach(backups::collectionBegins);
         context.collector()
                 .permit(() -> OtherHistory.requireGivenUp(config.locations().data(), config.name()));
-        scrub = new VolumeScrub(context);
+        check = new VolumeCheck(config, context);
+        heal = new VolumeHeal(context, config.name());
+        scrub = new VolumeScrub(context, check, heal);
+        damage = new VolumeDamage(context, config.name());
+    }
+
+    /** Returns the check of the volume while it is in use. */
+    public VolumeCheck check() {
+        return check;
+    }
+
+    /** Returns what heals damaged chunks. */
+    public VolumeHeal heal() {
+        return heal;
     }
 
     /** Returns the backups of the volume's metadata. */
     public MetadataBackups backups() {
         return backups;
+    }
+
+    /** Returns the list of damaged files, and who is told about new damage. */
+    public VolumeDamage damage() {
+        return damage;
     }
 
     /** Returns the scrub, which verifies everything that the volume stores. */

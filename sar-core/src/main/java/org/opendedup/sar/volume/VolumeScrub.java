@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -10,13 +11,19 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.ScrubCursor;
+import org.opendedup.sar.metadata.ScrubPhase;
 import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.scrub.Findings;
-import org.opendedup.sar.scrub.Place;
+import org.opendedup.sar.scrub.IndexScrub;
 import org.opendedup.sar.scrub.ScrubProgress;
-import org.opendedup.sar.scrub.ScrubTotals;
 import org.opendedup.sar.scrub.Scrubber;
+import org.opendedup.sar.scrub.SsdScrub;
+import org.opendedup.sar.tier.SsdAudit;
+import org.opendedup.sar.tier.SsdTier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,17 +38,34 @@ public final class VolumeScrub {
     /** Time between two records of how far a scrub is, in nanoseconds: so much is verified again after a crash. */
     private static final long RECORD_NS = TimeUnit.SECONDS.toNanos(10);
 
+    /** Wrong entries of the index of which each has a line in the log; the others are only counted. */
+    private static final int MOST_LINES = 10;
+
     private final MetadataStore metadata;
     private final Scrubber.Parts parts;
+    private final SsdTier tier;
+    private final VolumeCheck check;
+    private final ChunkIndex index;
     private final DamagedFrames damaged;
     private final Committer committer;
+    private final InstantSource clock;
+    private final VolumeHeal heal;
     private final Pace pace = new Pace();
     private final ReentrantLock running = new ReentrantLock();
 
-    VolumeScrub(VolumeContext context) {
+    /**
+     * @param check compares the references of files
+     * @param heal asked for a pass after each scrub that found something damaged
+     */
+    VolumeScrub(VolumeContext context, VolumeCheck check, VolumeHeal heal) {
+        this.check = check;
+        this.heal = heal;
         metadata = context.metadata();
+        tier = context.tier();
+        index = context.index();
         damaged = context.damaged();
         committer = context.committer();
+        clock = context.clock();
         parts = new Scrubber.Parts(
                 metadata, context.containers(), context.collector().uses(), context.disk());
     }
@@ -67,8 +91,9 @@ public final class VolumeScrub {
     }
 
     /**
-     * Verifies everything in the containers while the volume is in use: continues a scrub that was stopped, or begins a
-     * new one. One scrub runs at a time; a second call waits for the first, and then begins another.
+     * Verifies containers, references, copies on the SSD, and samples of the index, while the volume is in use:
+     * continues a scrub that was stopped, or begins a new one. One scrub runs at a time; a second call waits for the
+     * first, and then begins another.
      *
      * @return the record of the complete scrub, which is durable
      * @throws InterruptedIOException if {@code progress} stopped it; the next call continues it
@@ -77,33 +102,97 @@ public final class VolumeScrub {
         running.lock();
         try {
             ScrubRecord before = metadata.scrub();
-            boolean goesOn = before != null && !before.isComplete();
-            long beganMs = goesOn && before != null ? before.beganMs() : System.currentTimeMillis();
-            Place from = goesOn && before != null ? new Place(before.pack(), before.offset()) : Place.BEGIN;
-            ScrubTotals totals = goesOn && before != null ? totals(before) : ScrubTotals.NONE;
-            if (!goesOn) {
+            if (before == null || before.isComplete()) {
                 // Only a container that is complete can be verified whole.
                 parts.containers().endAll();
                 committer.commit();
+                before = new ScrubRecord(clock.millis(), 0, false, ScrubCursor.BEGIN, ScrubTotals.NONE);
             }
             // From now on it goes on by itself after a mount, also if it was held before.
-            note(record(beganMs, 0, from, totals));
-            long[] recordedNanos = {System.nanoTime()};
-            ScrubProgress recording = (verified, rest, next) -> {
-                boolean more = progress.verified(verified, rest, next);
-                if (!more || System.nanoTime() - recordedNanos[0] > RECORD_NS) {
-                    note(record(beganMs, 0, next, verified));
-                    recordedNanos[0] = System.nanoTime();
+            Recording recording = new Recording(before.beganMs(), before.next(), before.totals(), progress);
+            recording.note();
+            for (ScrubPhase phase : ScrubPhase.values()) {
+                if (phase.compareTo(before.next().phase()) >= 0) {
+                    recording.ended(verify(phase, recording));
                 }
-                return more;
-            };
-            ScrubTotals all = new Scrubber(parts, pace, new Marks(), recording).run(from, totals);
-            ScrubRecord complete = record(beganMs, System.currentTimeMillis(), Place.BEGIN, all);
+            }
+            ScrubRecord complete =
+                    new ScrubRecord(before.beganMs(), clock.millis(), false, ScrubCursor.BEGIN, recording.totals);
             note(complete);
             committer.commit();
+            if (metadata.totals().stored().damagedChunks() > 0) {
+                heal.requestAll();
+            }
             return complete;
         } finally {
             running.unlock();
+        }
+    }
+
+    /** Verifies what a phase has to, from the present place on; returns what was verified by then. */
+    private ScrubTotals verify(ScrubPhase phase, Recording recording) throws IOException {
+        Marks marks = new Marks();
+        SsdAudit copies = tier.audit();
+        ScrubCursor from = recording.next.phase() == phase ? recording.next : ScrubCursor.beginOf(phase);
+        return switch (phase) {
+            case CONTAINERS -> {
+                recording.laterBytes = copies == null ? 0 : copies.bytes();
+                yield new Scrubber(parts, pace, marks, recording).run(from, recording.totals);
+            }
+            case REFERENCES -> {
+                recording.laterBytes = 0;
+                long rest = copies == null ? 0 : copies.bytes();
+                yield new ReferenceScrub(check, pace, recording, rest).run(recording.totals);
+            }
+            case SSD -> {
+                recording.laterBytes = 0;
+                yield copies == null
+                        ? recording.totals
+                        : new SsdScrub(copies, parts, pace, marks, recording).run(from, recording.totals);
+            }
+            case INDEX -> new IndexScrub(index, parts, pace, marks, recording, recording.beganMs).run(recording.totals);
+        };
+    }
+
+    /** Records how far a scrub is, at times. */
+    private final class Recording implements ScrubProgress {
+        private final long beganMs;
+        private final ScrubProgress progress;
+        private ScrubCursor next;
+        private ScrubTotals totals;
+        private long recordedNanos;
+        /** Bytes that later phases will verify. */
+        private long laterBytes;
+
+        Recording(long beganMs, ScrubCursor next, ScrubTotals totals, ScrubProgress progress) {
+            this.beganMs = beganMs;
+            this.next = next;
+            this.totals = totals;
+            this.progress = progress;
+        }
+
+        @Override
+        public boolean verified(ScrubTotals verified, long restBytes, ScrubCursor goesOnAt) {
+            boolean isNextPhase = goesOnAt.phase() != next.phase();
+            totals = verified;
+            next = goesOnAt;
+            if (isNextPhase) {
+                note();
+            }
+            boolean more = progress.verified(verified, restBytes + laterBytes, goesOnAt);
+            if (!more || System.nanoTime() - recordedNanos > RECORD_NS) {
+                note();
+            }
+            return more;
+        }
+
+        void ended(ScrubTotals all) {
+            totals = all;
+        }
+
+        void note() {
+            VolumeScrub.this.note(new ScrubRecord(beganMs, 0, false, next, totals));
+            recordedNanos = System.nanoTime();
         }
     }
 
@@ -134,34 +223,10 @@ public final class VolumeScrub {
         }
     }
 
-    /** Returns what a scrub has verified and found, from its record. */
-    public static ScrubTotals totals(ScrubRecord record) {
-        return new ScrubTotals(
-                record.containers(),
-                record.bytes(),
-                record.chunks(),
-                record.damagedFrames(),
-                record.damagedContainers(),
-                record.contradictions());
-    }
-
-    private static ScrubRecord record(long beganMs, long endedMs, Place next, ScrubTotals totals) {
-        return new ScrubRecord(
-                beganMs,
-                endedMs,
-                false,
-                next.pack(),
-                next.offset(),
-                totals.containers(),
-                totals.bytes(),
-                totals.chunks(),
-                totals.damagedFrames(),
-                totals.damagedContainers(),
-                totals.contradictions());
-    }
-
     /** Marks what is found damaged. */
     private final class Marks implements Findings {
+        private long wrongEntries;
+
         @Override
         public void damagedFrame(long container, int frame, int firstSlot, int endSlot, IOException why)
                 throws IOException {
@@ -171,6 +236,8 @@ public final class VolumeScrub {
         @Override
         public void damagedContainer(long container, IOException why) {
             log.error("the scrub cannot read container {} whole: {}", container, why.getMessage());
+            // Its directory may be damaged, which is no chunk.
+            heal.request(container);
         }
 
         @Override
@@ -191,6 +258,18 @@ public final class VolumeScrub {
         @Override
         public void contradiction(long container, String sentence) {
             log.error("the scrub found a contradiction: {}", sentence);
+        }
+
+        @Override
+        public void wrongEntry(String sentence) {
+            if (wrongEntries++ < MOST_LINES) {
+                log.warn("the scrub removed a wrong entry of the fingerprint index: {}", sentence);
+            }
+        }
+
+        @Override
+        public void passedOver(String part, String why) {
+            log.warn("the scrub passes over {}, wholly or from there on: {}", part, why);
         }
     }
 }

@@ -28,6 +28,10 @@ public record PackedContainer(Path pack, long offset, int bytes, long id) {
     private static final int HEADER_BYTES = 32;
     private static final int FOOTER_BYTES = 48;
     private static final int DIRECTORY_OFFSET_AT = 32;
+    private static final int FRAME_HEADER_BYTES = 48;
+    /** {@code SARF}, little-endian. */
+    private static final int FRAME_MAGIC = 0x46524153;
+
     /** {@code SARC} and {@code SARE}, little-endian. */
     private static final int HEADER_MAGIC = 0x43524153;
 
@@ -124,9 +128,33 @@ public record PackedContainer(Path pack, long offset, int bytes, long id) {
         }
     }
 
-    /** Flips a bit in a frame, about the middle one. */
+    /**
+     * Flips a bit in the chunks of a frame, about the middle one. Its header, its list of chunks and its checksum stay:
+     * damage to these costs no byte of a chunk.
+     */
     public void flipBitInFrames() throws IOException {
-        flipBit(HEADER_BYTES + (directoryOffset() - HEADER_BYTES) / 2);
+        ByteBuffer all = ByteBuffer.wrap(read()).order(ByteOrder.LITTLE_ENDIAN);
+        int end = directoryOffset();
+        int middle = HEADER_BYTES + (end - HEADER_BYTES) / 2;
+        int chosen = -1;
+        for (int at = HEADER_BYTES; at + FRAME_HEADER_BYTES < end && (chosen < 0 || at <= middle); ) {
+            boolean isFrame = all.getInt(at) == FRAME_MAGIC && all.getLong(at + 8) == id;
+            if (isFrame) {
+                chosen = payload(all, at) + payloadBytes(all, at) / 2;
+            }
+            // Between frames there may be bytes that belong to none.
+            at = isFrame ? payload(all, at) + payloadBytes(all, at) + Integer.BYTES : at + 1;
+        }
+        assertTrue(chosen > 0 && chosen < end, () -> "no frame in " + this);
+        flipBit(chosen);
+    }
+
+    private static int payload(ByteBuffer container, int frame) {
+        return frame + FRAME_HEADER_BYTES + container.getInt(frame + 28);
+    }
+
+    private static int payloadBytes(ByteBuffer container, int frame) {
+        return container.getInt(frame + 36);
     }
 
     /** Returns the offset in the container of the directory, which follows the frames. */

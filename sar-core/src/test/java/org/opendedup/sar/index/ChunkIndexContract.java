@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -67,6 +68,74 @@ public abstract class ChunkIndexContract {
         assertEquals(second, index.epoch());
         index.clear();
         assertNull(index.epoch());
+    }
+
+    /** Whatever part of a fingerprint a table, a filter or a cache uses as its key: only all of it decides. */
+    @Test
+    void fingerprintsThatDifferInOneByteAreDifferent() throws IOException {
+        List<byte[]> variants = closeFingerprints();
+        for (int i = 0; i < variants.size(); i++) {
+            index.insert(variants.get(i), 0, ChunkId.of(1 + i % 3, i));
+        }
+        assertEquals(List.of(), wronglyFound(index, variants));
+        index.flush();
+        index = reopen();
+        assertEquals(List.of(), wronglyFound(index, variants));
+        BitSet first = new BitSet();
+        first.set(0);
+        index.remove(1, variants.get(0), first);
+        Segment asked = segmentOf(variants);
+        index.lookup(asked);
+        assertEquals(ChunkId.NONE, asked.hint(0));
+        assertEquals(ChunkId.of(2, 1), asked.hint(1));
+    }
+
+    @Test
+    void controlAnIndexThatComparesPartsOfFingerprintsFindsOthers() throws IOException {
+        List<byte[]> variants = closeFingerprints();
+        ChunkIndex truncated = TruncatedIndex.over(index, 16);
+        for (byte[] variant : variants) {
+            Segment segment = segmentOf(List.of(variant));
+            truncated.lookup(segment);
+            segment.setChunkId(0, ChunkId.of(1, variants.indexOf(variant)));
+            segment.setFresh(0, true);
+            truncated.insert(segment);
+        }
+        assertEquals(16, wronglyFound(truncated, variants).size());
+    }
+
+    /** One fingerprint, and those that differ from it in one byte. */
+    private static List<byte[]> closeFingerprints() {
+        List<byte[]> variants = new ArrayList<>(List.of(TestSegments.fingerprint(1)));
+        for (int i = 0; i < Fingerprints.BYTES; i++) {
+            byte[] variant = TestSegments.fingerprint(1);
+            variant[i] ^= 1;
+            variants.add(variant);
+        }
+        return variants;
+    }
+
+    private static Segment segmentOf(List<byte[]> fingerprints) {
+        Segment segment = new Segment(4096);
+        for (int i = 0; i < fingerprints.size(); i++) {
+            segment.add(0, 4096, false);
+            System.arraycopy(
+                    fingerprints.get(i), 0, segment.fingerprints(), Segment.fingerprintOffset(i), Fingerprints.BYTES);
+        }
+        return segment;
+    }
+
+    /** Returns the numbers of fingerprints that lead to the copy of another; slots are these numbers. */
+    private static List<Integer> wronglyFound(ChunkIndex index, List<byte[]> fingerprints) throws IOException {
+        Segment asked = segmentOf(fingerprints);
+        index.lookup(asked);
+        List<Integer> wrong = new ArrayList<>();
+        for (int i = 0; i < asked.count(); i++) {
+            if (ChunkId.slot(asked.hint(i)) != i) {
+                wrong.add(i);
+            }
+        }
+        return wrong;
     }
 
     @Test
@@ -183,6 +252,37 @@ public abstract class ChunkIndexContract {
         remove(4, ChunkId.of(2, 9));
         index = reopen();
         assertEquals(ChunkId.NONE, find(3));
+    }
+
+    @Test
+    void entriesAreVisitedFromAnyFingerprintOnInTheirOrder() throws IOException {
+        List<byte[]> all = new ArrayList<>();
+        for (int number = 0; number < 100; number++) {
+            insert(number, ChunkId.of(1 + number, number));
+            all.add(TestSegments.fingerprint(number));
+        }
+        index.cover(1, new byte[10]);
+        index = reopen();
+        all.sort(Arrays::compareUnsigned);
+        for (int from : new int[] {0, 37, 99}) {
+            List<byte[]> visited = new ArrayList<>();
+            index.forEachFrom(all.get(from), 10, (fingerprint, chunk) -> {
+                visited.add(fingerprint);
+                int number = ChunkId.slot(chunk);
+                assertEquals(ChunkId.of(1 + number, number), chunk);
+                assertArrayEquals(TestSegments.fingerprint(number), fingerprint);
+            });
+            List<byte[]> expected = all.subList(from, Math.min(100, from + 10));
+            assertEquals(expected.size(), visited.size());
+            for (int i = 0; i < visited.size(); i++) {
+                assertArrayEquals(expected.get(i), visited.get(i));
+            }
+        }
+        byte[] behindAll = new byte[Fingerprints.BYTES];
+        Arrays.fill(behindAll, (byte) 0xff);
+        index.forEachFrom(behindAll, 10, (fingerprint, chunk) -> {
+            throw new AssertionError("nothing is behind the highest fingerprint");
+        });
     }
 
     @Test

@@ -45,6 +45,19 @@ final class FileDirectoryTest extends DirectoryContract {
     }
 
     @Test
+    void aFolderThatWasRemovedIsNotMadeAgain() throws IOException {
+        Path removed = Files.createDirectory(folder.resolve("removed"));
+        FileDirectory directory = FileDirectory.open(removed);
+        directory.create("below/control").close();
+        Files.delete(removed.resolve("below/control"));
+        Files.delete(removed.resolve("below"));
+        Files.delete(removed);
+        assertThrows(NoSuchFileException.class, () -> directory.create("file"));
+        assertThrows(NoSuchFileException.class, () -> directory.create("below/file"));
+        assertFalse(Files.exists(removed));
+    }
+
+    @Test
     void aFileIsRefusedAsAFolder() throws IOException {
         Path file = Files.createFile(folder.resolve("file"));
         assertThrows(NotDirectoryException.class, () -> FileDirectory.open(file));

@@ -39,7 +39,7 @@ final class FormatsTest {
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "0106010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_HEADER = "0107010000000000000002000000000000008080108080d0e2c6bfce972f";
     private static final String GOLDEN_TOTALS = "018080808080400a808080800880801080808001900306";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
@@ -94,7 +94,7 @@ final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 6);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 7);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200, 3));
@@ -109,9 +109,31 @@ final class FormatsTest {
         assertEquals(begin, SystemRecords.decodeEpoch(unhex("01efcdab89674523018102")));
         assertEquals("018020", hex(SystemRecords.encodeNumber(4096)));
         assertEquals("0101000000000000000200000000000000", hex(SystemRecords.encodeNameHash(1, 2)));
-        ScrubRecord stopped = new ScrubRecord(1_700_000_000_000L, 0, true, 3, 4096, 200, 1 << 30, 9, 2, 1, 0);
-        assertEquals("0180a0abfef9620001038020c801808080800409020100", hex(stopped.encode()));
-        assertEquals(stopped, ScrubRecord.decode(unhex("0180a0abfef9620001038020c801808080800409020100")));
+        ScrubTotals.Ssd ssd = new ScrubTotals.Ssd(5, 1024, 1, 2, true);
+        ScrubTotals.Index index = new ScrubTotals.Index(7, 1, 2, 6, 3, false);
+        ScrubRecord stopped = new ScrubRecord(
+                1_700_000_000_000L,
+                0,
+                true,
+                new ScrubCursor(ScrubPhase.SSD, 3, 4096),
+                new ScrubTotals(200, 1 << 30, 9, 2, 1, 0, new ScrubTotals.References(3, 4, true), ssd, index));
+        String stored = "0280a0abfef962000102038020c801808080800409020100" + "030401" + "058008010201" + "070102060300";
+        assertEquals(stored, hex(stopped.encode()));
+        assertEquals(stopped, ScrubRecord.decode(unhex(stored)));
+        String unknownPhase = stored.replaceFirst("000102038020", "000109038020");
+        assertThrows(CorruptionException.class, () -> ScrubRecord.decode(unhex(unknownPhase)));
+    }
+
+    @Test
+    void damageIsStoredAsSpecified() throws IOException {
+        DamagedPlace place =
+                new DamagedPlace(5, 16, 48, new DamageNote(2, DamageNote.How.SCRUB, 1_700_000_000_000L, "bad crc"));
+        assertEquals("0130030280a0abfef96207626164206372" + "63", hex(place.encode()));
+        assertEquals(place, DamagedPlace.decode(5, 16, place.encode()));
+        String tooLong = "é".repeat(300);
+        DamagedPlace cut = new DamagedPlace(5, 0, 1, new DamageNote(-1, DamageNote.How.READ, 0, tooLong));
+        assertEquals(
+                "é".repeat(200), DamagedPlace.decode(5, 0, cut.encode()).note().reason());
     }
 
     @Test

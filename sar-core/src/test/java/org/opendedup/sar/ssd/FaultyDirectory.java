@@ -11,7 +11,7 @@ import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /** A directory whose disk fails on demand. */
-final class FaultyDirectory implements Directory {
+class FaultyDirectory implements Directory {
     /** Behaviour of the disk. */
     enum Fault {
         NONE,
@@ -29,6 +29,8 @@ final class FaultyDirectory implements Directory {
 
     private final Directory disk;
     volatile Fault fault = Fault.NONE;
+    /** EIO on each read of this byte of any file; none if it is negative. */
+    volatile long badByte = -1;
 
     FaultyDirectory(Directory disk) {
         this.disk = disk;
@@ -90,7 +92,8 @@ final class FaultyDirectory implements Directory {
         return new Input() {
             @Override
             public void readFully(long offset, ByteBuffer target) throws IOException {
-                if (fault == Fault.READS) {
+                boolean isBad = offset <= badByte && badByte < offset + target.remaining();
+                if (fault == Fault.READS || isBad) {
                     throw new IOException("Input/output error");
                 }
                 int start = target.position();

@@ -17,8 +17,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +29,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.Output;
 
 /** What the store does if the SSD does not have the written bytes, or fails. Each fault has a control without it. */
 final class SsdStoreFaultTest {
@@ -82,6 +88,114 @@ final class SsdStoreFaultTest {
             assertEquals(CHUNKS, read(store, range(1, 1 + CHUNKS)));
         }
         assertWrongBytesTold(50);
+    }
+
+    /** Otherwise the next mount would take the folder for an SSD of this volume that was never filled. */
+    @Test
+    void aLocationThatIsWipedWhenASegmentBeginsStaysEmpty() throws IOException {
+        Directory wiped = new FaultyDirectory(FileDirectory.open(folder.resolve("segments"))) {
+            @Override
+            public Output create(String name) throws IOException {
+                wipe();
+                return super.create(name);
+            }
+        };
+        try (SsdStore store = fixture.open(wiped)) {
+            promote(store, 1, 2);
+            assertEquals(0, store.table().size());
+            assertFalse(Files.exists(folder.resolve("segments")));
+        }
+    }
+
+    private void wipe() throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                if (!file.equals(folder)) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    private LogCopies verifyAll(SsdStore store) {
+        LogCopies copies = store.copiesFrom(0, 0);
+        store.verify(copies, 0, copies.count());
+        return copies;
+    }
+
+    private static long count(LogCopies copies, LogCopies.State state) {
+        return IntStream.range(0, copies.count())
+                .filter(i -> copies.state(i) == state)
+                .count();
+    }
+
+    @Test
+    void aVerificationDropsEachCopyWithAChangedByteAndNoOther() throws IOException {
+        Random random = new Random(TestSeed.next());
+        Path file = fill();
+        try (SsdStore store = fixture.open()) {
+            LogCopies sound = verifyAll(store);
+            assertEquals(CHUNKS, sound.count());
+            assertEquals(CHUNKS, count(sound, LogCopies.State.SOUND), "control: nothing is changed yet");
+            for (int i = 0; i < CHUNKS; i++) {
+                byte[] chunk = SsdFixture.chunk(sound.chunkId(i));
+                assertEquals(chunk.length, sound.rawLength(i));
+                assertEquals(
+                        SsdFixture.fingerprintPrefix(chunk),
+                        Fingerprints.fingerprintPrefix(sound.fingerprints(), i * Fingerprints.BYTES));
+            }
+            try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+                for (int i = 0; i < CHUNKS; i += 4) {
+                    long at = sound.offset(i) + random.nextInt(sound.bytes(i));
+                    bytes.seek(at);
+                    int old = bytes.read();
+                    bytes.seek(at);
+                    bytes.write(old ^ 1 << random.nextInt(8));
+                }
+            }
+            LogCopies found = verifyAll(store);
+            assertEquals(CHUNKS / 4, count(found, LogCopies.State.WRONG));
+            assertEquals(CHUNKS - CHUNKS / 4, store.table().size());
+            assertEquals(CHUNKS / 4, store.statistics().badRecords());
+            assertEquals(CHUNKS - CHUNKS / 4, read(store, range(1, 1 + CHUNKS)));
+        }
+        assertWrongBytesTold(CHUNKS / 4);
+    }
+
+    @Test
+    void aVerificationDropsTheCopyAtABadPlaceAndNoneOfADiskThatReadsNothing() throws IOException {
+        fill();
+        try (SsdStore store = fixture.open(disk)) {
+            disk.fault = FaultyDirectory.Fault.READS;
+            LogCopies unread = verifyAll(store);
+            assertEquals(CHUNKS, count(unread, LogCopies.State.PASSED_OVER));
+            assertEquals(CHUNKS, store.table().size(), "the disk may come back");
+            assertFalse(fixture.failures.isEmpty(), "it is told");
+            fixture.failures.clear();
+
+            disk.fault = FaultyDirectory.Fault.NONE;
+            disk.badByte = unread.offset(17) + 5;
+            LogCopies found = verifyAll(store);
+            assertEquals(LogCopies.State.WRONG, found.state(17));
+            assertEquals(CHUNKS - 1, count(found, LogCopies.State.SOUND));
+            assertEquals(1, fixture.failures.size());
+            assertEquals(CHUNKS - 1, read(store, range(1, 1 + CHUNKS)), "no reader meets the bad place again");
+        }
+    }
+
+    @Test
+    void aVerificationRemovesEntriesWithoutASegment() throws IOException {
+        fill();
+        try (SsdStore store = fixture.open()) {
+            MapEntry lost = entryOf(store, 5);
+            lost.segment = 40_000;
+            store.table().put(lost);
+            LogCopies found = verifyAll(store);
+            assertEquals(5, found.chunkId(CHUNKS - 1), "segments from 2^15 on are the last");
+            assertEquals(LogCopies.State.NOWHERE, found.state(CHUNKS - 1));
+            assertFalse(store.table().contains(5));
+            assertEquals(CHUNKS - 1, count(found, LogCopies.State.SOUND));
+        }
     }
 
     private void assertWrongBytesTold(int times) {

@@ -5,16 +5,29 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 
 /** Opens stores whose records are written and read in a way of the test's own. */
 public final class StoreDouble {
     private final Supplier<RecordFormat> formats;
+    private final UnaryOperator<Directory> disk;
 
     private StoreDouble(Supplier<RecordFormat> formats) {
+        this(formats, UnaryOperator.identity());
+    }
+
+    private StoreDouble(Supplier<RecordFormat> formats, UnaryOperator<Directory> disk) {
         this.formats = formats;
+        this.disk = disk;
+    }
+
+    /** The segment files lie on a disk of the test's own, made from the folder of the SSD. */
+    public static StoreDouble onDisk(UnaryOperator<Directory> disk) {
+        return new StoreDouble(RecordFormat::new, disk);
     }
 
     /** Writing and reading stand still while a gate is closed: an SSD that is as slow as a test wants. */
@@ -40,7 +53,7 @@ public final class StoreDouble {
         Path folder = Files.createDirectories(location.resolve(LocationFiles.SEGMENTS));
         return SsdStore.open(
                 location,
-                FileDirectory.open(folder),
+                disk.apply(FileDirectory.open(folder)),
                 formats.get(),
                 timeline,
                 capacityBytes,

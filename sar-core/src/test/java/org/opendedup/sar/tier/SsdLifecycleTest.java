@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.ssd.LogCopies;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.OfferListener;
@@ -181,6 +182,21 @@ class SsdLifecycleTest {
         @Override
         public void resize(long capacityBytes) {
             assertEquals(1000, capacityBytes);
+        }
+
+        @Override
+        public LogCopies copiesFrom(int segment, long offset) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void verify(LogCopies copies, int from, int to) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean drop(LogCopies copies, int i) {
+            throw new UnsupportedOperationException();
         }
 
         @Override

@@ -178,7 +178,7 @@ class CollectionFaultTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, EIO", "0, ENOSPC", "19, EIO", "19, ENOSPC"})
+    @CsvSource({"0, EIO", "0, ENOSPC", "9, EIO", "9, ENOSPC"})
     void aFaultAtAnyCallLosesNothing(int level, Fault fault) throws IOException {
         makeGarbage(level);
         int reported = 0;
@@ -230,12 +230,63 @@ class CollectionFaultTest {
             assertEquals(partlyDead.size() - 1, report.rewritten(), report::toString);
             assertTrue(report.removed() > 0, report::toString);
             assertEquals(List.of(), VolumeChecker.check(volume));
+            assertTrue(
+                    volume.context()
+                                    .metadata()
+                                    .counts()
+                                    .damaged(bad.container())
+                                    .cardinality()
+                            > 0,
+                    "what cannot be read is marked");
+            assertEquals(
+                    1,
+                    trial.collect(volume).keptContainers(),
+                    "a marked frame is not copied either: its block may be readable another time");
             data.failReads(pack, 0, 0);
+            volume.maintenance().heal().run(soFar -> true);
             CollectionReport again = trial.collect(volume);
             assertEquals(1, again.rewritten(), again::toString);
             assertEquals(0, again.keptContainers(), again::toString);
             assertEquals(List.of(), trial.problems(volume));
             assertEquals(List.of(), GarbageTrial.waste(volume, data));
+        }
+    }
+
+    @Test
+    void aBlockThatCannotBeReadInAFrameWithoutFilesKeepsNoGarbage() throws IOException {
+        CrashDirectory data = trial.data(seed);
+        CrashKeyValueStore metadata = trial.metadata();
+        try (Volume volume = trial.open(data, metadata)) {
+            int[] dead = new int[1];
+            volume.context().metadata().containers().forEach(entry -> {
+                long container = entry.container();
+                if (entry.liveBytes() == 0 || dead[0] > 0) {
+                    return;
+                }
+                var counts = volume.context().metadata().counts().ofContainer(container);
+                LocatedTable at = volume.context().containers().located(container);
+                var table = at.table();
+                for (int frame = 0; frame < table.frames() && dead[0] == 0; frame++) {
+                    int end = table.firstSlot(frame) + table.slotCount(frame);
+                    boolean isUsed = false;
+                    for (int slot = table.firstSlot(frame); slot < end; slot++) {
+                        isUsed |= counts.count(slot) > 0;
+                    }
+                    if (!isUsed) {
+                        // All blocks that have bytes of this frame only.
+                        int from = (int) (at.start(frame) + 4095) & -4096;
+                        int to = (int) at.end(frame) & -4096;
+                        if (to > from) {
+                            data.failReads(PackFormat.fileName(at.pack()), from, to);
+                            dead[0]++;
+                        }
+                    }
+                }
+            });
+            assertEquals(1, dead[0], "a frame without files, in a container with some");
+            CollectionReport report = trial.collect(volume);
+            assertEquals(0, report.keptContainers(), report::toString);
+            assertEquals(List.of(), trial.problems(volume));
         }
     }
 
@@ -413,7 +464,7 @@ class CollectionFaultTest {
             int frame = context.containers().frameOf(chunks[1]);
             DamagedFrames damaged = new DamagedFrames(
                     context.containers(),
-                    context.metadata().counts(),
+                    context.metadata(),
                     context.committer().changes(),
                     Runnable::run);
             IOException cause = new IOException("not what the recipe says");

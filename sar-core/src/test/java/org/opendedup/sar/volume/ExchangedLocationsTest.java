@@ -399,6 +399,11 @@ final class ExchangedLocationsTest {
         }
 
         @Override
+        public void forEachFrom(byte[] from, int count, EntryVisitor visitor) throws IOException {
+            index.forEachFrom(from, count, visitor);
+        }
+
+        @Override
         public void cover(long container, byte[] frameTable) throws IOException {
             index.cover(container, frameTable);
         }

@@ -5,6 +5,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Set;
+import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -68,6 +69,10 @@ final class HookedStores {
 
     KeyValueStore hooked(KeyValueStore store) {
         return hooked(KeyValueStore.class, store, "");
+    }
+
+    ChunkIndex hooked(ChunkIndex index) {
+        return hooked(ChunkIndex.class, index, "index");
     }
 
     private <T> T hooked(Class<T> type, T target, String file) {

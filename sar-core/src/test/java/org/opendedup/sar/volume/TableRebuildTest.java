@@ -188,7 +188,9 @@ class TableRebuildTest {
     }
 
     private List<Finding> defects() throws IOException {
-        StoredVolume.Report report = StoredVolume.check(data, metadata, "pool0", (step, done, of) -> {});
+        StoredVolume.Report report = StoredVolume.unmounted(
+                        data, metadata, "pool0", new StoredVolume.Scratch(new CrashDirectory(seed), () -> {}))
+                .check((step, done, of) -> {});
         return report.findings().stream()
                 .filter(finding -> finding.severity() != Severity.NOTE)
                 .toList();

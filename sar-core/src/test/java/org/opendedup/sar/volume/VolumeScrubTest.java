@@ -37,8 +37,8 @@ import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.ScrubCursor;
 import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.scrub.Place;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
@@ -137,10 +137,10 @@ final class VolumeScrubTest {
             table[1] += entry.stored().bytes();
         });
         ScrubRecord record = scrubAll();
-        assertTrue(record.isClean(), record::toString);
-        assertEquals(table[0], record.containers());
-        assertEquals(table[1], record.bytes());
-        assertTrue(record.chunks() > 9 * MIB / (64 << 10), record::toString);
+        assertTrue(record.totals().isClean(), record::toString);
+        assertEquals(table[0], record.totals().containers());
+        assertEquals(table[1], record.totals().bytes());
+        assertTrue(record.totals().chunks() > 9 * MIB / (64 << 10), record::toString);
         reopen();
         assertEquals(record, scrub().last());
     }
@@ -149,8 +149,8 @@ final class VolumeScrubTest {
     void whatWasWrittenJustNowIsVerifiedToo() throws IOException {
         store("a", 3 * MIB);
         ScrubRecord record = scrubAll();
-        assertTrue(record.bytes() > 3 * MIB, record::toString);
-        assertTrue(record.isClean(), record::toString);
+        assertTrue(record.totals().bytes() > 3 * MIB, record::toString);
+        assertTrue(record.totals().isClean(), record::toString);
     }
 
     @Test
@@ -164,13 +164,13 @@ final class VolumeScrubTest {
             container.flipBit(at);
             volume = Volume.open(config);
             ScrubRecord record = scrubAll();
-            assertFalse(record.isClean(), () -> "byte " + at + " of " + container + " was flipped: " + record);
+            assertFalse(record.totals().isClean(), () -> "byte " + at + " of " + container + " was flipped: " + record);
             volume.close();
             container.flipBit(at);
         }
         volume = Volume.open(config);
         ScrubRecord control = scrubAll();
-        assertTrue(control.isClean(), () -> "nothing is flipped any more: " + control);
+        assertTrue(control.totals().isClean(), () -> "nothing is flipped any more: " + control);
     }
 
     @Test
@@ -184,8 +184,8 @@ final class VolumeScrubTest {
                 Arrays.equals(contents.get("a"), read("a")),
                 "control: the checksum holds, so that a reader who does not compute fingerprints sees it");
         ScrubRecord record = scrubAll();
-        assertEquals(1, record.damagedFrames());
-        assertEquals(0, record.damagedContainers());
+        assertEquals(1, record.totals().damagedFrames());
+        assertEquals(0, record.totals().damagedContainers());
     }
 
     /** Changes a byte of the first frame's data, and its checksum. Random bytes are stored without compression. */
@@ -215,7 +215,7 @@ final class VolumeScrubTest {
         }
         volume = Volume.open(config);
         ScrubRecord record = scrubAll();
-        assertTrue(record.damagedFrames() > 0);
+        assertTrue(record.totals().damagedFrames() > 0);
         reopen();
         write("second", data);
         assertArrayEquals(data, read("second"));
@@ -234,8 +234,8 @@ final class VolumeScrubTest {
         }
         volume = Volume.open(config);
         ScrubRecord record = scrubAll();
-        assertTrue(record.damagedContainers() >= stored, record::toString);
-        assertTrue(record.damagedFrames() >= stored, record::toString);
+        assertTrue(record.totals().damagedContainers() >= stored, record::toString);
+        assertTrue(record.totals().damagedFrames() >= stored, record::toString);
         assertTrue(damagedChunks() > 0);
         volume.close();
         // The disk comes back.
@@ -244,7 +244,7 @@ final class VolumeScrubTest {
         }
         volume = Volume.open(config);
         assertTrue(damagedChunks() > 0, "control: nobody has looked at them since");
-        assertTrue(scrubAll().isClean());
+        assertTrue(scrubAll().totals().isClean());
         assertEquals(0, damagedChunks());
         long unique = volume.statistics().uniqueBytes();
         write("again", contents.get("a"));
@@ -261,8 +261,8 @@ final class VolumeScrubTest {
         long chunk = ChunkId.of(entries.get(0).container(), 0);
         volume.context().metadata().counts().setLength(chunk, 17);
         ScrubRecord record = scrubAll();
-        assertEquals(1, record.contradictions(), record::toString);
-        assertEquals(0, record.damagedFrames());
+        assertEquals(1, record.totals().contradictions(), record::toString);
+        assertEquals(0, record.totals().damagedFrames());
     }
 
     /** Writes all entries anew with other bytes of chunks, as a collection leaves them at a damaged frame. */
@@ -294,9 +294,9 @@ final class VolumeScrubTest {
     void onlyMoreBytesOfChunksThanAContainerHasContradict() throws IOException {
         store("a", 3 * MIB);
         changeRawBytes(-1);
-        assertTrue(scrubAll().isClean());
+        assertTrue(scrubAll().totals().isClean());
         changeRawBytes(2);
-        assertTrue(scrubAll().contradictions() > 0);
+        assertTrue(scrubAll().totals().contradictions() > 0);
     }
 
     @Test
@@ -310,7 +310,7 @@ final class VolumeScrubTest {
         volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
         ScrubRecord whole = scrubAll();
         int stops = 0;
-        List<Place> places = new ArrayList<>();
+        List<ScrubCursor> places = new ArrayList<>();
         ScrubRecord record = null;
         while (record == null) {
             long[] before = {-1};
@@ -331,14 +331,16 @@ final class VolumeScrubTest {
             }
         }
         assertTrue(stops >= 2, "stopped " + stops + " times");
-        assertEquals(whole.bytes(), record.bytes());
-        assertEquals(whole.chunks(), record.chunks());
-        assertEquals(whole.containers(), record.containers());
+        assertEquals(whole.totals().bytes(), record.totals().bytes());
+        assertEquals(whole.totals().chunks(), record.totals().chunks());
+        assertEquals(whole.totals().containers(), record.totals().containers());
         for (int i = 1; i < places.size(); i++) {
-            Place one = places.get(i - 1);
-            Place other = places.get(i);
+            ScrubCursor one = places.get(i - 1);
+            ScrubCursor other = places.get(i);
             assertTrue(
-                    one.pack() < other.pack() || one.pack() == other.pack() && one.offset() <= other.offset(),
+                    one.phase() != other.phase()
+                            || one.file() < other.file()
+                            || one.file() == other.file() && one.offset() <= other.offset(),
                     places::toString);
         }
     }

@@ -155,6 +155,23 @@ class VolumeTierTest {
     }
 
     @Test
+    void anSsdThatReturnsStartsAPassOfHealing() throws Exception {
+        promoted();
+        VolumeHeal heal = volume.maintenance().heal();
+        heal.setDelays(TimeUnit.HOURS.toMillis(1), TimeUnit.HOURS.toMillis(1));
+        volume.tier().detach();
+        volume.context().containers().endAll();
+        volume.sync();
+        long[] container = new long[1];
+        volume.context().containers().forEachContainer(each -> container[0] = each);
+        volume.context().damaged().found(container[0], -1, 0, 1, new IOException("a test says so"));
+        assertEquals(1, heal.unhealedChunks(), "control: it waits for an hour");
+        heal.setDelays(0, 0);
+        volume.tier().attach(ssd);
+        await(() -> heal.unhealedChunks() == 0);
+    }
+
+    @Test
     void whatLostItsLastReferenceWhileTheSsdWasAwayLeavesItWhenItReturns() throws Exception {
         promoted();
         volume.tier().detach();

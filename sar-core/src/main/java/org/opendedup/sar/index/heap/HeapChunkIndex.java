@@ -3,6 +3,7 @@ package org.opendedup.sar.index.heap;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -56,6 +57,17 @@ final class HeapChunkIndex implements ChunkIndex {
         for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
             chunkIds.remove(fingerprint(fingerprints, slot * Fingerprints.BYTES), ChunkId.of(container, slot));
         }
+    }
+
+    @Override
+    public synchronized void forEachFrom(byte[] from, int count, EntryVisitor visitor) {
+        Comparator<Map.Entry<ByteBuffer, Long>> order =
+                Comparator.comparing(entry -> entry.getKey().array(), Arrays::compareUnsigned);
+        chunkIds.entrySet().stream()
+                .filter(entry -> Arrays.compareUnsigned(entry.getKey().array(), from) >= 0)
+                .sorted(order)
+                .limit(count)
+                .forEach(entry -> visitor.visit(entry.getKey().array().clone(), entry.getValue()));
     }
 
     private static ByteBuffer fingerprint(byte[] fingerprints, int offset) {

@@ -14,6 +14,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.SystemError;
 import org.rocksdb.BlockBasedTableConfig;
@@ -102,7 +103,7 @@ final class IndexDatabase implements Closeable {
     static IndexDatabase open(Path folder, long memoryBytes) throws IOException {
         RocksDB.loadLibrary();
         PrivateFiles.createFolders(folder);
-        if (Files.exists(folder.resolve(DAMAGED_MARK))) {
+        if (isMarked(folder)) {
             throw new CorruptionException(
                     folder.toString(), -1, "a sound RocksDB database", "one in which a damaged block was met");
         }
@@ -116,6 +117,10 @@ final class IndexDatabase implements Closeable {
             closeAll(handles);
             throw lacksAFile(e) ? lacking(folder, e) : translate(folder, e);
         }
+    }
+
+    static boolean isMarked(Path folder) {
+        return Files.exists(folder.resolve(DAMAGED_MARK));
     }
 
     static void destroy(Path folder) throws IOException {
@@ -261,6 +266,29 @@ final class IndexDatabase implements Closeable {
                 records.seek(IndexKeys.frameTable(0));
                 for (; records.isValid() && IndexKeys.isFrameTable(records.key()); records.next()) {
                     visitor.accept(IndexKeys.container(records.key()));
+                }
+                records.status();
+            }
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
+    /**
+     * Visits the fingerprints and chunk ids of up to {@code count} 'F' records, in ascending order, from {@code key}
+     * on.
+     */
+    void forEachFingerprint(byte[] key, int count, ChunkIndex.EntryVisitor visitor) throws IOException {
+        lifecycle.readLock().lock();
+        try (ReadOptions onlyOnce = new ReadOptions().setFillCache(false)) {
+            requireOpen();
+            try (RocksIterator records = db.newIterator(onlyOnce)) {
+                records.seek(key);
+                for (int i = 0; i < count && records.isValid() && IndexKeys.isFingerprint(records.key()); i++) {
+                    visitor.visit(IndexKeys.fingerprintOf(records.key()), IndexKeys.chunkId(records.value()));
+                    records.next();
                 }
                 records.status();
             }

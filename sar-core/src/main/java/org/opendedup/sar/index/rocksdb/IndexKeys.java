@@ -1,6 +1,9 @@
 package org.opendedup.sar.index.rocksdb;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 
 /**
@@ -52,6 +55,22 @@ final class IndexKeys {
     /** Returns the container id of a 'C' or 'D' key. */
     static long container(byte[] key) {
         return ByteBuffer.wrap(key).getLong(1);
+    }
+
+    static boolean isFingerprint(byte[] key) {
+        return key[0] == FINGERPRINT && key.length == FINGERPRINT_KEY_BYTES;
+    }
+
+    /** Returns the fingerprint in an 'F' key. */
+    static byte[] fingerprintOf(byte[] key) {
+        return Arrays.copyOfRange(key, 1, key.length);
+    }
+
+    /** Returns the chunk id in the value of an 'F' record; {@link ChunkId#NONE} if it has another length. */
+    static long chunkId(byte[] value) {
+        return value.length == Long.BYTES
+                ? ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN).getLong()
+                : ChunkId.NONE;
     }
 
     static byte[] fingerprint(byte[] fingerprints, int offset) {

@@ -115,9 +115,7 @@ final class IndexWriter implements Closeable {
 
     private long stored(byte[] fingerprintKey) throws IOException {
         byte[] chunkId = database.get(fingerprintKey);
-        return chunkId == null
-                ? ChunkId.NONE
-                : ByteBuffer.wrap(chunkId).order(ByteOrder.LITTLE_ENDIAN).getLong();
+        return chunkId == null ? ChunkId.NONE : IndexKeys.chunkId(chunkId);
     }
 
     private void addInsert(byte[] fingerprints, int offset, long chunkId) throws IOException {

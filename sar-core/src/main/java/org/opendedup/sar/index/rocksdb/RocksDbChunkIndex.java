@@ -63,6 +63,11 @@ final class RocksDbChunkIndex implements ChunkIndex {
     }
 
     @Override
+    public void forEachFrom(byte[] from, int count, EntryVisitor visitor) throws IOException {
+        database.forEachFingerprint(IndexKeys.fingerprint(from, 0), count, visitor);
+    }
+
+    @Override
     public void cover(long container, byte[] frameTable) throws IOException {
         writer.cover(container, frameTable);
     }

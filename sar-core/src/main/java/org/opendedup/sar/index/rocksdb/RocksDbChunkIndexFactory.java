@@ -27,4 +27,9 @@ public final class RocksDbChunkIndexFactory {
     public static void destroy(Path folder) throws IOException {
         IndexDatabase.destroy(folder);
     }
+
+    /** Returns whether a damaged block of an index was met, so that its next opening fails. */
+    public static boolean isMarked(Path folder) {
+        return IndexDatabase.isMarked(folder);
+    }
 }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
@@ -14,6 +15,11 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 /** The list of a backup's files, as docs/FORMAT.md specifies it: lines of ASCII, of which the last has a checksum. */
 final class BackupFormat {
     static final int VERSION = 1;
+
+    /** A file's name in the database. */
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
+    /** Its name in the backup's folder. */
+    private static final Pattern STORED = Pattern.compile("(tables|files)/[A-Za-z0-9][A-Za-z0-9._-]*");
 
     private static final String MAGIC = "SAR-METADATA-BACKUP";
 
@@ -64,9 +70,7 @@ final class BackupFormat {
                     Long.parseLong(fields(lines[5], "collections", 1)[1]));
             List<BackupFile> files = new ArrayList<>();
             for (int line = 6; lines[line].startsWith("file "); line++) {
-                String[] file = fields(lines[line], "file", 4);
-                files.add(new BackupFile(
-                        file[1], Long.parseLong(file[2]), Integer.parseUnsignedInt(file[3], 16), file[4]));
+                files.add(file(fields(lines[line], "file", 4)));
             }
             return new Backup(number, origin, files);
         } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
@@ -74,6 +78,18 @@ final class BackupFormat {
             damaged.initCause(e);
             throw damaged;
         }
+    }
+
+    /** A restore copies files by these names: they must not lead out of the folders. */
+    private static BackupFile file(String[] fields) {
+        if (!NAME.matcher(fields[1]).matches() || !STORED.matcher(fields[4]).matches()) {
+            throw new IllegalArgumentException("'" + fields[1] + "' or '" + fields[4] + "' is no name of a file");
+        }
+        long bytes = Long.parseLong(fields[2]);
+        if (bytes < 0) {
+            throw new IllegalArgumentException("a file of " + bytes + " bytes");
+        }
+        return new BackupFile(fields[1], bytes, Integer.parseUnsignedInt(fields[3], 16), fields[4]);
     }
 
     private static String[] fields(String line, String name, int count) {

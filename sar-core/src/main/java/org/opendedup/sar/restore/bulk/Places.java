@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.restore.frame.StopCheck;
+import org.opendedup.sar.sort.TupleSort;
 
 /**
  * The places that a restore fills, each with the reference of a recipe that fills it. Added in the order of the files
@@ -29,7 +30,7 @@ public final class Places implements Closeable {
      * @param stop called while places are sorted
      */
     public Places(Directory scratch, int memoryBytes, StopCheck stop) {
-        sort = new TupleSort(scratch, "places", COLUMNS, memoryBytes, stop);
+        sort = new TupleSort(scratch, "places", COLUMNS, memoryBytes, stop::check);
     }
 
     /**

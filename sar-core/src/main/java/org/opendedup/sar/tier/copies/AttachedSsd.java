@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.ssd.LogCopies;
 import org.opendedup.sar.ssd.OfferListener;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
@@ -31,6 +32,15 @@ public interface AttachedSsd extends PromotionTarget, CopyStore, TierContents, C
     long usedBytes();
 
     void resize(long capacityBytes);
+
+    /** See {@link SsdStore#copiesFrom}. */
+    LogCopies copiesFrom(int segment, long offset);
+
+    /** See {@link SsdStore#verify}. */
+    void verify(LogCopies copies, int from, int to);
+
+    /** See {@link SsdStore#drop}. */
+    boolean drop(LogCopies copies, int i);
 
     SsdLogStatistics statistics();
 

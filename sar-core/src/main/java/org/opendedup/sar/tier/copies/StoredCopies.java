@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.ssd.LogCopies;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.OfferListener;
@@ -161,6 +162,21 @@ public record StoredCopies(SsdStore store, StoreMemory memory) implements Attach
     @Override
     public void resize(long capacityBytes) {
         store.resize(capacityBytes);
+    }
+
+    @Override
+    public LogCopies copiesFrom(int segment, long offset) {
+        return store.copiesFrom(segment, offset);
+    }
+
+    @Override
+    public void verify(LogCopies copies, int from, int to) {
+        store.verify(copies, from, to);
+    }
+
+    @Override
+    public boolean drop(LogCopies copies, int i) {
+        return store.drop(copies, i);
     }
 
     @Override

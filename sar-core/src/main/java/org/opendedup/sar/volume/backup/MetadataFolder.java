@@ -6,17 +6,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
 
 /**
  * The folder of a metadata database that is replaced by another one. The new database is made in the folder
@@ -184,16 +182,7 @@ final class MetadataFolder implements AutoCloseable {
 
     /** Deletes a folder with all that is in it; does nothing if it does not exist. */
     static void delete(Path folder) throws IOException {
-        if (Files.notExists(folder)) {
-            return;
-        }
-        List<Path> all;
-        try (Stream<Path> walk = Files.walk(folder)) {
-            all = walk.sorted(Comparator.reverseOrder()).toList();
-        }
-        for (Path path : all) {
-            Files.delete(path);
-        }
+        PrivateFiles.deleteFolder(folder);
     }
 
     @Override

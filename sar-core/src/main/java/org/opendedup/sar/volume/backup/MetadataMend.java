@@ -61,11 +61,11 @@ public final class MetadataMend {
     /** Tables that can be read, and of which a backup has other bytes. */
     private final List<String> doubtful = new ArrayList<>();
 
-    private MetadataMend(MetadataFolder folder, List<Path> backups) throws IOException {
+    private MetadataMend(MetadataFolder folder, Path target, List<Path> backups) throws IOException {
         this.folder = folder;
         this.backups = backups;
+        this.target = target;
         old = FileDirectory.open(folder.path());
-        target = folder.newDatabase();
     }
 
     /**
@@ -81,7 +81,24 @@ public final class MetadataMend {
     static Report mend(VolumeConfig.Locations locations, List<Path> backups, MetadataFolder.Steps steps)
             throws IOException {
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            return new MetadataMend(folder, backups).run();
+            return new MetadataMend(folder, folder.newDatabase(), backups).run();
+        }
+    }
+
+    /**
+     * Gathers the files of a damaged database in an empty folder: whole tables, from here or from backups, and damaged
+     * ones as they are.
+     *
+     * @throws CorruptionException if it cannot be told which manifest is the database's
+     */
+    static void gather(MetadataFolder folder, Path target, List<Path> backups) throws IOException {
+        MetadataMend mend = new MetadataMend(folder, target, backups);
+        mend.takeAll(false);
+        for (String name : mend.hopeless) {
+            if (name.equals(CURRENT)) {
+                throw mend.hopelessness();
+            }
+            Files.createLink(target.resolve(name), folder.path().resolve(name));
         }
     }
 
@@ -104,20 +121,9 @@ public final class MetadataMend {
     private Report run(boolean trustsBackups) throws IOException {
         PrivateFiles.createFolders(target);
         try {
-            for (String name : old.list()) {
-                if (!name.contains("/")) {
-                    take(name, trustsBackups);
-                }
-            }
-            if (!old.exists(CURRENT)) {
-                takeCurrent(folder.path().resolve(CURRENT), target.resolve(CURRENT));
-            }
+            takeAll(trustsBackups);
             if (!hopeless.isEmpty()) {
-                throw new CorruptionException(
-                        folder.path().toString(),
-                        -1,
-                        "tables that are whole, here or in a backup",
-                        hopeless + "; restore the newest backup instead");
+                throw hopelessness();
             }
             readAll();
         } catch (IOException e) {
@@ -132,6 +138,26 @@ public final class MetadataMend {
                     : new Report(finished.toString(), List.of("the database, whose replacement was interrupted"));
         }
         return new Report(folder.replace().toString(), mended);
+    }
+
+    private CorruptionException hopelessness() {
+        return new CorruptionException(
+                folder.path().toString(),
+                -1,
+                "tables that are whole, here or in a backup",
+                hopeless + "; restore the newest backup instead, or salvage the single records that can be read"
+                        + " (sdfs-check VOLUME --salvage-metadata=records)");
+    }
+
+    private void takeAll(boolean trustsBackups) throws IOException {
+        for (String name : old.list()) {
+            if (!name.contains("/")) {
+                take(name, trustsBackups);
+            }
+        }
+        if (!old.exists(CURRENT)) {
+            takeCurrent(folder.path().resolve(CURRENT), target.resolve(CURRENT));
+        }
     }
 
     private void take(String name, boolean trustsBackups) throws IOException {

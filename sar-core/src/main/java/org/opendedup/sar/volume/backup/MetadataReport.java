@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.backup;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.opendedup.sar.check.DamagedFile;
 
 /**
  * What restoring or salvaging metadata found.
@@ -11,8 +12,7 @@ import java.util.List;
  * @param movedContainers those that garbage collections had moved since: the table has their new places again
  * @param missingContainers those of which no place is left
  * @param newer containers that only the lost metadata knew; they stay in their packs
- * @param damagedFiles number of files with bytes that cannot be read
- * @param named the first of these
+ * @param damagedFiles files with bytes that cannot be read
  * @param lost what else is lost, as sentences
  */
 public record MetadataReport(
@@ -21,11 +21,10 @@ public record MetadataReport(
         long movedContainers,
         long missingContainers,
         NewerContainers newer,
-        long damagedFiles,
-        List<DamagedFile> named,
+        List<DamagedFile> damagedFiles,
         List<String> lost) {
     public MetadataReport {
-        named = List.copyOf(named);
+        damagedFiles = List.copyOf(damagedFiles);
         lost = List.copyOf(lost);
     }
 }

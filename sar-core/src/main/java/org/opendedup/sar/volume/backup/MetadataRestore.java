@@ -2,8 +2,14 @@ package org.opendedup.sar.volume.backup;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import org.opendedup.sar.check.DamagedFile;
+import org.opendedup.sar.check.DamagedFiles;
+import org.opendedup.sar.check.LostChunks;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
@@ -66,13 +72,14 @@ public final class MetadataRestore {
             PrivateFiles.createFolders(restored);
             new BackupFolder(FileDirectory.open(backups))
                     .copyTo(backup, FileDirectory.open(restored), bytes -> steps.step());
-            return putInPlace(folder, restored, volume, locations, data, List.of());
+            return putInPlace(folder, restored, volume, locations, data, Map.of(), List.of());
         }
     }
 
     /**
      * Puts a database in place that is older than the packs, or has lost records.
      *
+     * @param lostChunks chunks that no container has, besides those that the packs lack
      * @param lost what the database has lost, for the report
      */
     static MetadataReport putInPlace(
@@ -81,13 +88,14 @@ public final class MetadataRestore {
             UUID volume,
             VolumeConfig.Locations locations,
             FileDirectory data,
+            Map<Long, BitSet> lostChunks,
             List<String> lost)
             throws IOException {
         ContainerPlaces places;
         try (KeyValueStore opened = KeyValueStores.openRocksDb(database, DATABASE_BYTES, false)) {
             places = ContainerPlaces.correct(opened, data, locations.data());
         }
-        UnreadableFiles unreadable;
+        List<DamagedFile> damaged;
         try (MetadataStore metadata =
                 MetadataStore.open(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), CACHE_BYTES)) {
             if (!metadata.header().volume().equals(volume)) {
@@ -97,19 +105,18 @@ public final class MetadataRestore {
                         "metadata of volume " + volume,
                         "those of " + metadata.header().volume());
             }
-            unreadable = UnreadableFiles.find(metadata, places.missing());
+            LostChunks missing = new LostChunks();
+            Map<Long, BitSet> lostSlots = new HashMap<>(places.missing());
+            lostSlots.putAll(lostChunks);
+            lostSlots.forEach((container, slots) -> missing.addSlots(0, container, slots));
+            damaged = new DamagedFiles(metadata, missing, (step, done, of) -> {}, false)
+                    .run()
+                    .getOrDefault(0, List.of());
             metadata.branch(places.highest() + 1);
         }
         OtherHistory.mark(data);
         Path aside = folder.replace();
         return new MetadataReport(
-                aside,
-                places.containers(),
-                places.moved(),
-                places.lost(),
-                places.newer(),
-                unreadable.count(),
-                unreadable.named(),
-                lost);
+                aside, places.containers(), places.moved(), places.lost(), places.newer(), damaged, lost);
     }
 }

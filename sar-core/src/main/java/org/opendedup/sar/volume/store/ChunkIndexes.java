@@ -35,6 +35,11 @@ public final class ChunkIndexes {
         RocksDbChunkIndexFactory.destroy(folder);
     }
 
+    /** Returns whether a damaged block of the database in {@code folder} was met. */
+    static boolean isMarked(Path folder) {
+        return RocksDbChunkIndexFactory.isMarked(folder);
+    }
+
     /** Returns an index that is empty and keeps nothing, for a volume that must work without one. */
     public static ChunkIndex none() {
         return new NoChunkIndex();

@@ -7,15 +7,16 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.io.TransferBuffers;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
@@ -28,6 +29,11 @@ import org.slf4j.LoggerFactory;
 /** Creates and opens a volume's stores at its configured places on disk. */
 public final class VolumeLocations {
     private static final Logger log = LoggerFactory.getLogger(VolumeLocations.class);
+
+    /** Time to open the metadata database. A sound one replays at most 64 MiB of logs, some seconds on a slow disk. */
+    private static final Duration METADATA_LIMIT = Duration.ofMinutes(10);
+    /** Time to open the fingerprint index, which has no log to replay: a second on a slow disk. */
+    private static final Duration INDEX_LIMIT = Duration.ofSeconds(30);
 
     private VolumeLocations() {}
 
@@ -86,10 +92,19 @@ public final class VolumeLocations {
         }
         FileDirectory containers = FileDirectory.open(
                 locations.data(), new TransferBuffers((int) (plan.transfers() / TransferBuffers.BUFFER_BYTES)));
-        KeyValueStore metadata = KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false);
+        KeyValueStore metadata = openMetadata(
+                locations.metadata(),
+                () -> KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false),
+                METADATA_LIMIT,
+                config.name());
         try {
             Path hashDb = locations.hashDb();
-            ChunkIndex index = openIndex(hashDb, () -> openIndex(hashDb, plan), ballasts);
+            long memory = plan.indexNative() + plan.indexHeap();
+            IndexLocation location = new IndexLocation(
+                    hashDb,
+                    database -> ChunkIndexes.openRocksDb(database, memory),
+                    new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
+            ChunkIndex index = new RenewableIndex(openIndex(hashDb, location::open, ballasts), location);
             return new VolumeStores(
                     containers,
                     metadata,
@@ -100,6 +115,32 @@ public final class VolumeLocations {
         } catch (IOException | RuntimeException e) {
             metadata.close();
             throw e;
+        }
+    }
+
+    /**
+     * Opens the metadata database. A database that does not open in time refuses the mount, which would otherwise hang.
+     *
+     * @throws IOException if it cannot be opened, or not in time; the message says what to do then
+     */
+    static KeyValueStore openMetadata(Path folder, TimeLimit.Call<KeyValueStore> opening, Duration limit, String volume)
+            throws IOException {
+        try {
+            return new TimeLimit(volume + "-metadata-open", limit)
+                    .call("opening the metadata database in " + folder, opening, VolumeLocations::closeLate);
+        } catch (TimeLimit.ExceededException e) {
+            throw new IOException(
+                    e.getMessage() + ": it is damaged, or its disk does not answer. Check the disk; then bring the last"
+                            + " backup back with 'sdfs-check " + volume + " --restore-metadata'",
+                    e);
+        }
+    }
+
+    private static void closeLate(KeyValueStore metadata) {
+        try {
+            metadata.close();
+        } catch (IOException e) {
+            log.debug("a metadata database that opened too late", e);
         }
     }
 
@@ -133,37 +174,6 @@ public final class VolumeLocations {
                     folder,
                     e.getMessage());
             return ChunkIndexes.none();
-        }
-    }
-
-    /**
-     * Opens the index, or creates an empty one if it is missing or damaged: it can always be rebuilt from the
-     * containers.
-     */
-    private static ChunkIndex openIndex(Path folder, MemoryPlan plan) throws IOException {
-        long memory = plan.indexNative() + plan.indexHeap();
-        if (!Files.isDirectory(folder)) {
-            log.warn("the fingerprint index at {} is missing; it is rebuilt from the containers", folder);
-            PrivateFiles.createFolders(folder);
-        }
-        try {
-            return readable(ChunkIndexes.openRocksDb(folder, memory));
-        } catch (CorruptionException e) {
-            log.warn("the fingerprint index is damaged and is rebuilt from the containers: {}", e.getMessage());
-            ChunkIndexes.destroy(folder);
-            return ChunkIndexes.openRocksDb(folder, memory);
-        }
-    }
-
-    /** Reads what every mount reads, because a damaged block is detected only when it is read. */
-    private static ChunkIndex readable(ChunkIndex index) throws IOException {
-        try {
-            index.epoch();
-            index.highestContainer();
-            return index;
-        } catch (IOException e) {
-            index.close();
-            throw e;
         }
     }
 }

@@ -2,10 +2,13 @@ package org.opendedup.sar.index.rocksdb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.index.TestSegments;
@@ -34,8 +37,9 @@ class FingerprintCacheTest {
         assertEquals(ChunkId.of(2, 2), cache.get(fingerprint, 0));
     }
 
-    @Test
-    void aRingOfAnySizeDoesAsAMapInInsertionOrderDoes() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRingOfAnySizeDoesAsAMapInInsertionOrderDoes(boolean inOneBucket) {
         long seed = TestSeed.next();
         Random random = new Random(seed);
         for (int capacity : new int[] {1, 2, 7, 64, 100}) {
@@ -49,15 +53,24 @@ class FingerprintCacheTest {
             for (int step = 0; step < 5000; step++) {
                 int number = random.nextInt(3 * capacity);
                 long chunkId = ChunkId.of(1 + random.nextInt(3), 0);
-                cache.put(TestSegments.fingerprint(number), 0, chunkId);
+                cache.put(fingerprint(number, inOneBucket), 0, chunkId);
                 model.put(number, chunkId);
                 int asked = random.nextInt(3 * capacity);
                 assertEquals(
                         model.getOrDefault(asked, ChunkId.NONE),
-                        cache.get(TestSegments.fingerprint(asked), 0),
+                        cache.get(fingerprint(asked, inOneBucket), 0),
                         "seed " + seed);
             }
         }
+    }
+
+    /** @param inOneBucket whether all have the bytes that select a bucket in common */
+    private static byte[] fingerprint(int number, boolean inOneBucket) {
+        byte[] fingerprint = TestSegments.fingerprint(number);
+        if (inOneBucket) {
+            Arrays.fill(fingerprint, 8, fingerprint.length, (byte) 5);
+        }
+        return fingerprint;
     }
 
     @Test

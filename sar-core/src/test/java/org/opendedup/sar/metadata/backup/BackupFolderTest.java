@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
@@ -22,6 +24,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Output;
 
 /** What a folder with backups has after any failure, whatever the bytes of the database are. */
 class BackupFolderTest {
@@ -204,6 +207,104 @@ class BackupFolderTest {
     @Test
     void aPowerCutLeavesOnlyWholeBackups() throws IOException {
         assertEquals(0, brokenAfterPowerCuts(false), () -> "seed " + seed);
+    }
+
+    /** A folder in which the power is cut at a change, before it or when it is made and not yet durable. */
+    private static final class CutFolder {
+        private static final Set<String> CHANGES =
+                Set.of("create", "append", "force", "rename", "delete", "sync", "trim");
+
+        private final int at;
+        private final boolean inTheMiddle;
+        final List<String> changes = new ArrayList<>();
+
+        /** @param at number of the change, from 0 */
+        CutFolder(int at, boolean inTheMiddle) {
+            this.at = at;
+            this.inTheMiddle = inTheMiddle;
+        }
+
+        boolean isCut() {
+            return changes.size() > at;
+        }
+
+        <T> T over(Class<T> type, T target) {
+            return type.cast(Proxy.newProxyInstance(
+                    type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                        String what = method.getName();
+                        boolean changes = CHANGES.contains(what);
+                        if (isCut() && !what.equals("close")) {
+                            throw new IOException("the power is off");
+                        }
+                        if (changes) {
+                            this.changes.add(what);
+                        }
+                        boolean isForce = what.equals("force") || what.equals("sync");
+                        if (changes && isCut() && (isForce || !inTheMiddle)) {
+                            throw new IOException("the power is cut");
+                        }
+                        method.setAccessible(true);
+                        try {
+                            Object result = method.invoke(target, arguments);
+                            if (changes && isCut()) {
+                                throw new IOException("the power is cut");
+                            }
+                            return result instanceof Output output ? over(Output.class, output) : result;
+                        } catch (InvocationTargetException e) {
+                            throw e.getCause();
+                        }
+                    }));
+        }
+    }
+
+    /** Makes a second backup and removes the first, with a power cut; returns what is wrong with what is left. */
+    private String brokenByCut(CutFolder cut, int crash, boolean forceDoesNothing) throws IOException {
+        CrashDirectory database = database();
+        CrashDirectory stored = new CrashDirectory(seed, forceDoesNothing);
+        new BackupFolder(stored).add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+        CrashDirectory later = later(database);
+        try {
+            BackupFolder folder = new BackupFolder(cut.over(Directory.class, stored));
+            folder.add(later, origin(2), SOUND, BackupFolder.Steps.UNBOUND);
+            folder.keep(1);
+        } catch (IOException e) {
+            assertTrue(cut.isCut(), e::toString);
+        }
+        BackupFolder found = new BackupFolder(stored.crash(seed ^ crash));
+        try {
+            List<Backup> left = found.list();
+            assertFalse(left.isEmpty(), "no backup is left");
+            assertEquals(List.of(), found.damaged());
+            for (Backup backup : left) {
+                found.verify(backup, BackupFolder.Steps.UNBOUND);
+            }
+            assertHas(found, found.add(later, origin(3), SOUND, BackupFolder.Steps.UNBOUND), later);
+            return "";
+        } catch (IOException | AssertionError e) {
+            return "power cut at " + cut.changes + ", seed " + seed + ", crash " + crash + ": " + e;
+        }
+    }
+
+    /** Returns what is wrong after power cuts before and in the middle of each change. */
+    private List<String> brokenByCuts(boolean forceDoesNothing) throws IOException {
+        CutFolder uncut = new CutFolder(Integer.MAX_VALUE, false);
+        brokenByCut(uncut, 0, forceDoesNothing);
+        assertTrue(uncut.changes.size() > 15, () -> "the changes are " + uncut.changes);
+        List<String> broken = new ArrayList<>();
+        for (int at = 0; at <= uncut.changes.size(); at++) {
+            for (int crash = 0; crash < 6; crash++) {
+                broken.add(brokenByCut(new CutFolder(at, crash % 2 == 0), crash, forceDoesNothing));
+            }
+        }
+        broken.removeIf(String::isEmpty);
+        return broken;
+    }
+
+    @Test
+    void aPowerCutAtAnyChangeLeavesOnlyWholeBackups() throws IOException {
+        assertEquals(List.of(), brokenByCuts(false));
+        // The control: a disk that forgets what was forced.
+        assertFalse(brokenByCuts(true).isEmpty());
     }
 
     @Test

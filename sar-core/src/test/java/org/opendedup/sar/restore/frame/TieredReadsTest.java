@@ -77,7 +77,10 @@ class TieredReadsTest {
             many.makeFile(order);
             many.promote(order);
             assertArrayEquals(many.expected(), many.read(many.engine()));
-            assertEquals(chunks, many.distributor.statistics().ssdHits());
+            // A read has parts of at most 320 pieces: a chunk that a page border cuts where a part ends is read in
+            // both.
+            long hits = many.distributor.statistics().ssdHits();
+            assertTrue(hits >= chunks && hits <= chunks + chunks / 320, "hits: " + hits);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -18,6 +19,9 @@ import org.slf4j.LoggerFactory;
  * Backs up the metadata of a mounted volume by itself: when the interval has passed since the newest backup and
  * something has changed, and after each garbage collection, so that the newest backup is whole. A failure is one line
  * in the log, and is tried again after a while; the volume goes on.
+ *
+ * <p>The clock may be set, or stand still. So the time of day only decides about backups of earlier mounts; the age of
+ * those that this timer made is known by a clock that nobody can set.
  */
 public final class BackupTimer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BackupTimer.class);
@@ -34,6 +38,12 @@ public final class BackupTimer implements AutoCloseable {
     private final BackupSettings settings;
     private final BooleanSupplier isCollecting;
     private final Clock clock;
+    private final LongSupplier nanoClock;
+    /** Time of the newest backup that this timer made, or of its start, by {@link #nanoClock}. Used by one thread. */
+    private long sinceNs;
+    /** Whether this timer has made a backup. Used by one thread. */
+    private boolean hasMade;
+
     private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(task -> {
         var thread = new Thread(task, "sdfs-metadata-backup");
         thread.setDaemon(true);
@@ -45,18 +55,24 @@ public final class BackupTimer implements AutoCloseable {
     /** Whether the failure at hand is in the log already. Used by one thread. */
     private boolean warned;
 
-    /** @param isCollecting whether garbage is being collected, in whose middle no backup is of use */
+    /**
+     * @param isCollecting whether garbage is being collected, in whose middle no backup is of use
+     * @param nanoClock clock in nanoseconds that nobody can set, as {@link System#nanoTime}
+     */
     BackupTimer(
             String volume,
             MetadataBackups backups,
             BackupSettings settings,
             BooleanSupplier isCollecting,
-            Clock clock) {
+            Clock clock,
+            LongSupplier nanoClock) {
         this.volume = volume;
         this.backups = backups;
         this.settings = settings;
         this.isCollecting = isCollecting;
         this.clock = clock;
+        this.nanoClock = nanoClock;
+        sinceNs = nanoClock.getAsLong();
     }
 
     /** Returns a timer that works until it is closed; one that does nothing if the settings say so. */
@@ -66,7 +82,7 @@ public final class BackupTimer implements AutoCloseable {
             BackupSettings settings,
             BooleanSupplier isCollecting,
             Clock clock) {
-        var timer = new BackupTimer(volume, backups, settings, isCollecting, clock);
+        var timer = new BackupTimer(volume, backups, settings, isCollecting, clock, System::nanoTime);
         if (!settings.isOff()) {
             var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         }
@@ -107,15 +123,20 @@ public final class BackupTimer implements AutoCloseable {
         if (afterCollections && backups.isOlderThanCollection(newest)) {
             return !isCollecting.getAsBoolean();
         }
-        long ageNs =
-                TimeUnit.MILLISECONDS.toNanos(clock.millis()) - newest.origin().createdNs();
-        // A clock that was set back must not end the backups.
-        boolean isOld = ageNs < 0 || ageNs >= settings.interval().toNanos();
+        boolean isOld = nanoClock.getAsLong() - sinceNs >= settings.interval().toNanos();
+        if (!hasMade) {
+            long ageNs = TimeUnit.MILLISECONDS.toNanos(clock.millis())
+                    - newest.origin().createdNs();
+            // A clock that was set back must not end the backups.
+            isOld |= ageNs < 0 || ageNs >= settings.interval().toNanos();
+        }
         return isOld && backups.hasChangedSince(newest);
     }
 
     private void backUp() throws IOException {
         Backup made = backups.backUp(settings.keep());
+        sinceNs = nanoClock.getAsLong();
+        hasMade = true;
         LOG.info(
                 "volume {}: backup {} of its metadata is made, {} files with {} bytes",
                 volume,

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -36,7 +37,7 @@ import picocli.CommandLine.Parameters;
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         customSynopsis = "sdfs-check VOLUME [--restore-metadata[=BACKUP] | "
-                + "--salvage-metadata] [--rebuild-containers] [--json]%n",
+                + "--salvage-metadata[=WHAT]] [--rebuild-containers | --repair] [--json]%n",
         description = {
             "Checks a volume that is not mounted: compares the container table with the packs, counts all references",
             "again, and checks the namespace. Changes nothing unless an option asks for it. Reads no file's bytes.",
@@ -56,7 +57,9 @@ import picocli.CommandLine.Parameters;
             "  sdfs-check pool0                        # what is wrong, and what to do",
             "  sdfs-check pool0 --restore-metadata     # the newest automatic backup of the metadata, then check",
             "  sdfs-check pool0 --salvage-metadata     # damaged tables of the database, then check",
-            "  sdfs-check pool0 --rebuild-containers   # the container table from the packs, then check"
+            "  sdfs-check pool0 --salvage-metadata=records   # what can be read of it, then check",
+            "  sdfs-check pool0 --rebuild-containers   # the container table from the packs, then check",
+            "  sdfs-check pool0 --repair               # that, and counts, totals, links and names, then check"
         })
 public final class CheckCommand implements Callable<Integer> {
     private static final long SHOW_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -74,6 +77,14 @@ public final class CheckCommand implements Callable<Integer> {
     boolean rebuildContainers;
 
     @Option(
+            names = "--repair",
+            description = "First make right what can be made right without giving up a byte: the container table, as "
+                    + "--rebuild-containers does, counts, totals, links and names. What no name leads to gets one in "
+                    + "/lost+found. Deletes no data; replaced records are kept in quarantine-N in the metadata "
+                    + "location. If it is interrupted, run it again.")
+    boolean repair;
+
+    @Option(
             names = "--restore-metadata",
             arity = "0..1",
             paramLabel = "BACKUP",
@@ -85,9 +96,15 @@ public final class CheckCommand implements Callable<Integer> {
 
     @Option(
             names = "--salvage-metadata",
-            description = "First replace damaged tables of the metadata database by their copies in the automatic "
-                    + "backups, which loses nothing; does nothing if not all can be replaced.")
-    boolean salvageMetadata;
+            arity = "0..1",
+            paramLabel = "WHAT",
+            fallbackValue = MetadataRecovery.TABLES,
+            description = "First mend the metadata database. tables, the default: replace damaged tables by their "
+                    + "copies in the automatic backups, which loses nothing; does nothing if not all can be replaced. "
+                    + "records: take every single record that can be read, and say what is lost. The present database "
+                    + "is kept aside.")
+    @Nullable
+    String salvageMetadata;
 
     @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
     boolean json;
@@ -121,14 +138,14 @@ public final class CheckCommand implements Callable<Integer> {
     /** Brings the metadata back as the options say. */
     private MetadataRecovery.@Nullable Outcome recover(VolumeDefinition definition)
             throws IOException, CommandFailedException {
-        if (restoreMetadata != null && salvageMetadata) {
+        if (restoreMetadata != null && salvageMetadata != null) {
             throw new CommandFailedException("--restore-metadata and --salvage-metadata exclude each other");
         }
         VolumeConfig.Locations locations = definition.config().locations();
         if (restoreMetadata != null) {
             return MetadataRecovery.restore(locations, restoreMetadata);
         }
-        return salvageMetadata ? MetadataRecovery.salvage(locations) : null;
+        return salvageMetadata == null ? null : MetadataRecovery.salvage(locations, salvageMetadata);
     }
 
     private int check(String name, VolumeDefinition definition, MetadataRecovery.@Nullable Outcome recovered)
@@ -137,8 +154,11 @@ public final class CheckCommand implements Callable<Integer> {
             environment.out().print(recovered.text());
         }
         var line = new ProgressLine(environment);
-        var check = new OfflineCheck(definition.engineConfig(), json ? (step, done, of) -> {} : new Shown(line));
-        TableRebuild.Report rebuilt = rebuildContainers ? check.rebuildContainers() : null;
+        var check = new OfflineCheck(
+                definition.engineConfig(), json ? (step, done, of) -> {} : new Shown(line), InstantSource.system());
+        OfflineCheck.RepairReport repaired = repair ? check.repair() : null;
+        TableRebuild.Report rebuilt =
+                repaired != null ? repaired.rebuilt() : rebuildContainers ? check.rebuildContainers() : null;
         StoredVolume.Report report = check.check();
         line.clear();
         if (json) {
@@ -150,11 +170,18 @@ public final class CheckCommand implements Callable<Integer> {
             if (rebuilt != null) {
                 values.put("rebuilt", CheckText.values(rebuilt));
             }
+            if (repaired != null) {
+                values.put("repaired", repaired.done());
+                values.put("quarantine", repaired.quarantines());
+            }
             values.putAll(CheckText.values(report));
             environment.out().println(Json.pretty(values));
         } else {
             if (rebuilt != null) {
                 environment.out().print(CheckText.of(rebuilt));
+            }
+            if (repaired != null) {
+                environment.out().print(CheckText.of(repaired));
             }
             environment.out().print(CheckText.of(name, report));
         }
@@ -182,18 +209,8 @@ public final class CheckCommand implements Callable<Integer> {
             }
             if (nanos - shownNanos >= SHOW_NANOS) {
                 shownNanos = nanos;
-                line.show(text(now, done, of, nanos - beganNanos));
+                line.show(CheckText.progress(now, done, of, (nanos - beganNanos) / 1e9));
             }
         }
-    }
-
-    /** Returns {@code packs: 500 of 1000, 50 %, 12 s left}. */
-    static String text(String step, long done, long of, long elapsedNanos) {
-        if (of <= 0) {
-            return String.format("%s: %d   ", step, done);
-        }
-        double share = Math.min(1, (double) done / of);
-        String left = done == 0 ? "" : ", " + (long) Math.ceil(elapsedNanos / 1e9 * (1 - share) / share) + " s left";
-        return String.format("%s: %d of %d, %.0f %%%s   ", step, done, of, share * 100, left);
     }
 }

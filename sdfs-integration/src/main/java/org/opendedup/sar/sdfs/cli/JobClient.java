@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
@@ -13,6 +14,7 @@ import org.opendedup.sar.sdfs.cli.command.RoughTime;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
+import org.opendedup.sar.sdfs.cli.report.CheckText;
 
 /**
  * The client side of {@link JobControl}: starts a job, shows its progress on the error stream, and stops it when the
@@ -23,6 +25,9 @@ final class JobClient {
     private static final int BAR = 30;
     /** Number of polls for the end of a job; together longer than a job runs between two points where it can stop. */
     private static final int STOP_POLLS = 300;
+
+    /** The kinds of jobs of which nothing is kept when they are stopped. */
+    private static final Set<String> STARTING_ANEW = Set.of(FileControl.CHECK, DamagedCommand.JOB);
 
     private final SdfsCli cli;
     private final String command;
@@ -123,7 +128,9 @@ final class JobClient {
     static String lastWords(String kind, Map<String, Object> report) {
         return switch (String.valueOf(report.get("state"))) {
             case "running" -> "the " + kind + " is being stopped";
-            case "stopped" -> "the " + kind + " is stopped; the same command continues it";
+            case "stopped" ->
+                "the " + kind + " is stopped; the same command "
+                        + (STARTING_ANEW.contains(kind) ? "begins another" : "continues it");
             case "done" -> "the " + kind + " was done already";
             default -> "the " + kind + " failed: " + report.get("error");
         };
@@ -144,6 +151,13 @@ final class JobClient {
      * known, the number of entries found. Ends with the bytes returned to the file system if the job returns any.
      */
     static String line(Map<String, Object> report) {
+        if (report.containsKey("step")) {
+            return CheckText.progress(
+                    String.valueOf(report.get("step")),
+                    Json.number(report, "stepDone"),
+                    Json.number(report, "stepOf"),
+                    Json.decimal(report, "stepSeconds"));
+        }
         long bytes = Json.number(report, "bytes");
         long done = Json.number(report, "bytesDone");
         String paused = Boolean.TRUE.equals(report.get("paused")) ? ", paused" : "";

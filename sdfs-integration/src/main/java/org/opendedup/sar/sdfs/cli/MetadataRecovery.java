@@ -13,12 +13,19 @@ import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.backup.MetadataMend;
 import org.opendedup.sar.volume.backup.MetadataReport;
 import org.opendedup.sar.volume.backup.MetadataRestore;
+import org.opendedup.sar.volume.backup.MetadataSalvager;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Brings back the metadata of a volume that is not mounted: what two options of {@code sdfs-check} do. */
 final class MetadataRecovery {
     /** In place of a backup: the newest automatic one. */
     static final String NEWEST = "newest";
+
+    /** Which parts of a damaged database are salvaged: whole tables, from backups. */
+    static final String TABLES = "tables";
+
+    /** Which parts of a damaged database are salvaged: single records. */
+    private static final String RECORDS = "records";
 
     /** What was done, as values for JSON and as text. */
     record Outcome(Map<String, Object> values, String text) {}
@@ -59,9 +66,28 @@ final class MetadataRecovery {
                         + BackupText.line(BackupText.values(backup, false)) + "\n" + BackupText.text(report));
     }
 
-    /** Mends damaged files of the database from backups in the data location. */
-    static Outcome salvage(VolumeConfig.Locations locations) throws IOException {
-        MetadataMend.Report report = MetadataMend.mend(locations, List.of(MetadataBackups.folderIn(locations.data())));
+    /**
+     * Salvages what can be read of a damaged database.
+     *
+     * @param what {@link #TABLES}, or records
+     */
+    static Outcome salvage(VolumeConfig.Locations locations, String what) throws IOException, CommandFailedException {
+        List<Path> backups = List.of(MetadataBackups.folderIn(locations.data()));
+        if (what.equals(RECORDS)) {
+            MetadataReport report = MetadataSalvager.salvage(locations, backups, (step, done, of) -> {});
+            return new Outcome(
+                    new LinkedHashMap<>(BackupText.values(report)),
+                    "Salvaged the records of the metadata that can be read.\n" + BackupText.text(report));
+        }
+        if (!what.equals(TABLES)) {
+            throw new CommandFailedException("--salvage-metadata takes 'tables' or 'records', not '" + what + "'");
+        }
+        return mend(locations, backups);
+    }
+
+    /** Mends damaged files of the database from backups. */
+    private static Outcome mend(VolumeConfig.Locations locations, List<Path> backups) throws IOException {
+        MetadataMend.Report report = MetadataMend.mend(locations, backups);
         return new Outcome(
                 Map.of("oldDatabase", report.oldDatabase(), "mended", report.mended()),
                 report.mended().isEmpty()

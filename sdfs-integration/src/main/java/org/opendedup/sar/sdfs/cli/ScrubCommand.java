@@ -26,7 +26,11 @@ import picocli.CommandLine.Spec;
             "A scrub reads all containers in the order of the disk while the volume is in use, and compares them with",
             "their checksums, the fingerprints of their chunks and the metadata. It finds damage before a program",
             "reads it, while there may still be a backup. Chunks found damaged are marked: the same content is stored",
-            "anew when it is written again, and 'sdfscli VOLUME status' counts them. A scrub repairs nothing.",
+            "anew when it is written again, and 'sdfscli VOLUME status' counts them.",
+            "",
+            "Then it compares the references of all files with the containers, reads the copies on the SSD, and",
+            "examines random entries of the fingerprint index. It removes wrong copies and wrong entries: the volume",
+            "loses nothing by that. It repairs no file.",
             ""
         },
         customSynopsis = "sdfscli VOLUME scrub COMMAND%n",

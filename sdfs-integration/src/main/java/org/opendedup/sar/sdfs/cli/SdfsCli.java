@@ -48,6 +48,9 @@ import picocli.CommandLine.Spec;
             DefragCommand.class,
             GcCommand.class,
             ScrubCommand.class,
+            VolumeCheckCommand.class,
+            DamagedCommand.class,
+            HealCommand.class,
             RestoreCommand.class,
             MetadataBackupCommand.class,
             SarCommand.class,
@@ -59,8 +62,12 @@ import picocli.CommandLine.Spec;
             "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",
-            "Exit codes:  0 done, 1 failed, 2 wrong usage; of status 0 well, 1 degraded, 2 damaged,",
-            "             3 restored with all bytes, but not all owners, modes, attributes or special files"
+            "Exit codes:  0 done, 1 failed, 2 wrong usage, and",
+            "             status   0 well, 1 degraded, 2 damaged",
+            "             damaged  2 bytes of files are damaged",
+            "             heal     1 chunks stay damaged, or failed",
+            "             check    4 something is not as it should be",
+            "             restore  3 restored with all bytes, but not all owners, modes, attributes or special files"
         })
 public final class SdfsCli implements Callable<Integer> {
     /** What is said in place of a daemon's answer about a volume that has no daemon. */

@@ -53,7 +53,8 @@ public final class Schedule {
             return new CronParser(CronDefinitionBuilder.instanceDefinitionFor(CronType.QUARTZ))
                     .parse(text)
                     .validate();
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            // The parser has no check of its own for a field that only consists of separators.
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new IllegalArgumentException(
                     "'" + text + "' is no schedule: " + cause.getMessage()

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.config;
 
 import java.io.StringReader;
 import java.nio.file.Path;
+import java.util.MissingResourceException;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
@@ -163,6 +164,9 @@ final class VolumeFileReader {
         } catch (XMLStreamException e) {
             int line = e.getLocation() == null ? 0 : e.getLocation().getLineNumber();
             throw new VolumeFileException(file, line, "not well-formed XML: " + firstLine(e), e);
+        } catch (MissingResourceException e) {
+            // The JDK's parser lacks the text of some of its own messages, among them those about a DOCTYPE.
+            throw new VolumeFileException(file, 0, "not well-formed XML: " + e.getKey(), e);
         }
     }
 

@@ -3,7 +3,6 @@ package org.opendedup.sar.sdfs.fuse;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.health.RequestFailures;
@@ -31,7 +30,7 @@ public final class FuseFileSystem implements FuseOperations {
 
     /** @param options the options of the mount to be made */
     public FuseFileSystem(Volume volume, MountOptions options) {
-        this(volume, options, new RequestFailures(InstantSource.system()));
+        this(volume, options, new RequestFailures(System::nanoTime));
     }
 
     /** @param failures counts the requests that fail */
@@ -40,7 +39,7 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     FuseFileSystem(Volume volume, MountOptions options, HandleTable<OpenFile> openFiles) {
-        this(volume, options, openFiles, new RequestFailures(InstantSource.system()));
+        this(volume, options, openFiles, new RequestFailures(System::nanoTime));
     }
 
     private FuseFileSystem(

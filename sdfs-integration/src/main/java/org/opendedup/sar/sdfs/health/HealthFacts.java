@@ -13,6 +13,7 @@ import org.opendedup.sar.volume.VolumeCondition;
  * @param volume name of the volume
  * @param log the daemon's log
  * @param data folder of the containers
+ * @param hashDb folder of the fingerprint index
  * @param ssd state of the SSD
  * @param ssdReason why the SSD is in that state; may be empty
  * @param ssdDetachedOnRequest whether an administrator detached the SSD
@@ -27,6 +28,7 @@ public record HealthFacts(
         String volume,
         Path log,
         Path data,
+        Path hashDb,
         VolumeCondition condition,
         SpaceUse space,
         SsdState ssd,

@@ -1,11 +1,11 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.VolumeCondition;
@@ -51,22 +51,23 @@ public final class HealthRules {
             damaged(
                     "damaged-chunks",
                     condition.damagedChunks() + " chunks of files are damaged: reading these bytes gives an I/O error",
-                    "The log names the files; restore them from a backup, or remove them",
-                    "grep -a 'cannot be read\\|READ' " + quoted(facts.log().toString()));
+                    "List the files, and heal them: write the same content again, under any name, or attach the SSD that"
+                            + " has copies",
+                    listDamage() + "; sdfscli " + facts.volume() + " heal --wait");
         }
         if (condition.unmarkedFrames() > 0) {
             damaged(
                     "unreadable-containers",
                     condition.unmarkedFrames() + " frames cannot be read, nor can the directories of their containers",
                     "Check the disk of " + facts.data() + " and its cables; the log names the containers",
-                    "grep -a 'cannot be read' " + quoted(facts.log().toString()));
+                    listDamage());
         }
         if (condition.missingContainers() > 0) {
             damaged(
                     "missing-containers",
                     condition.missingContainers() + " containers are missing in " + facts.data(),
                     "Put the missing files back, from where they were moved or from a backup; the log names them",
-                    "grep -a 'is missing' " + quoted(facts.log().toString()));
+                    listDamage());
         }
     }
 
@@ -140,6 +141,10 @@ public final class HealthRules {
         }
     }
 
+    private String listDamage() {
+        return "sdfscli " + facts.volume() + " damaged";
+    }
+
     private String collect() {
         return "sdfscli " + facts.volume() + " gc --wait";
     }
@@ -168,14 +173,35 @@ public final class HealthRules {
         ScrubFacts scrub = facts.scrub();
         String start = "sdfscli " + facts.volume() + " scrub start --wait";
         // Damaged frames count as damaged chunks, as long as a file refers to them.
-        if (scrub.damagedContainers() > 0 || scrub.contradictions() > 0) {
+        ScrubTotals found = scrub.found();
+        if (found.damagedContainers() > 0 || found.contradictions() > 0) {
             degraded(
                     "scrub-found",
-                    "the last scrub found " + scrub.damagedContainers() + " containers whose directories are damaged or"
-                            + " missing, and " + scrub.contradictions() + " contradictions to the metadata",
+                    "the last scrub found " + found.damagedContainers() + " containers whose directories are damaged or"
+                            + " missing, and " + found.contradictions() + " contradictions to the metadata",
                     "Back up the files, and check the disk of " + facts.data()
                             + "; the log names the containers, and the next scrub without a finding clears this",
                     "grep -a 'the scrub' " + quoted(facts.log().toString()));
+        }
+        if (found.references().wrong() > 0 || found.references().defects() > 0) {
+            degraded(
+                    "scrub-references",
+                    "the last scrub found " + found.references().wrong()
+                            + " chunks that files refer to as other content, and "
+                            + found.references().defects() + " other defects of the metadata",
+                    "Check the volume: the check names the files, and what mends each finding",
+                    "sdfscli " + facts.volume() + " check");
+        }
+        if (found.index().isBetterMadeAnew()) {
+            degraded(
+                    "scrub-index",
+                    "of " + found.index().entries()
+                            + " sampled entries of the fingerprint index, the last scrub removed "
+                            + found.index().wrong() + " that named other content and "
+                            + found.index().stale() + " that named nothing; there may be more",
+                    "Unmount the volume and delete the index: the next mount makes it anew from the containers",
+                    "sdfscli " + facts.volume() + " unmount && find "
+                            + quoted(facts.hashDb().toString()) + " -mindepth 1 -delete");
         }
         if (scrub.failure() != null) {
             degraded(
@@ -203,7 +229,7 @@ public final class HealthRules {
                     "index",
                     (index.usable() ? "the fingerprint index is not complete" : "the fingerprint index is not used")
                             + ": duplicates may be stored again",
-                    "The log has the reason; remove it, unmount and mount the volume",
+                    "The log has the reason; when it is removed, the volume makes the index anew by itself",
                     "grep -a index " + quoted(facts.log().toString()));
         }
         if (facts.collectionFailure() != null) {
@@ -214,8 +240,8 @@ public final class HealthRules {
                     collect());
         }
         Counts failures = facts.failures();
-        Instant last = failures.last();
-        if (findings.isEmpty() && last != null && last.plus(RECENT).isAfter(facts.now())) {
+        Duration lastAge = failures.lastAge();
+        if (findings.isEmpty() && lastAge != null && lastAge.compareTo(RECENT) < 0) {
             degraded(
                     "failed-requests",
                     failures.all() + " requests of programs failed with an I/O error since the volume was mounted, the"

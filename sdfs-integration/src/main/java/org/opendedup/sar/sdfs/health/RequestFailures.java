@@ -1,11 +1,11 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
-import java.time.Instant;
-import java.time.InstantSource;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
@@ -27,14 +27,14 @@ public final class RequestFailures {
      * The counts since mounting.
      *
      * @param noSpace writes and syncs that found no space; not among the others
-     * @param last time of the last I/O error that no success has settled; null if there is none
+     * @param lastAge time since the last I/O error that no success has settled; null if there is none
      */
     public record Counts(
             long reads,
             long writes,
             long syncs,
             long noSpace,
-            @Nullable Instant last) {
+            @Nullable Duration lastAge) {
         public static final Counts NONE = new Counts(0, 0, 0, 0, null);
 
         /** Returns the number of requests that failed with an I/O error. */
@@ -43,13 +43,18 @@ public final class RequestFailures {
         }
     }
 
-    private final InstantSource clock;
+    private final LongSupplier nanoClock;
     private final Map<Kind, LongAdder> failed = new EnumMap<>(Kind.class);
     private final LongAdder noSpace = new LongAdder();
-    private volatile @Nullable Instant last;
+    /** Time of the last failure, by {@link #nanoClock}. */
+    private volatile @Nullable Long lastNs;
 
-    public RequestFailures(InstantSource clock) {
-        this.clock = clock;
+    /**
+     * @param nanoClock clock in nanoseconds that nobody can set, as {@link System#nanoTime}: a failure stays recent for
+     *     as long, whatever is done to the time of day
+     */
+    public RequestFailures(LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
         for (Kind kind : Kind.values()) {
             failed.put(kind, new LongAdder());
         }
@@ -69,17 +74,19 @@ public final class RequestFailures {
             if (count != null) {
                 count.increment();
             }
-            last = clock.instant();
+            lastNs = nanoClock.getAsLong();
         }
     }
 
     /** Forgets the time of the last failure: what failed is durable now. The counts stay. */
     public void settle() {
-        last = null;
+        lastNs = null;
     }
 
     public Counts counts() {
-        return new Counts(count(Kind.READ), count(Kind.WRITE), count(Kind.SYNC), noSpace.sum(), last);
+        Long last = lastNs;
+        Duration age = last == null ? null : Duration.ofNanos(nanoClock.getAsLong() - last);
+        return new Counts(count(Kind.READ), count(Kind.WRITE), count(Kind.SYNC), noSpace.sum(), age);
     }
 
     private long count(Kind kind) {

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.health;
 
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.ScrubTotals;
 
 /**
  * What is known about the scrubs of a volume.
@@ -9,14 +10,12 @@ import org.jspecify.annotations.Nullable;
  * @param scheduled whether scrubs start by a schedule
  * @param running whether one is running
  * @param since when the last complete one ended; if there was none, when the volume was made
- * @param damagedContainers containers whose directories it found damaged or missing
- * @param contradictions containers about which the metadata said something else
+ * @param found what it verified and found
  * @param failure why the last one of this mount failed; null if it did not
  */
 public record ScrubFacts(
         boolean scheduled,
         boolean running,
         Instant since,
-        long damagedContainers,
-        long contradictions,
+        ScrubTotals found,
         @Nullable String failure) {}

@@ -14,30 +14,17 @@ import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 
 /** Implements {@link GarbageCollectorMXBean} on {@link GarbageCollections}. */
-record GarbageCollectorView(GarbageCollections collections, ScheduleTimer timer) implements GarbageCollectorMXBean {
+final class GarbageCollectorView extends JobView implements GarbageCollectorMXBean {
+    private final GarbageCollections collections;
+
+    GarbageCollectorView(GarbageCollections collections, ScheduleTimer timer) {
+        super(collections.pace(), timer);
+        this.collections = collections;
+    }
+
     @Override
     public boolean isRunning() {
         return collections.running().isPresent() || collections.isRunningByItself();
-    }
-
-    @Override
-    public boolean isPaused() {
-        return collections.pace().isPaused();
-    }
-
-    @Override
-    public void setPaused(boolean paused) {
-        collections.pace().setPaused(Cause.JMX, paused);
-    }
-
-    @Override
-    public long getRateBytesPerSecond() {
-        return collections.pace().bytesPerSecond();
-    }
-
-    @Override
-    public void setRateBytesPerSecond(long rateBytesPerSecond) {
-        collections.pace().setBytesPerSecond(Cause.JMX, rateBytesPerSecond);
     }
 
     @Override
@@ -67,16 +54,6 @@ record GarbageCollectorView(GarbageCollections collections, ScheduleTimer timer)
     @Override
     public long getReturnedBytes() {
         return collections.latest().map(CollectionStatus::returnedBytes).orElse(0L);
-    }
-
-    @Override
-    public String getSchedule() {
-        return timer.schedule().toString();
-    }
-
-    @Override
-    public String getNext() {
-        return timer.nextText();
     }
 
     @Override

@@ -12,6 +12,10 @@ public interface ScrubMXBean {
     @Unit("true or false")
     boolean isRunning();
 
+    @Description("What the running scrub verifies: containers, references, ssd or index; empty if none is running")
+    @Unit("name")
+    String getPhase();
+
     @Description("True if scrubs wait: the running one after the container at hand")
     @Unit("true or false")
     boolean isPaused();
@@ -25,7 +29,8 @@ public interface ScrubMXBean {
 
     void setRateBytesPerSecond(long rateBytesPerSecond);
 
-    @Description("Bytes that the running or latest scrub of this mount has verified; 0 if there was none")
+    @Description(
+            "Bytes that the running or latest scrub of this mount has verified, copies on the SSD included; 0 if there was none")
     @Unit("bytes")
     long getBytesDone();
 
@@ -60,6 +65,38 @@ public interface ScrubMXBean {
     @Description("Containers about which the metadata said something else")
     @Unit("containers")
     long getLastContradictions();
+
+    @Description("Chunks that files refer to as other content than they are")
+    @Unit("chunks")
+    long getLastWrongReferences();
+
+    @Description("Other things in the metadata that did not agree")
+    @Unit("findings")
+    long getLastMetadataDefects();
+
+    @Description("Copies on the SSD that it verified")
+    @Unit("copies")
+    long getLastSsdCopies();
+
+    @Description("Copies on the SSD that were not what was written, and were dropped; nothing is lost by them")
+    @Unit("copies")
+    long getLastWrongSsdCopies();
+
+    @Description("Sampled entries of the fingerprint index")
+    @Unit("entries")
+    long getLastIndexEntries();
+
+    @Description("Sampled entries of the index that named a chunk with other content, and were removed")
+    @Unit("entries")
+    long getLastWrongIndexEntries();
+
+    @Description("Sampled entries of the index that named no stored chunk, and were removed")
+    @Unit("entries")
+    long getLastStaleIndexEntries();
+
+    @Description("Sampled chunks that the index did not have: their content is stored again when it is written again")
+    @Unit("chunks")
+    long getLastNotIndexedChunks();
 
     @Description("Starts a scrub in the background, or continues one that was stopped; fails if one is running")
     @Unit("none")

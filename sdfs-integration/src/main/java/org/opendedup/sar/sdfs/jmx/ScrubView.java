@@ -3,59 +3,38 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.scrub.ScrubStatus;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 
 /** Implements {@link ScrubMXBean} on {@link Scrubs}. */
-record ScrubView(Scrubs scrubs, ScheduleTimer timer) implements ScrubMXBean {
+final class ScrubView extends JobView implements ScrubMXBean {
+    private final Scrubs scrubs;
+
+    ScrubView(Scrubs scrubs, ScheduleTimer timer) {
+        super(scrubs.pace(), timer);
+        this.scrubs = scrubs;
+    }
+
     @Override
     public boolean isRunning() {
         return scrubs.running().isPresent();
     }
 
     @Override
-    public boolean isPaused() {
-        return scrubs.pace().isPaused();
-    }
-
-    @Override
-    public void setPaused(boolean paused) {
-        scrubs.pace().setPaused(Cause.JMX, paused);
-    }
-
-    @Override
-    public long getRateBytesPerSecond() {
-        return scrubs.pace().bytesPerSecond();
-    }
-
-    @Override
-    public void setRateBytesPerSecond(long rateBytesPerSecond) {
-        scrubs.pace().setBytesPerSecond(Cause.JMX, rateBytesPerSecond);
-    }
-
-    @Override
     public long getBytesDone() {
-        return scrubs.latest().map(status -> status.totals().bytes()).orElse(0L);
+        return scrubs.latest().map(status -> status.totals().allBytes()).orElse(0L);
     }
 
     @Override
     public long getBytes() {
         return scrubs.latest().map(ScrubStatus::bytes).orElse(0L);
-    }
-
-    @Override
-    public String getSchedule() {
-        return timer.schedule().toString();
-    }
-
-    @Override
-    public String getNext() {
-        return timer.nextText();
     }
 
     @Override
@@ -66,26 +45,73 @@ record ScrubView(Scrubs scrubs, ScheduleTimer timer) implements ScrubMXBean {
 
     @Override
     public long getLastBytes() {
-        return ofLast(ScrubRecord::bytes);
+        return ofLast(ScrubTotals::allBytes);
     }
 
     @Override
     public long getLastDamagedFrames() {
-        return ofLast(ScrubRecord::damagedFrames);
+        return ofLast(ScrubTotals::damagedFrames);
     }
 
     @Override
     public long getLastDamagedContainers() {
-        return ofLast(ScrubRecord::damagedContainers);
+        return ofLast(ScrubTotals::damagedContainers);
     }
 
     @Override
     public long getLastContradictions() {
-        return ofLast(ScrubRecord::contradictions);
+        return ofLast(ScrubTotals::contradictions);
     }
 
-    private long ofLast(ToLongFunction<ScrubRecord> figure) {
-        return last().map(figure::applyAsLong).orElse(0L);
+    @Override
+    public String getPhase() {
+        return scrubs.running()
+                .map(status -> status.phase().name().toLowerCase(Locale.ROOT))
+                .orElse("");
+    }
+
+    @Override
+    public long getLastWrongReferences() {
+        return ofLast(totals -> totals.references().wrong());
+    }
+
+    @Override
+    public long getLastMetadataDefects() {
+        return ofLast(totals -> totals.references().defects());
+    }
+
+    @Override
+    public long getLastSsdCopies() {
+        return ofLast(totals -> totals.ssd().copies());
+    }
+
+    @Override
+    public long getLastWrongSsdCopies() {
+        return ofLast(totals -> totals.ssd().wrong());
+    }
+
+    @Override
+    public long getLastIndexEntries() {
+        return ofLast(totals -> totals.index().entries());
+    }
+
+    @Override
+    public long getLastWrongIndexEntries() {
+        return ofLast(totals -> totals.index().wrong());
+    }
+
+    @Override
+    public long getLastStaleIndexEntries() {
+        return ofLast(totals -> totals.index().stale());
+    }
+
+    @Override
+    public long getLastNotIndexedChunks() {
+        return ofLast(totals -> totals.index().notIndexed());
+    }
+
+    private long ofLast(ToLongFunction<ScrubTotals> figure) {
+        return last().map(ScrubRecord::totals).map(figure::applyAsLong).orElse(0L);
     }
 
     private Optional<ScrubRecord> last() {

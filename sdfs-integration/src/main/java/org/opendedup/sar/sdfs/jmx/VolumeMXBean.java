@@ -46,6 +46,7 @@ import java.util.List;
     "health",
     "findings",
     "damagedChunks",
+    "healedChunks",
     "damagedFrames",
     "missingContainers",
     "failedReads",
@@ -196,9 +197,13 @@ public interface VolumeMXBean {
     @Unit("text")
     List<String> getFindings();
 
-    @Description("Chunks that files refer to and that are known to be damaged, also from earlier mounts")
+    @Description("Chunks that files refer to, known to be damaged and not healed, also from earlier mounts")
     @Unit("chunks")
     long getDamagedChunks();
+
+    @Description("Damaged chunks that were healed since the volume was mounted")
+    @Unit("chunks")
+    long getHealedChunks();
 
     @Description("Frames found damaged since the volume was mounted")
     @Unit("frames")

@@ -220,6 +220,11 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
+    public long getHealedChunks() {
+        return facts().condition().healedChunks();
+    }
+
+    @Override
     public long getDamagedFrames() {
         return facts().condition().damagedFrames();
     }

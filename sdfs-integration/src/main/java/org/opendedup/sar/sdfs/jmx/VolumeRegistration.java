@@ -12,6 +12,7 @@ import javax.management.NotificationBroadcasterSupport;
 import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
@@ -28,8 +29,16 @@ public final class VolumeRegistration implements AutoCloseable {
 
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private final List<ObjectName> registered = new ArrayList<>();
+    private final HealthNotifications notifications;
 
-    private VolumeRegistration() {}
+    private VolumeRegistration(HealthNotifications notifications) {
+        this.notifications = notifications;
+    }
+
+    /** Sends notifications of the volume when damage is found, and when none is left. */
+    public void tell(DamageSource damage) {
+        damage.listen(notifications);
+    }
 
     /** @throws IllegalStateException if a volume of this name is already registered in this process */
     public static VolumeRegistration register(
@@ -40,7 +49,7 @@ public final class VolumeRegistration implements AutoCloseable {
             ScheduleTimer timer,
             Scrubs scrubs,
             ScheduleTimer scrubTimer) {
-        var registration = new VolumeRegistration();
+        var registration = new VolumeRegistration(new HealthNotifications(objectName(volume.getName())));
         try {
             registration.addVolume(volume, health);
             registration.addSar(volume.getName(), sar);
@@ -59,7 +68,6 @@ public final class VolumeRegistration implements AutoCloseable {
 
     private void addVolume(VolumeMXBean volume, HealthWatch health) {
         ObjectName name = objectName(volume.getName());
-        var notifications = new HealthNotifications(name);
         add(name, volume, VolumeMXBean.class, notifications);
         health.listen(notifications::send);
     }

@@ -3,13 +3,17 @@ package org.opendedup.sar.sdfs.jobs;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +21,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Starts a job at each time of a schedule, if none of its kind is running. A time that passes while the machine sleeps
  * or is off is not made up for.
+ *
+ * <p>The clock may be set while the timer runs. A clock that is set back delays nothing: the times that come again are
+ * times of the schedule. But a time for which a job began less than an hour ago, by a clock that nobody can set, begins
+ * no other job; so a clock that is set back and forth does not start jobs without end.
  */
 public final class ScheduleTimer implements AutoCloseable {
     /** How late a job may start. */
@@ -24,11 +32,14 @@ public final class ScheduleTimer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ScheduleTimer.class);
     private static final int STEP_SECONDS = 5;
+    /** For how long a time of the schedule that comes again starts nothing, in nanoseconds. */
+    private static final long ONCE_NS = TimeUnit.HOURS.toNanos(1);
 
     private final String what;
     private final Starter starter;
     private final Schedule schedule;
     private final Clock clock;
+    private final LongSupplier nanoClock;
     private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(task -> {
         var thread = new Thread(task, "sdfs-timer");
         thread.setDaemon(true);
@@ -36,6 +47,12 @@ public final class ScheduleTimer implements AutoCloseable {
     });
     /** Times up to this one are dealt with. Used by one thread at a time. */
     private ZonedDateTime seen;
+
+    /**
+     * Times of the schedule that were dealt with in the last {@link #ONCE_NS}, with the time of that by
+     * {@link #nanoClock}. Used by one thread at a time.
+     */
+    private final Map<Instant, Long> dealtWith = new HashMap<>();
 
     /** Starts a job. */
     @FunctionalInterface
@@ -49,19 +66,21 @@ public final class ScheduleTimer implements AutoCloseable {
 
     /**
      * @param what the job, in the log: "the scrub"
-     * @param clock gives the time zone of the schedule
+     * @param clock gives the time of day and the time zone of the schedule; it may be set
+     * @param nanoClock clock in nanoseconds that nobody can set, as {@link System#nanoTime}
      */
-    public ScheduleTimer(String what, Starter starter, Schedule schedule, Clock clock) {
+    public ScheduleTimer(String what, Starter starter, Schedule schedule, Clock clock, LongSupplier nanoClock) {
         this.what = what;
         this.starter = starter;
         this.schedule = schedule;
         this.clock = clock;
+        this.nanoClock = nanoClock;
         seen = ZonedDateTime.now(clock);
     }
 
     /** Returns a timer that works until it is closed. */
     public static ScheduleTimer start(String what, Starter starter, Schedule schedule, Clock clock) {
-        var timer = new ScheduleTimer(what, starter, schedule, clock);
+        var timer = new ScheduleTimer(what, starter, schedule, clock, System::nanoTime);
         var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         return timer;
     }
@@ -84,15 +103,22 @@ public final class ScheduleTimer implements AutoCloseable {
     /** Starts a job if a time of the schedule has come since the last step. */
     public void step() {
         ZonedDateTime now = ZonedDateTime.now(clock);
-        Optional<ZonedDateTime> due = schedule.next(seen).filter(time -> !time.isAfter(now));
+        Optional<ZonedDateTime> due = after(seen, now);
         seen = now;
+        if (due.isPresent() && due.get().isBefore(now.minus(LATE))) {
+            LOG.info("{} scheduled for {} is left out: it is {} now", what, due.get(), now);
+            due = after(now.minus(LATE), now);
+        }
+        long nanos = nanoClock.getAsLong();
+        dealtWith.values().removeIf(since -> nanos - since >= ONCE_NS);
+        while (due.isPresent() && dealtWith.containsKey(due.get().toInstant())) {
+            LOG.info("{} scheduled for {} is left out: the clock was set back, and it was dealt with", what, due.get());
+            due = after(due.get(), now);
+        }
         if (due.isEmpty()) {
             return;
         }
-        if (due.get().isBefore(now.minus(LATE))) {
-            LOG.info("{} scheduled for {} is left out: it is {} now", what, due.get(), now);
-            return;
-        }
+        dealtWith.put(due.get().toInstant(), nanos);
         try {
             if (!starter.start()) {
                 LOG.info("{} scheduled for {} is left out: one is running already", what, due.get());
@@ -101,6 +127,11 @@ public final class ScheduleTimer implements AutoCloseable {
             // The next one may succeed; an exception would end the timer.
             LOG.warn("{} scheduled for {} is left out: {}", what, due.get(), e.toString());
         }
+    }
+
+    /** Returns the first time of the schedule after {@code from} that is not after {@code now}. */
+    private Optional<ZonedDateTime> after(ZonedDateTime from, ZonedDateTime now) {
+        return schedule.next(from).filter(time -> !time.isAfter(now));
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** The mount table of this process, read from {@code /proc/self/mountinfo}; see proc(5). */
 public final class MountTable {
@@ -31,6 +32,11 @@ public final class MountTable {
      * @param type file system type, such as {@code fuse.sdfs}
      */
     public record Entry(long id, String device, String mountPoint, Set<String> options, String type) {}
+
+    /** An id that the kernel may give: a line that begins with something else is none of its lines. */
+    private static final Pattern ID = Pattern.compile("[0-9]{1,18}");
+
+    private static final Pattern ESCAPE = Pattern.compile("\\\\[0-3][0-7]{2}");
 
     private final List<Entry> entries;
 
@@ -59,7 +65,7 @@ public final class MountTable {
         while (separator < fields.size() && !fields.get(separator).equals(SEPARATOR)) {
             separator++;
         }
-        if (separator + 3 >= fields.size()) {
+        if (separator + 3 >= fields.size() || !ID.matcher(fields.get(0)).matches()) {
             return Optional.empty();
         }
         Set<String> options = new HashSet<>(Arrays.asList(fields.get(5).split(",")));
@@ -119,12 +125,12 @@ public final class MountTable {
 
     /**
      * Decodes a field to text. The kernel writes space, tab, newline and backslash as a backslash and three octal
-     * digits.
+     * digits; a backslash before anything else stays.
      */
     private static String text(String field) {
         var bytes = new ByteArrayOutputStream(field.length());
         for (int at = 0; at < field.length(); at++) {
-            if (field.charAt(at) == '\\' && at + 3 < field.length()) {
+            if (ESCAPE.matcher(field).region(at, field.length()).lookingAt()) {
                 bytes.write(Integer.parseInt(field.substring(at + 1, at + 4), 8));
                 at += 3;
             } else {

@@ -128,19 +128,40 @@ final class RestoreJournal {
             throw new CorruptionException(shown, -1, "a restore's journal", "other lines");
         }
         return Optional.of(new State(
-                value(lines[1]),
-                value(lines[2]),
-                value(lines[3]),
-                Long.parseLong(value(lines[4])),
-                Long.parseLong(value(lines[5])),
-                Long.parseLong(value(lines[6])),
-                Long.parseLong(value(lines[7])),
-                Long.parseLong(value(lines[8])),
-                Boolean.parseBoolean(value(lines[9]))));
+                value("volume", lines[1]),
+                value("source", lines[2]),
+                value("tree", lines[3]),
+                number("root", lines[4]),
+                number("nextContainer", lines[5]),
+                number("bytes", lines[6]),
+                number("damaged", lines[7]),
+                number("lost", lines[8]),
+                truth("onlyRootLeft", lines[9])));
     }
 
-    private static String value(String line) {
-        return line.substring(line.indexOf(' ') + 1);
+    private String value(String name, String line) throws CorruptionException {
+        if (!line.startsWith(name + " ")) {
+            throw new CorruptionException(shown, -1, "the line '" + name + "'", "'" + line + "'");
+        }
+        return line.substring(name.length() + 1);
+    }
+
+    private long number(String name, String line) throws CorruptionException {
+        try {
+            return Long.parseLong(value(name, line));
+        } catch (NumberFormatException e) {
+            CorruptionException damage = new CorruptionException(shown, -1, "a number", "'" + line + "'");
+            damage.initCause(e);
+            throw damage;
+        }
+    }
+
+    private boolean truth(String name, String line) throws CorruptionException {
+        return switch (value(name, line)) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new CorruptionException(shown, -1, "true or false", "'" + line + "'");
+        };
     }
 
     private static String crc(String text) {

@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Clock;
 import java.util.function.Consumer;
+import org.opendedup.sar.metadata.ScrubCursor;
+import org.opendedup.sar.metadata.ScrubPhase;
 import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.scrub.Place;
-import org.opendedup.sar.scrub.ScrubTotals;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
-import org.opendedup.sar.volume.VolumeScrub;
 
 /** A run of a scrub, and its thread. Safe for use by many threads. */
 final class RunningScrub {
@@ -21,9 +21,10 @@ final class RunningScrub {
     private volatile boolean held;
 
     /** @param bytesResumed bytes that were verified when this run began */
-    private record Progress(ScrubTotals totals, long bytesResumed, long bytes) {}
+    private record Progress(ScrubPhase phase, ScrubTotals totals, long bytesResumed, long bytes) {}
 
     /**
+     * @param phase what it begins with
      * @param before what earlier runs of the same scrub have verified
      * @param atEnd gets the action that shows the end, once, and runs it
      */
@@ -31,13 +32,14 @@ final class RunningScrub {
             long number,
             Cause cause,
             boolean continued,
+            ScrubPhase phase,
             ScrubTotals before,
             ScrubSource source,
             Clock clock,
             Consumer<Runnable> atEnd) {
         this.continued = continued;
         this.source = source;
-        progress = new Progress(before, before.bytes(), 0);
+        progress = new Progress(phase, before, before.allBytes(), 0);
         job = new RunningJob<>(number, cause, "sdfs-scrub", clock, atEnd);
     }
 
@@ -66,8 +68,8 @@ final class RunningScrub {
         }
     }
 
-    private boolean verified(ScrubTotals totals, long restBytes, Place next) {
-        progress = new Progress(totals, progress.bytesResumed(), totals.bytes() + restBytes);
+    private boolean verified(ScrubTotals totals, long restBytes, ScrubCursor next) {
+        progress = new Progress(next.phase(), totals, progress.bytesResumed(), totals.allBytes() + restBytes);
         return job.goesOn();
     }
 
@@ -80,9 +82,12 @@ final class RunningScrub {
                 ended == null ? JobState.RUNNING : ended.state(),
                 job.cause(),
                 continued,
+                now.phase(),
                 now.bytesResumed(),
                 now.bytes(),
-                ended == null || ended.result() == null ? now.totals() : VolumeScrub.totals(ended.result()),
+                ended == null || ended.result() == null
+                        ? now.totals()
+                        : ended.result().totals(),
                 ended == null ? job.seconds() : ended.seconds(),
                 job.began(),
                 ended == null ? null : ended.ended(),

@@ -2,7 +2,8 @@ package org.opendedup.sar.sdfs.scrub;
 
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.scrub.ScrubTotals;
+import org.opendedup.sar.metadata.ScrubPhase;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
 
@@ -11,8 +12,9 @@ import org.opendedup.sar.sdfs.jobs.JobState;
  *
  * @param number counts the runs of this mount from 1; a scrub that is continued has a new number
  * @param continued whether this run continues a scrub that was stopped
+ * @param phase what it verifies, or verified last
  * @param bytesResumed bytes that earlier runs of the same scrub had verified
- * @param bytes bytes of all containers; 0 while that is not known
+ * @param bytes bytes of all containers and copies on the SSD; 0 while that is not known
  * @param totals what was verified and found, by earlier runs too
  * @param seconds time of this run
  * @param began when this run began
@@ -24,6 +26,7 @@ public record ScrubStatus(
         JobState state,
         Cause cause,
         boolean continued,
+        ScrubPhase phase,
         long bytesResumed,
         long bytes,
         ScrubTotals totals,

@@ -6,14 +6,15 @@ import java.time.Clock;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.metadata.ScrubCursor;
 import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.scrub.ScrubTotals;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
-import org.opendedup.sar.volume.VolumeScrub;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,8 +57,10 @@ public final class Scrubs implements Closeable {
             return Optional.empty();
         }
         Optional<ScrubRecord> stopped = unfinished();
-        ScrubTotals before = stopped.map(VolumeScrub::totals).orElse(ScrubTotals.NONE);
-        var begun = new RunningScrub(++started, cause, stopped.isPresent(), before, source, clock, this::ended);
+        ScrubTotals before = stopped.map(ScrubRecord::totals).orElse(ScrubTotals.NONE);
+        ScrubCursor next = stopped.map(ScrubRecord::next).orElse(ScrubCursor.BEGIN);
+        var begun = new RunningScrub(
+                ++started, cause, stopped.isPresent(), next.phase(), before, source, clock, this::ended);
         latest = Optional.of(begun);
         if (stopped.isPresent()) {
             LOG.info(
@@ -65,7 +68,7 @@ public final class Scrubs implements Closeable {
                     volume,
                     cause,
                     Instant.ofEpochMilli(stopped.get().beganMs()),
-                    ByteSize.rounded(before.bytes()));
+                    ByteSize.rounded(before.allBytes()));
         } else {
             LOG.info("volume {}, by {}: a scrub started", volume, cause);
         }
@@ -84,8 +87,7 @@ public final class Scrubs implements Closeable {
         show.run();
         ScrubStatus status = latest().orElseThrow();
         String time = String.format(Locale.ROOT, "after %.1f s", status.seconds());
-        String verified = ByteSize.rounded(status.totals().bytes()) + " in "
-                + status.totals().containers() + " containers";
+        String verified = ScrubWords.verified(status.totals());
         if (status.state() == JobState.FAILED) {
             LOG.warn("volume {}: the scrub failed; {} were verified", volume, verified, status.failure());
         } else if (status.state() == JobState.STOPPED) {
@@ -96,24 +98,25 @@ public final class Scrubs implements Closeable {
                     verified,
                     closed ? "it goes on after the next mount" : "the next start continues it");
         } else if (status.totals().isClean()) {
-            LOG.info("volume {}: the scrub ended {}; {} verified, nothing found", volume, time, verified);
-        } else {
-            LOG.error(
-                    "volume {}: the scrub ended {}; {} verified; found {}",
+            LOG.info(
+                    "volume {}: the scrub ended {}; {} verified, nothing found{}",
                     volume,
                     time,
                     verified,
-                    found(status.totals()));
+                    noted(status.totals()));
+        } else {
+            LOG.error(
+                    "volume {}: the scrub ended {}; {} verified; found {}{}",
+                    volume,
+                    time,
+                    verified,
+                    ScrubWords.found(status.totals()),
+                    noted(status.totals()));
         }
     }
 
-    /** Returns in words what a scrub found. */
-    public static String found(ScrubTotals totals) {
-        return totals.isClean()
-                ? "nothing"
-                : totals.damagedFrames() + " damaged frames, " + totals.damagedContainers()
-                        + " containers whose directories are damaged or missing, " + totals.contradictions()
-                        + " contradictions to the metadata";
+    private static String noted(ScrubTotals totals) {
+        return ScrubWords.notes(totals).stream().map(note -> "; " + note).collect(Collectors.joining());
     }
 
     /** Returns the run that is going on. */

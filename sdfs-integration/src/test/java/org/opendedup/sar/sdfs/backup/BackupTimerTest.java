@@ -9,13 +9,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.volume.Volume;
@@ -49,8 +59,76 @@ class BackupTimerTest {
     }
 
     private BackupTimer timer(Duration later) {
-        Clock clock = Clock.offset(Clock.systemUTC(), later);
-        return new BackupTimer("pool0", backups, new BackupSettings(INTERVAL, 3), isCollecting::get, clock);
+        return timer(Clock.offset(Clock.systemUTC(), later), System::nanoTime);
+    }
+
+    private BackupTimer timer(Clock clock, LongSupplier nanoClock) {
+        return new BackupTimer("pool0", backups, new BackupSettings(INTERVAL, 3), isCollecting::get, clock, nanoClock);
+    }
+
+    /** Times of day that the clock shows, one at each question: it is set back and forth, or stands still. */
+    private static Clock jumping(Duration... offsets) {
+        var asked = new AtomicInteger();
+        Instant start = Instant.now();
+        return Clock.tick(
+                new Clock() {
+                    @Override
+                    public ZoneId getZone() {
+                        return ZoneOffset.UTC;
+                    }
+
+                    @Override
+                    public Clock withZone(ZoneId zone) {
+                        throw new UnsupportedOperationException();
+                    }
+
+                    @Override
+                    public Instant instant() {
+                        return start.plus(offsets[asked.getAndIncrement() % offsets.length]);
+                    }
+                },
+                Duration.ofMillis(1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, 3652})
+    void whateverTheClockShowsThereIsOneBackupAnInterval(long days) throws IOException {
+        var nanos = new AtomicLong();
+        BackupTimer timer = timer(jumping(Duration.ZERO, Duration.ofDays(days), Duration.ofDays(-days)), nanos::get);
+        timer.step();
+        assertEquals(1, newest());
+        for (int i = 0; i < 20; i++) {
+            change("early" + i);
+            timer.step();
+            assertEquals(1, newest(), "before the interval");
+        }
+        nanos.addAndGet(INTERVAL.toNanos());
+        timer.step();
+        assertEquals(2, newest(), "the interval has passed, whatever the time of day is");
+        change("again");
+        timer.step();
+        assertEquals(2, newest());
+    }
+
+    @Test
+    void aBackupOfATimeToComeDoesNotEndBackups() throws IOException {
+        timer(Duration.ofDays(3652)).step();
+        change("one");
+        var nanos = new AtomicLong();
+        BackupTimer afterRemount = timer(Clock.offset(Clock.systemUTC(), Duration.ofDays(-1)), nanos::get);
+        afterRemount.step();
+        assertEquals(2, newest());
+        change("two");
+        afterRemount.step();
+        assertEquals(2, newest());
+        nanos.addAndGet(INTERVAL.toNanos());
+        afterRemount.step();
+        assertEquals(3, newest());
+    }
+
+    private long newest() throws IOException {
+        List<Backup> all = backups.list();
+        return all.get(all.size() - 1).number();
     }
 
     private void change(String name) throws IOException {

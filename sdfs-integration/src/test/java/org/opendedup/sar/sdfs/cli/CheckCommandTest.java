@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,6 +54,19 @@ class CheckCommandTest {
         assertEquals(ExitCode.OK, check("pool0", "--rebuild-containers", "--json"), output.err());
         assertEquals(true, Json.read(output.out()).get("sound"));
         assertEquals(0L, Json.number(Json.object(Json.read(output.out()), "rebuilt"), "changes"));
+    }
+
+    @Test
+    void aRepairSaysWhatItDid() throws IOException {
+        assertEquals(ExitCode.OK, check("pool0", "--repair"), output.err());
+        assertTrue(output.out().contains("Nothing else had to be repaired."), output.out());
+    }
+
+    @Test
+    void aRepairInJsonHasItsLines() throws IOException {
+        assertEquals(ExitCode.OK, check("pool0", "--repair", "--json"), output.err());
+        assertEquals(List.of(), Json.read(output.out()).get("repaired"));
+        assertEquals(List.of(), Json.read(output.out()).get("quarantine"));
     }
 
     @Test

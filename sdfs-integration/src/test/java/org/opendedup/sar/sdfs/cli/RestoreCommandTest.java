@@ -207,6 +207,9 @@ class RestoreCommandTest {
     @Test
     void anInterruptedCommandSaysWhatCameOfIt() {
         assertTrue(JobClient.lastWords("restore", Map.of("state", "stopped")).endsWith("continues it"));
+        assertTrue(JobClient.lastWords(DamagedCommand.JOB, Map.of("state", "stopped"))
+                .endsWith("begins another"));
+        assertTrue(JobClient.lastWords("check", Map.of("state", "stopped")).endsWith("begins another"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "running")).endsWith("being stopped"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "done")).endsWith("done already"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "failed", "error", "no space"))
@@ -240,7 +243,57 @@ class RestoreCommandTest {
     }
 
     @Test
+    void aCheckPrintsItsFindingsAndFailsOnDefects() throws Exception {
+        try (RunningDaemon daemon = daemon()) {
+            assertEquals(0, daemon.cli("check"), daemon.err());
+            assertTrue(daemon.out().contains("3 containers checked; no defect was found"), daemon.out());
+            files.checked = Map.of(
+                    "sound",
+                    false,
+                    "containers",
+                    3,
+                    "findings",
+                    List.of(Map.of(
+                            "severity",
+                            "loss",
+                            "kind",
+                            "missing-pack",
+                            "what",
+                            "pack 1 is missing",
+                            "containers",
+                            List.of(1, 2),
+                            "files",
+                            List.of(Map.of(
+                                    "inode",
+                                    7,
+                                    "paths",
+                                    List.of("/a"),
+                                    "bytes",
+                                    10,
+                                    "ranges",
+                                    List.of(Map.of("from", 5, "to", 15)))),
+                            "mend",
+                            "bring it back")));
+            assertEquals(ExitCode.DAMAGED, daemon.cli("check"), daemon.err());
+            for (String shown : List.of(
+                    "LOSS    pack 1 is missing.",
+                    "Containers: 1, 2",
+                    "Damaged: /a: 10 bytes: 5-14",
+                    "To mend it: bring it back",
+                    "1 losses and 0 other defects were found; 1 files are damaged")) {
+                assertTrue(daemon.out().contains(shown), daemon.out());
+            }
+            assertEquals(ExitCode.DAMAGED, daemon.cli("check", "--json"), daemon.err());
+            assertEquals(false, Json.read(daemon.out()).get("sound"));
+        }
+    }
+
+    @Test
     void progressIsABarWithRateAndTimeLeft() {
+        assertEquals(
+                "[###############...............]  50 %, names: 10 of 20, 3 s left",
+                JobClient.line(Map.of("step", "names", "stepDone", 10, "stepOf", 20, "stepSeconds", 3.0))
+                        .strip());
         assertEquals(
                 "[###############...............]  50 %, 1.00 GiB of 2.00 GiB, 107 MB/s, 10 s left",
                 JobClient.line(Map.of("bytes", 2L << 30, "bytesDone", 1L << 30, "seconds", 10.0))
@@ -254,7 +307,7 @@ class RestoreCommandTest {
     @Test
     void everyCommandHasHelpWithExamples() throws Exception {
         try (RunningDaemon daemon = daemon()) {
-            for (String command : List.of("file", "defrag", "restore")) {
+            for (String command : List.of("file", "defrag", "restore", "check")) {
                 assertEquals(0, daemon.cli(command, "--help"));
                 assertTrue(daemon.out().contains("Usage: sdfscli VOLUME " + command), daemon.out());
                 assertTrue(daemon.out().contains("Examples:"), daemon.out());

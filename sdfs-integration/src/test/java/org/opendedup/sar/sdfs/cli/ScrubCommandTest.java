@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.scrub.ScrubTotals;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
@@ -23,8 +23,16 @@ import org.opendedup.sar.sdfs.scrub.FakeScrub;
 /** {@code sdfscli VOLUME scrub} against a daemon without engine. */
 @Timeout(60)
 class ScrubCommandTest {
-    private static final List<String> TOTALS =
-            List.of("containers", "chunks", "damagedFrames", "damagedContainers", "contradictions", "clean");
+    private static final List<String> TOTALS = List.of(
+            "containers",
+            "chunks",
+            "damagedFrames",
+            "damagedContainers",
+            "contradictions",
+            "references",
+            "ssd",
+            "index",
+            "clean");
 
     @TempDir
     Path folder;
@@ -77,7 +85,7 @@ class ScrubCommandTest {
         shows("100 MiB in 100 containers, 400 chunks verified; found nothing");
         assertFalse(daemon.out().contains("DAMAGE"), daemon.out());
 
-        scrub.finds = new ScrubTotals(0, 0, 0, 3, 2, 1);
+        scrub.finds = FakeScrub.found(3, 2, 1);
         assertEquals(1, daemon.cli("scrub", "start", "--wait"), daemon.err());
         shows("DAMAGE FOUND. 100 MiB in", "found 3 damaged frames, 2 containers", "restore its\nfiles from a backup");
         assertEquals(1, daemon.cli("scrub", "start", "--wait", "--json"), "also as JSON");
@@ -85,6 +93,40 @@ class ScrubCommandTest {
         shows("no scrub is running", "found 3 damaged frames");
         assertEquals(1, daemon.cli("status"), daemon.out());
         shows("the last scrub found 2 containers", "scrub      last ");
+    }
+
+    @Test
+    void whatItFoundOnTheSsdIsANoteAndWrongEntriesOfTheIndexAreNot() {
+        var ssd = new ScrubTotals.Ssd(50, 7 << 20, 2, 1, true);
+        var noted = new ScrubTotals.Index(4096, 0, 64, 300, 9, true);
+        scrub.finds = new ScrubTotals(0, 0, 0, 0, 0, 0, ScrubTotals.References.NONE, ssd, noted);
+        assertEquals(0, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        shows(
+                "100 MiB in 100 containers, 400 chunks; 7.00 MiB in 50 copies on the SSD; samples of the index: 4096"
+                        + " entries, 300 chunks verified; found nothing",
+                "Note: 2 wrong copies on the SSD were dropped",
+                "Note: 1 entries of the Map table led nowhere",
+                "Note: 64 entries of the index named no stored chunk",
+                "Note: 9 of 300 stored chunks are not in the index",
+                "Note: the copies on the SSD are not verified to the end",
+                "Note: the samples of the fingerprint index are not complete");
+
+        scrub.finds = ScrubTotals.NONE.with(ssd).with(new ScrubTotals.Index(4096, 1, 0, 300, 0, false));
+        assertEquals(1, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        shows("DAMAGE FOUND", "1 entries of the index that named other content");
+        assertEquals(1, daemon.cli("status"), daemon.out());
+        shows("of 4096 sampled entries of the fingerprint index", " unmount && find ", "hdb -mindepth 1 -delete");
+    }
+
+    @Test
+    void wrongReferencesAreDamage() {
+        scrub.finds = ScrubTotals.NONE.with(new ScrubTotals.References(2, 1, true));
+        assertEquals(1, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        shows(
+                "2 chunks that files refer to as other content, 1 other defects of the metadata",
+                "Note: not all references of files could be compared");
+        assertEquals(1, daemon.cli("status"), daemon.out());
+        shows("the last scrub found 2 chunks that files refer to as other content", "sdfscli pool0 check");
     }
 
     @Test
@@ -99,6 +141,7 @@ class ScrubCommandTest {
         shows(
                 "a scrub is running, started by sdfscli",
                 "40 %, 40.0 MiB of 100 MiB",
+                "phase     containers",
                 "found     nothing",
                 "last      none");
         assertEquals(0, daemon.cli("scrub", "stop"), daemon.err());
@@ -122,6 +165,7 @@ class ScrubCommandTest {
                 "name",
                 "started",
                 "state",
+                "phase",
                 "cause",
                 "continued",
                 "began",
@@ -149,6 +193,12 @@ class ScrubCommandTest {
         var last = new ArrayList<>(List.of("began", "ended", "bytesDone"));
         last.addAll(TOTALS);
         assertEquals(last, List.copyOf(Json.object(status, "last").keySet()));
+        assertEquals(
+                List.of("copies", "bytes", "wrong", "leadingNowhere", "passedOver"),
+                List.copyOf(Json.object(Json.object(status, "last"), "ssd").keySet()));
+        assertEquals(
+                List.of("entries", "wrong", "stale", "chunks", "notIndexed", "passedOver"),
+                List.copyOf(Json.object(Json.object(status, "last"), "index").keySet()));
         assertEquals("0 0 3 ? * SUN#1", status.get("schedule"));
         assertTrue(String.valueOf(status.get("next")).contains("T03:00:00"), status::toString);
     }

@@ -31,7 +31,7 @@ class StatusCommandTest {
     private final FakeMountService service = new FakeMountService();
 
     private static VolumeCondition damaged(VolumeCondition condition) {
-        return new VolumeCondition(null, true, null, condition.devices(), 5, 2, 0, 0, condition.index());
+        return new VolumeCondition(null, true, null, condition.devices(), 5, 7, 2, 0, 0, condition.index());
     }
 
     @Test
@@ -91,6 +91,7 @@ class StatusCommandTest {
             assertEquals(
                     List.of(
                             "damagedChunks",
+                            "healedChunks",
                             "damagedFrames",
                             "missingContainers",
                             "failedReads",
@@ -101,10 +102,11 @@ class StatusCommandTest {
                             "loggedErrors"),
                     List.copyOf(Json.object(report, "errors").keySet()));
             assertEquals(5, Json.number(Json.object(report, "errors"), "damagedChunks"));
+            assertEquals(7, Json.number(Json.object(report, "errors"), "healedChunks"));
             assertEquals(1, Json.number(Json.object(report, "errors"), "failedReads"));
             Map<String, Object> finding = Json.objects(report, "findings").get(0);
             assertEquals(List.of("id", "severity", "what", "remedy", "command"), List.copyOf(finding.keySet()));
-            assertTrue(String.valueOf(finding.get("command")).startsWith("grep -a "), finding::toString);
+            assertTrue(String.valueOf(finding.get("command")).startsWith("sdfscli pool0 damaged; "), finding::toString);
             Map<String, Object> stats;
             do {
                 // The figures are those of a sample, which serves for a while.

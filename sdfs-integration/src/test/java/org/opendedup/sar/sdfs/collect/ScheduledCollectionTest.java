@@ -32,10 +32,17 @@ class ScheduledCollectionTest {
             "the collection of garbage",
             () -> collections.start(Cause.SCHEDULE).isPresent(),
             Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
-            clock);
+            clock,
+            clock::nanos);
 
     private static final class SetClock extends Clock {
         private Instant now = SATURDAY;
+        /** What has passed, in nanoseconds, whatever the time of day was set to. */
+        private long passedNs;
+
+        long nanos() {
+            return passedNs;
+        }
 
         @Override
         public ZoneId getZone() {
@@ -61,6 +68,18 @@ class ScheduledCollectionTest {
 
     private int startedAfter(Duration passed) throws IOException, InterruptedException {
         clock.now = clock.now.plus(passed);
+        clock.passedNs += passed.toNanos();
+        return started();
+    }
+
+    /** The clock is set; five seconds have passed since the last step. */
+    private int startedAtSetTime(Instant time) throws IOException, InterruptedException {
+        clock.now = time;
+        clock.passedNs += Duration.ofSeconds(5).toNanos();
+        return started();
+    }
+
+    private int started() throws IOException, InterruptedException {
         timer.step();
         Optional<CollectionStatus> latest = collections.latest();
         while (!collector.endless
@@ -97,10 +116,43 @@ class ScheduledCollectionTest {
 
     @Test
     void aClockThatIsSetBackDelaysNothing() throws Exception {
-        assertEquals(0, startedAfter(Duration.ofDays(-14)));
+        assertEquals(0, startedAtSetTime(SATURDAY.minus(Duration.ofDays(14))));
         assertEquals(1, startedAfter(Duration.ofDays(1)));
-        assertEquals(1, startedAfter(Duration.ofDays(-1)));
-        assertEquals(2, startedAfter(Duration.ofDays(1)));
+        assertEquals(1, startedAtSetTime(SATURDAY));
+        assertEquals(2, startedAfter(Duration.ofDays(1)), "a day has passed, and it is Sunday noon again");
+    }
+
+    @Test
+    void aClockThatIsSetBackAndForthStartsOneCollectionInAnHourForATimeOfTheSchedule() throws Exception {
+        Instant noon = SATURDAY.plus(Duration.ofDays(1));
+        for (int i = 0; i < 300; i++) {
+            assertEquals(i == 0 ? 0 : 1, startedAtSetTime(noon.minusSeconds(1 + i)));
+            assertEquals(1, startedAtSetTime(noon.plusMillis(i)));
+        }
+        assertEquals(1, startedAtSetTime(noon.plusSeconds(5)));
+        assertEquals(1, startedAfter(Duration.ofDays(7).minusSeconds(10)));
+        assertEquals(2, startedAfter(Duration.ofSeconds(10)));
+    }
+
+    @Test
+    void aClockThatWasTenYearsAheadForAMomentDelaysNothing() throws Exception {
+        assertEquals(0, startedAtSetTime(SATURDAY.plus(Duration.ofDays(3652))));
+        assertEquals(0, startedAtSetTime(SATURDAY.plusSeconds(5)));
+        assertEquals(1, startedAfter(Duration.ofHours(24)));
+    }
+
+    @Test
+    void timesThatWereLeftOutDoNotHideTheLastOne() throws Exception {
+        Instant nextNoon = SATURDAY.plus(Duration.ofDays(8));
+        assertEquals(1, startedAtSetTime(nextNoon.plusSeconds(30)));
+    }
+
+    @Test
+    void aClockThatStandsStillStartsNothingAndGoesOn() throws Exception {
+        for (int i = 0; i < 100; i++) {
+            assertEquals(0, startedAtSetTime(SATURDAY));
+        }
+        assertEquals(1, startedAfter(Duration.ofHours(24)));
     }
 
     @Test
@@ -133,7 +185,8 @@ class ScheduledCollectionTest {
                 "the collection of garbage",
                 () -> collections.start(Cause.SCHEDULE).isPresent(),
                 Schedule.parse(Schedule.OFF),
-                clock)) {
+                clock,
+                clock::nanos)) {
             assertEquals(Optional.empty(), off.next());
             clock.now = clock.now.plus(Duration.ofHours(24));
             off.step();

@@ -57,7 +57,9 @@ class ScheduleTest {
                 "0 0 25 ? * SUN",
                 "0 0 12 * * SUN",
                 "0 0 12 ? * XYZ",
-                "0 0 12 ? * SUN 2026 1"
+                "0 0 12 ? * SUN 2026 1",
+                "0 , 12 ? * SUN",
+                "0 | 12 ? * SUN"
             })
     void whatIsNoScheduleIsRefusedAndARightOneIsShown(String text) {
         var e = assertThrows(IllegalArgumentException.class, () -> Schedule.parse(text));

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition;
@@ -22,13 +23,13 @@ public final class Facts {
     public long damagedChunks;
     public long unmarkedFrames;
     public long missingContainers;
-    public Index index = new Index(true, false, true, 9);
+    public Index index = new Index(true, false, true, 9, 9);
     public SpaceUse space = new SpaceUse(100L << 30, 60L << 30, 50L << 30, 50L << 30, 7);
     public SsdState ssd = SsdState.NONE;
     public boolean ssdDetachedOnRequest;
     public RequestFailures.Counts failures = RequestFailures.Counts.NONE;
     public @Nullable String collectionFailure;
-    public ScrubFacts scrub = new ScrubFacts(true, false, NOW.minus(Duration.ofDays(30)), 0, 0, null);
+    public ScrubFacts scrub = new ScrubFacts(true, false, NOW.minus(Duration.ofDays(30)), ScrubTotals.NONE, null);
     public @Nullable String lostAtLastEnd;
 
     public HealthFacts facts() {
@@ -36,12 +37,14 @@ public final class Facts {
                 "pool0",
                 Path.of("/base/log/pool0.log"),
                 Path.of("/data"),
+                Path.of("/hash db"),
                 new VolumeCondition(
                         stopped,
                         resumable,
                         shortage,
                         List.of(device),
                         damagedChunks,
+                        0,
                         0,
                         unmarkedFrames,
                         missingContainers,

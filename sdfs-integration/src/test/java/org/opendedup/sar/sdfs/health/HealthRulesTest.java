@@ -7,9 +7,9 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +19,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
+import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition.Index;
@@ -37,12 +39,18 @@ class HealthRulesTest {
     }
 
     private static Counts failed(Duration ago) {
-        return new Counts(1, 0, 0, 0, Facts.NOW.minus(ago));
+        return new Counts(1, 0, 0, 0, ago);
     }
 
     private static ScrubFacts scrub(
             boolean scheduled, boolean running, int days, long contradictions, @Nullable String failure) {
-        return new ScrubFacts(scheduled, running, Facts.NOW.minus(Duration.ofDays(days)), 0, contradictions, failure);
+        ScrubTotals found = FakeScrub.found(0, 0, contradictions);
+        return new ScrubFacts(scheduled, running, Facts.NOW.minus(Duration.ofDays(days)), found, failure);
+    }
+
+    private static ScrubFacts sampled(long wrong, long stale) {
+        ScrubTotals found = ScrubTotals.NONE.with(new ScrubTotals.Index(4096, wrong, stale, 0, 0, false));
+        return new ScrubFacts(true, false, Facts.NOW, found, null);
     }
 
     static Stream<Arguments> rows() {
@@ -123,19 +131,19 @@ class HealthRulesTest {
                         "damage",
                         damaged,
                         "damaged-chunks",
-                        "grep -a 'cannot be read\\|READ' /base/log/pool0.log",
+                        "sdfscli pool0 damaged; sdfscli pool0 heal --wait",
                         facts -> facts.damagedChunks = 3),
                 row(
                         "unreadable directories",
                         damaged,
                         "unreadable-containers",
-                        "grep -a 'cannot be read' /base/log/pool0.log",
+                        "sdfscli pool0 damaged",
                         facts -> facts.unmarkedFrames = 1),
                 row(
                         "missing containers",
                         damaged,
                         "missing-containers",
-                        "grep -a 'is missing' /base/log/pool0.log",
+                        "sdfscli pool0 damaged",
                         facts -> facts.missingContainers = 1),
                 row("no scrub for 92 days", well, "", "", facts -> facts.scrub = scrub(true, false, 92, 0, null)),
                 row(
@@ -153,24 +161,48 @@ class HealthRulesTest {
                         "grep -a 'the scrub' /base/log/pool0.log",
                         facts -> facts.scrub = scrub(true, false, 1, 1, null)),
                 row(
+                        "an entry of the index that named other content",
+                        degraded,
+                        "scrub-index",
+                        "sdfscli pool0 unmount && find '/hash db' -mindepth 1 -delete",
+                        facts -> facts.scrub = sampled(1, 0)),
+                row(
+                        "wrong references",
+                        degraded,
+                        "scrub-references",
+                        "sdfscli pool0 check",
+                        facts -> facts.scrub = new ScrubFacts(
+                                true,
+                                false,
+                                Facts.NOW,
+                                ScrubTotals.NONE.with(new ScrubTotals.References(1, 0, false)),
+                                null)),
+                row("some stale entries", well, "", "", facts -> facts.scrub = sampled(0, 64)),
+                row(
+                        "many stale entries",
+                        degraded,
+                        "scrub-index",
+                        "sdfscli pool0 unmount && find '/hash db' -mindepth 1 -delete",
+                        facts -> facts.scrub = sampled(0, 65)),
+                row(
                         "a failed scrub",
                         degraded,
                         "scrub-failed",
                         "sdfscli pool0 scrub start --wait",
                         facts -> facts.scrub = scrub(true, false, 1, 0, "EIO")),
-                row("an index at work", well, "", "", facts -> facts.index = new Index(true, true, false, 2)),
+                row("an index at work", well, "", "", facts -> facts.index = new Index(true, true, false, 2, 9)),
                 row(
                         "no index",
                         degraded,
                         "index",
                         "grep -a index /base/log/pool0.log",
-                        facts -> facts.index = new Index(false, false, false, 0)),
+                        facts -> facts.index = new Index(false, false, false, 0, 9)),
                 row(
                         "half an index",
                         degraded,
                         "index",
                         "grep -a index /base/log/pool0.log",
-                        facts -> facts.index = new Index(true, false, false, 2)),
+                        facts -> facts.index = new Index(true, false, false, 2, 9)),
                 row(
                         "a collection",
                         degraded,
@@ -219,7 +251,8 @@ class HealthRulesTest {
 
     @Test
     void aFailureIsCountedByKindAndARefusalIsNone() {
-        var failures = new RequestFailures(InstantSource.fixed(Facts.NOW));
+        var nanos = new AtomicLong(Long.MAX_VALUE);
+        var failures = new RequestFailures(nanos::get);
         failures.note(Kind.READ, new PosixException(PosixException.Reason.ENOENT, "a refusal"));
         assertEquals(Counts.NONE, failures.counts());
         failures.note(Kind.WRITE, new NoSpaceException("full"));
@@ -228,7 +261,9 @@ class HealthRulesTest {
         failures.note(Kind.WRITE, new IOException("bad"));
         failures.note(Kind.SYNC, new IllegalStateException("bad"));
         failures.note(Kind.SYNC, new PosixException(PosixException.Reason.EIO, "bad"));
-        assertEquals(new Counts(1, 1, 2, 1, Facts.NOW), failures.counts());
+        // The clock passes the end of its numbers.
+        nanos.addAndGet(Duration.ofMinutes(59).toNanos());
+        assertEquals(new Counts(1, 1, 2, 1, Duration.ofMinutes(59)), failures.counts());
         failures.settle();
         assertEquals(new Counts(1, 1, 2, 1, null), failures.counts());
     }

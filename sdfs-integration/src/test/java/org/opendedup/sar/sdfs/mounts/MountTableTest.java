@@ -42,6 +42,19 @@ class MountTableTest {
     }
 
     @Test
+    void aLineWithoutANumberIsNoMount() {
+        var table = table(
+                "\u00003 35 98:0 / /mnt/a rw - tmpfs none rw",
+                "99999999999999999999 35 98:0 / /mnt/b rw - tmpfs none rw",
+                "40 35 0:42 / /mnt/c rw - tmpfs none rw",
+                "41 35 0:43 / /mnt/\\04o rw - tmpfs none rw");
+        assertTrue(table.top(Path.of("/mnt/\\04o")).isPresent());
+        assertTrue(table.top(Path.of("/mnt/a")).isEmpty()
+                && table.top(Path.of("/mnt/b")).isEmpty());
+        assertTrue(table.top(Path.of("/mnt/c")).isPresent());
+    }
+
+    @Test
     void theDeviceOfAPathIsThatOfItsMount() throws IOException {
         for (String mountPoint : List.of("/proc", "/dev")) {
             Path path = Path.of(mountPoint);

@@ -5,10 +5,11 @@ import java.io.InterruptedIOException;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.metadata.ScrubCursor;
+import org.opendedup.sar.metadata.ScrubPhase;
 import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.scrub.Place;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.scrub.ScrubProgress;
-import org.opendedup.sar.scrub.ScrubTotals;
 
 /** A scrub of a hundred containers of a megabyte with four chunks each, which waits when it is asked to. */
 public final class FakeScrub implements ScrubSource {
@@ -42,10 +43,12 @@ public final class FakeScrub implements ScrubSource {
             throw broken;
         }
         ScrubRecord before = current;
-        int done = before == null || before.isComplete() ? 0 : (int) before.containers();
+        int done = before == null || before.isComplete()
+                ? 0
+                : (int) before.totals().containers();
         while (done < CONTAINERS) {
             current = record(done, 0);
-            if (!progress.verified(totals(done), (CONTAINERS - done) * BYTES, new Place(1, done * BYTES))) {
+            if (!progress.verified(totals(done), (CONTAINERS - done) * BYTES, cursor(done))) {
                 throw new InterruptedIOException("stopped");
             }
             if (done == waitsAt) {
@@ -68,23 +71,32 @@ public final class FakeScrub implements ScrubSource {
                 done * 4L,
                 found.damagedFrames(),
                 found.damagedContainers(),
-                found.contradictions());
+                found.contradictions(),
+                found.references(),
+                found.ssd(),
+                found.index());
+    }
+
+    private static ScrubCursor cursor(int done) {
+        return new ScrubCursor(ScrubPhase.CONTAINERS, 1, done * BYTES);
     }
 
     private ScrubRecord record(int done, long endedMs) {
-        ScrubTotals totals = totals(done);
-        return new ScrubRecord(
-                BEGAN_MS,
-                endedMs,
-                false,
-                1,
-                done * BYTES,
-                done,
-                totals.bytes(),
-                totals.chunks(),
-                totals.damagedFrames(),
-                totals.damagedContainers(),
-                totals.contradictions());
+        return new ScrubRecord(BEGAN_MS, endedMs, false, cursor(done), totals(done));
+    }
+
+    /** Returns what a scrub finds in containers. */
+    public static ScrubTotals found(long frames, long containers, long contradictions) {
+        return new ScrubTotals(
+                0,
+                0,
+                0,
+                frames,
+                containers,
+                contradictions,
+                ScrubTotals.References.NONE,
+                ScrubTotals.Ssd.NONE,
+                ScrubTotals.Index.NONE);
     }
 
     @Override

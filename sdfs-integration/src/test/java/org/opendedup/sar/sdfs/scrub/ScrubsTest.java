@@ -19,7 +19,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.scrub.ScrubTotals;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
 import org.slf4j.LoggerFactory;
@@ -78,9 +77,11 @@ class ScrubsTest {
         assertEquals(JobState.DONE, status.state());
         assertEquals(100, status.totals().containers());
         assertEquals("volume pool0, by sdfscli: a scrub started", log().get(0));
-        assertTrue(log().get(1).endsWith("; 100 MiB in 100 containers verified, nothing found"), log()::toString);
+        assertTrue(
+                log().get(1).endsWith("; 100 MiB in 100 containers, 400 chunks verified, nothing found"),
+                log()::toString);
 
-        source.finds = new ScrubTotals(0, 0, 0, 3, 2, 1);
+        source.finds = FakeScrub.found(3, 2, 1);
         assertTrue(scrubs.start(Cause.JMX).isPresent());
         assertFalse(awaitEnd().totals().isClean());
         assertTrue(log().get(3).contains("found 3 damaged frames, 2 containers"), log()::toString);

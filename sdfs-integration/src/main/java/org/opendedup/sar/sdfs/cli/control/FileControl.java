@@ -14,8 +14,8 @@ import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
 /**
- * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag} and {@code restore}: the control
- * commands with these names. The latter two are jobs, see {@link JobControl}; the argument {@code action} is
+ * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag}, {@code restore} and {@code check}: the
+ * control commands with these names. The latter three are jobs, see {@link JobControl}; the argument {@code action} is
  * {@value #START}, {@code status} or {@code stop}.
  *
  * <p>Only the daemon's user and root can send commands here, and both can read the containers directly. So a command
@@ -26,6 +26,7 @@ public final class FileControl implements Closeable {
     public static final String DEFRAG = "defrag";
     public static final String RESTORE = "restore";
     public static final String TOP = "top";
+    public static final String CHECK = "check";
     public static final String START = "start";
 
     private final FileTools files;
@@ -35,6 +36,7 @@ public final class FileControl implements Closeable {
 
     private final JobControl defragmentations = new JobControl(DEFRAG);
     private final JobControl restores = new JobControl(RESTORE);
+    private final JobControl checks = new JobControl(CHECK);
 
     /** @param mountPoint where the volume is mounted at the start */
     public FileControl(FileTools files, Path mountPoint) throws IOException {
@@ -53,6 +55,7 @@ public final class FileControl implements Closeable {
                 case TOP -> top(arguments);
                 case DEFRAG -> defrag(arguments, caller);
                 case RESTORE -> restore(arguments, caller);
+                case CHECK -> check(arguments, caller);
                 default -> throw new IOException("the command '" + command + "' is not known to the daemon");
             };
         } catch (IllegalArgumentException e) {
@@ -82,6 +85,15 @@ public final class FileControl implements Closeable {
         arguments.end();
         return defragmentations.start(
                 files.defragment(path, DiskModel.HDD, new Limits(permille / 1000.0, dryRun)), caller);
+    }
+
+    private Map<String, Object> check(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
+        String action = arguments.text("action");
+        if (!action.equals(START)) {
+            return job(checks, action, arguments);
+        }
+        arguments.end();
+        return checks.start(files.check(), caller);
     }
 
     private Map<String, Object> restore(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
@@ -119,7 +131,8 @@ public final class FileControl implements Closeable {
     /** Stops the running jobs. */
     @Override
     public void close() throws IOException {
-        try (defragmentations) {
+        try (defragmentations;
+                checks) {
             restores.close();
         }
     }

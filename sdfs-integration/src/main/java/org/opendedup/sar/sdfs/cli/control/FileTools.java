@@ -28,6 +28,9 @@ public interface FileTools {
      */
     BackgroundJob restore(String path, Path target) throws IOException;
 
+    /** Checks the whole volume. */
+    BackgroundJob check();
+
     /** Returns the sequential readers that are currently read ahead. */
     List<StreamStatus> readers();
 

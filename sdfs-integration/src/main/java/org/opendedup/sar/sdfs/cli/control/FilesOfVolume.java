@@ -29,6 +29,11 @@ public record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools
     }
 
     @Override
+    public BackgroundJob check() {
+        return new CheckJob(volume.maintenance().check());
+    }
+
+    @Override
     public List<StreamStatus> readers() {
         return volume.readers();
     }

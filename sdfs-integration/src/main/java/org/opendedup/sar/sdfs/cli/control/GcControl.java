@@ -19,16 +19,8 @@ import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
  * The daemon's side of {@code sdfscli VOLUME gc}: the control command {@value #COMMAND}, whose argument {@code action}
  * selects the operation. A collection goes on when the command that started it has ended.
  */
-public final class GcControl {
+public final class GcControl extends JobActions {
     public static final String COMMAND = "gc";
-
-    public static final String START = FileControl.START;
-    public static final String STATUS = JobControl.STATUS;
-    public static final String STOP = JobControl.STOP;
-    public static final String SET = PaceControl.SET;
-
-    /** In the reply to {@link #START}: false if another collection was running; the rest of the reply is about it. */
-    public static final String STARTED = "started";
 
     /** Argument of {@link #START} and {@link #SET}: the text of a {@link RecompressLevel}. */
     public static final String RECOMPRESS = "recompress";
@@ -40,28 +32,13 @@ public final class GcControl {
     private final ScheduleTimer timer;
 
     public GcControl(GarbageCollections collections, ScheduleTimer timer) {
+        super(COMMAND);
         this.collections = collections;
         this.timer = timer;
     }
 
-    /** @throws IOException if the command fails; the message is for the client */
-    public Map<String, Object> answer(Map<String, Object> request) throws IOException {
-        var arguments = new ControlArguments(request);
-        try {
-            String action = arguments.text("action");
-            return switch (action) {
-                case START -> start(arguments);
-                case STATUS -> status(arguments);
-                case STOP -> stop(arguments);
-                case SET -> set(arguments);
-                default -> throw new IOException("the daemon knows no action '" + action + "' of gc");
-            };
-        } catch (IllegalArgumentException e) {
-            throw new IOException(e.getMessage(), e);
-        }
-    }
-
-    private Map<String, Object> start(ControlArguments arguments) throws IOException {
+    @Override
+    Map<String, Object> start(ControlArguments arguments) throws IOException {
         long parts = arguments.number("leaveParts", Math.round(CollectionLimits.DEFAULT_GARBAGE_SHARE * PARTS));
         boolean dryRun = arguments.number("dryRun", 0) != 0;
         String level = arguments.textIfAny(RECOMPRESS);
@@ -84,13 +61,15 @@ public final class GcControl {
         return parts == 0 ? null : new ArrangementLimits((double) parts / PARTS, ArrangementLimits.DEFAULT.gain());
     }
 
-    private Map<String, Object> status(ControlArguments arguments) throws IOException {
+    @Override
+    Map<String, Object> status(ControlArguments arguments) throws IOException {
         long number = arguments.number("number", -1);
         arguments.end();
         return number < 0 ? GcReport.of(collections, timer) : report(numbered(number));
     }
 
-    private Map<String, Object> stop(ControlArguments arguments) throws IOException {
+    @Override
+    Map<String, Object> stop(ControlArguments arguments) throws IOException {
         long number = arguments.number("number", -1);
         arguments.end();
         if (number >= 0) {
@@ -117,13 +96,12 @@ public final class GcControl {
         return GcReport.of(status, collections);
     }
 
-    private Map<String, Object> set(ControlArguments arguments) throws IOException {
+    @Override
+    void set(ControlArguments arguments) throws IOException {
         PaceControl pace = PaceControl.read(arguments);
         String level = arguments.textIfAny(RECOMPRESS);
         long arrange = arguments.number("arrange", -1);
         arguments.end();
-        var result = new LinkedHashMap<String, Object>();
-        result.put("before", GcReport.pace(collections));
         if (level != null) {
             // First: if it cannot be kept, nothing is changed.
             collections.setRecompress(Cause.SDFSCLI, RecompressLevel.parse(level));
@@ -132,7 +110,10 @@ public final class GcControl {
         if (arrange >= 0) {
             collections.setArranging(Cause.SDFSCLI, arrange != 0);
         }
-        result.put("after", GcReport.pace(collections));
-        return result;
+    }
+
+    @Override
+    Map<String, Object> settings() {
+        return GcReport.pace(collections);
     }
 }

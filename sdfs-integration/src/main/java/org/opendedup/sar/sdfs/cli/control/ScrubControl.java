@@ -15,43 +15,20 @@ import org.opendedup.sar.sdfs.scrub.Scrubs;
  * The daemon's side of {@code sdfscli VOLUME scrub}: the control command {@value #COMMAND}, whose argument
  * {@code action} selects the operation. A scrub goes on when the command that started it has ended.
  */
-public final class ScrubControl {
+public final class ScrubControl extends JobActions {
     public static final String COMMAND = "scrub";
-
-    public static final String START = FileControl.START;
-    public static final String STATUS = JobControl.STATUS;
-    public static final String STOP = JobControl.STOP;
-    public static final String SET = PaceControl.SET;
-
-    /** In the reply to {@link #START}: false if another scrub was running; the rest of the reply is about it. */
-    public static final String STARTED = "started";
 
     private final Scrubs scrubs;
     private final ScheduleTimer timer;
 
     public ScrubControl(Scrubs scrubs, ScheduleTimer timer) {
+        super(COMMAND);
         this.scrubs = scrubs;
         this.timer = timer;
     }
 
-    /** @throws IOException if the command fails; the message is for the client */
-    public Map<String, Object> answer(Map<String, Object> request) throws IOException {
-        var arguments = new ControlArguments(request);
-        try {
-            String action = arguments.text("action");
-            return switch (action) {
-                case START -> start(arguments);
-                case STATUS -> status(arguments);
-                case STOP -> stop(arguments);
-                case SET -> set(arguments);
-                default -> throw new IOException("the daemon knows no action '" + action + "' of scrub");
-            };
-        } catch (IllegalArgumentException e) {
-            throw new IOException(e.getMessage(), e);
-        }
-    }
-
-    private Map<String, Object> start(ControlArguments arguments) throws IOException {
+    @Override
+    Map<String, Object> start(ControlArguments arguments) throws IOException {
         arguments.end();
         Optional<ScrubStatus> begun = scrubs.start(Cause.SDFSCLI);
         var reply = new LinkedHashMap<String, Object>();
@@ -60,13 +37,15 @@ public final class ScrubControl {
         return reply;
     }
 
-    private Map<String, Object> status(ControlArguments arguments) throws IOException {
+    @Override
+    Map<String, Object> status(ControlArguments arguments) throws IOException {
         long number = arguments.number("number", -1);
         arguments.end();
         return number < 0 ? ScrubReport.of(scrubs, timer) : numbered(number);
     }
 
-    private Map<String, Object> stop(ControlArguments arguments) throws IOException {
+    @Override
+    Map<String, Object> stop(ControlArguments arguments) throws IOException {
         long number = arguments.number("number", -1);
         arguments.end();
         if (number < 0) {
@@ -85,13 +64,15 @@ public final class ScrubControl {
         return ScrubReport.of(found, scrubs);
     }
 
-    private Map<String, Object> set(ControlArguments arguments) throws IOException {
+    @Override
+    void set(ControlArguments arguments) throws IOException {
         PaceControl pace = PaceControl.read(arguments);
         arguments.end();
-        var result = new LinkedHashMap<String, Object>();
-        result.put("before", ScrubReport.pace(scrubs));
         pace.set(Cause.SDFSCLI, scrubs.pace());
-        result.put("after", ScrubReport.pace(scrubs));
-        return result;
+    }
+
+    @Override
+    Map<String, Object> settings() {
+        return ScrubReport.pace(scrubs);
     }
 }

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
@@ -42,6 +43,7 @@ record DaemonHealth(
                 files.definition().config().name(),
                 files.log(),
                 files.definition().config().locations().data(),
+                files.definition().config().locations().hashDb(),
                 volume.condition(),
                 volume.space(),
                 ssd.state(),
@@ -62,8 +64,7 @@ record DaemonHealth(
                 !files.definition().scrubSchedule().equals(Schedule.OFF),
                 scrubs.running().isPresent(),
                 last.map(record -> Instant.ofEpochMilli(record.endedMs())).orElseGet(scrubs::volumeMade),
-                last.map(ScrubRecord::damagedContainers).orElse(0L),
-                last.map(ScrubRecord::contradictions).orElse(0L),
+                last.map(ScrubRecord::totals).orElse(ScrubTotals.NONE),
                 scrubs.latest()
                         .map(ScrubStatus::failure)
                         .map(CommandRunner::messageOf)

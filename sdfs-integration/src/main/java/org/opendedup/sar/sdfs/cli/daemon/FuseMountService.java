@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +17,8 @@ import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
+import org.opendedup.sar.sdfs.health.DamageOfVolume;
+import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
 import org.opendedup.sar.sdfs.jmx.SarSource;
@@ -32,6 +33,7 @@ import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.VolumeHeal;
 import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
@@ -73,7 +75,7 @@ public final class FuseMountService implements MountService {
                 .with(chosen.mountOptions());
         Volume volume = Volume.open(config, chosen.verification());
         try {
-            var failures = new RequestFailures(InstantSource.system());
+            var failures = new RequestFailures(System::nanoTime);
             FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);
             SarSource sar = volume.tier().isConfigured()
                     ? new SarOfTier(volume.tier())
@@ -174,6 +176,16 @@ public final class FuseMountService implements MountService {
         @Override
         public ScrubSource scrub() {
             return new ScrubOfVolume(volume.maintenance().scrub());
+        }
+
+        @Override
+        public VolumeHeal heal() {
+            return volume.maintenance().heal();
+        }
+
+        @Override
+        public DamageSource damage() {
+            return new DamageOfVolume(volume.maintenance().damage());
         }
 
         @Override

@@ -8,6 +8,7 @@ import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.VolumeSource;
@@ -15,6 +16,7 @@ import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.VolumeHeal;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 
@@ -68,6 +70,12 @@ public interface MountService {
 
         /** Returns what scrubs the volume. */
         ScrubSource scrub();
+
+        /** Returns what heals damaged chunks. */
+        VolumeHeal heal();
+
+        /** Returns the list of damaged files, and who is told about new damage. */
+        DamageSource damage();
 
         /** Returns the backups of the volume's metadata. */
         MetadataBackups backups();

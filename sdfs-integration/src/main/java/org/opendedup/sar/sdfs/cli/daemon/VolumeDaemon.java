@@ -30,8 +30,10 @@ import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
+import org.opendedup.sar.sdfs.cli.control.HealControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
@@ -133,6 +135,7 @@ public final class VolumeDaemon {
     private volatile @Nullable FileControl fileTools;
     private volatile @Nullable GcControl gc;
     private volatile @Nullable ScrubControl scrub;
+    private volatile @Nullable DamageControl damage;
     private volatile @Nullable Answer status;
     /** Entry in the mount table from the start of the mount. */
     private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
@@ -219,9 +222,12 @@ public final class VolumeDaemon {
                         new DaemonHealth(files, volume, administration, collections, scrubs, foundEnd));
                 VolumeRegistration registration = VolumeRegistration.register(
                         figures(volume, health), health, administration, collections, timer, scrubs, scrubTimer);
+                DamageControl damageControl = new DamageControl(volume.damage());
                 FileControl fileControl = new FileControl(volume.files(), mountPoint);
                 UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
             fileTools = fileControl;
+            damage = damageControl;
+            registration.tell(volume.damage());
             mounted = volume;
             sar = administration;
             gc = new GcControl(collections, timer);
@@ -379,11 +385,19 @@ public final class VolumeDaemon {
                 requireMounted();
                 yield Objects.requireNonNull(scrub).answer(arguments);
             }
+            case HealControl.COMMAND -> {
+                requireMounted();
+                yield new HealControl(Objects.requireNonNull(mounted).heal()).answer(arguments);
+            }
+            case DamageControl.COMMAND -> {
+                requireMounted();
+                yield Objects.requireNonNull(damage).answer(arguments, caller);
+            }
             case BackupControl.COMMAND -> {
                 requireMounted();
                 yield new BackupControl(Objects.requireNonNull(mounted).backups()).answer(arguments);
             }
-            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE -> {
+            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE, FileControl.CHECK -> {
                 requireMounted();
                 yield Objects.requireNonNull(fileTools).answer(command, arguments, caller);
             }
@@ -407,7 +421,7 @@ public final class VolumeDaemon {
 
     /**
      * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools}, {@link #gc},
-     * {@link #scrub} and {@link #status} are set.
+     * {@link #scrub}, {@link #damage} and {@link #status} are set.
      */
     private void requireMounted() throws IOException {
         if (phase != Phase.MOUNTED) {

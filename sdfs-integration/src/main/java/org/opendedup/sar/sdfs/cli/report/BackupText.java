@@ -8,10 +8,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.volume.backup.DamagedFile;
 import org.opendedup.sar.volume.backup.MetadataReport;
 import org.opendedup.sar.volume.backup.NewerContainers;
 
@@ -57,8 +57,8 @@ public final class BackupText {
         newerValues.put("oldest", newer.containers() == 0 ? "" : time(newer.oldestNs()));
         newerValues.put("newest", newer.containers() == 0 ? "" : time(newer.newestNs()));
         List<Object> files = new ArrayList<>();
-        for (DamagedFile file : report.named()) {
-            files.add(Map.of("inode", file.inode(), "path", file.path(), "bytes", file.bytes()));
+        for (DamagedFile file : report.damagedFiles()) {
+            files.add(CheckText.values(file));
         }
         var values = new LinkedHashMap<String, Object>();
         values.put("oldDatabase", report.oldDatabase().toString());
@@ -66,7 +66,7 @@ public final class BackupText {
         values.put("movedContainers", report.movedContainers());
         values.put("missingContainers", report.missingContainers());
         values.put("newer", newerValues);
-        values.put("damagedFiles", report.damagedFiles());
+        values.put("damagedFiles", report.damagedFiles().size());
         values.put("files", files);
         values.put("lost", report.lost());
         return values;
@@ -100,17 +100,14 @@ public final class BackupText {
                 + " sdfscli VOLUME metadata-backup --accept-restored\n");
         report.lost().forEach(lost -> text.append("Lost: ").append(lost).append('\n'));
         text.append("Files with bytes that cannot be read: ")
-                .append(report.damagedFiles())
+                .append(report.damagedFiles().size())
                 .append('\n');
-        report.named().stream()
+        report.damagedFiles().stream()
                 .limit(SHOWN_FILES)
-                .forEach(file -> text.append("  ")
-                        .append(file.path().isEmpty() ? "inode " + file.inode() : file.path())
-                        .append(": ")
-                        .append(ByteSize.rounded(file.bytes()))
-                        .append('\n'));
-        if (report.damagedFiles() > SHOWN_FILES) {
-            text.append("  and more; --json names up to 1000\n");
+                .map(CheckText::values)
+                .forEach(file -> CheckText.append(file, text));
+        if (report.damagedFiles().size() > SHOWN_FILES) {
+            text.append("  and more; --json names them\n");
         }
         return text.toString();
     }

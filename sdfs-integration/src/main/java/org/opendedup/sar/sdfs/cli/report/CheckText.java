@@ -10,6 +10,9 @@ import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RoughTime;
+import org.opendedup.sar.volume.OfflineCheck;
 
 /** What a check of a volume found, as text and as values for JSON. */
 public final class CheckText {
@@ -17,61 +20,86 @@ public final class CheckText {
     /** Containers of a finding that the text names; JSON has more. */
     private static final int MAX_NAMED = 10;
 
+    private static final int BAR = 30;
+
+    private static final String FINDINGS = "findings";
+    private static final String SEVERITY = "severity";
+    private static final String FILES = "files";
+    private static final String INODE = "inode";
+
     private CheckText() {}
 
     /** Returns the report for people: a paragraph for each finding, and a line that sums up. */
     public static String of(String volume, StoredVolume.Report report) {
+        return of(volume, values(report));
+    }
+
+    /**
+     * Returns the report for people.
+     *
+     * @param report as {@link #values(StoredVolume.Report)} returns it
+     */
+    public static String of(String volume, Map<String, Object> report) {
         StringBuilder text = new StringBuilder();
-        for (Finding finding : report.findings()) {
-            text.append(String.format("%-8s", finding.severity()))
-                    .append(Printable.line(finding.what()))
+        for (Map<String, Object> finding : Json.objects(report, FINDINGS)) {
+            text.append(String.format("%-8s", text(finding, SEVERITY).toUpperCase(Locale.ROOT)))
+                    .append(Printable.line(text(finding, "what")))
                     .append(".\n");
-            if (finding.containers().size() > 1) {
-                text.append(INDENT).append("Containers: ").append(containers(finding.containers()));
+            List<?> containers = (List<?>) finding.getOrDefault("containers", List.of());
+            if (containers.size() > 1) {
+                text.append(INDENT).append("Containers: ").append(containers(containers));
             }
-            finding.files().forEach(file -> append(file, text));
-            if (!finding.mend().isEmpty()) {
+            Json.objects(finding, FILES).forEach(file -> append(file, text));
+            if (!text(finding, "mend").isEmpty()) {
                 text.append(INDENT)
                         .append("To mend it: ")
-                        .append(finding.mend())
+                        .append(text(finding, "mend"))
                         .append('\n');
             }
         }
         return text.append(summary(volume, report)).append('\n').toString();
     }
 
-    private static String containers(List<Long> containers) {
+    private static String text(Map<String, Object> values, String key) {
+        return String.valueOf(values.get(key));
+    }
+
+    private static String containers(List<?> containers) {
         String first = containers.stream().limit(MAX_NAMED).map(String::valueOf).collect(Collectors.joining(", "));
         return first + (containers.size() > MAX_NAMED ? ", ... (--json names them)" : "") + "\n";
     }
 
-    private static void append(DamagedFile file, StringBuilder text) {
-        String name = file.paths().isEmpty()
-                ? "inode " + file.inode() + " (no name was found)"
-                : file.paths().stream().map(Printable::line).collect(Collectors.joining(" = "));
-        String ranges = file.ranges().stream()
-                .map(range -> range.from() + "-" + (range.to() - 1))
+    /** @param file as {@link #values(DamagedFile)} returns it */
+    static void append(Map<String, Object> file, StringBuilder text) {
+        List<?> paths = (List<?>) file.getOrDefault("paths", List.of());
+        String name = paths.isEmpty()
+                ? "inode " + Json.number(file, INODE) + " (no name was found)"
+                : paths.stream()
+                        .map(path -> Printable.line(String.valueOf(path)))
+                        .collect(Collectors.joining(" = "));
+        String ranges = Json.objects(file, "ranges").stream()
+                .map(range -> Json.number(range, "from") + "-" + (Json.number(range, "to") - 1))
                 .collect(Collectors.joining(", "));
         text.append(INDENT)
                 .append("Damaged: ")
                 .append(name)
                 .append(": ")
-                .append(file.bytes())
+                .append(Json.number(file, "bytes"))
                 .append(" bytes: ")
                 .append(ranges)
                 .append('\n');
     }
 
-    private static String summary(String volume, StoredVolume.Report report) {
+    private static String summary(String volume, Map<String, Object> report) {
         long losses = count(report, Finding.Severity.LOSS);
         long defects = count(report, Finding.Severity.DEFECT);
-        long files = report.findings().stream()
-                .flatMap(finding -> finding.files().stream())
-                .map(DamagedFile::inode)
+        long files = Json.objects(report, FINDINGS).stream()
+                .flatMap(finding -> Json.objects(finding, FILES).stream())
+                .map(file -> Json.number(file, INODE))
                 .distinct()
                 .count();
-        String checked = volume + ": " + report.containers() + (report.containers() == 1 ? " container" : " containers")
-                + " checked; ";
+        long containers = Json.number(report, "containers");
+        String checked = volume + ": " + containers + (containers == 1 ? " container" : " containers") + " checked; ";
         if (losses + defects == 0) {
             return checked + "no defect was found.";
         }
@@ -79,10 +107,37 @@ public final class CheckText {
                 + " files are damaged. All other bytes can be read.";
     }
 
-    private static long count(StoredVolume.Report report, Finding.Severity severity) {
-        return report.findings().stream()
-                .filter(finding -> finding.severity() == severity)
+    private static long count(Map<String, Object> report, Finding.Severity severity) {
+        return Json.objects(report, FINDINGS).stream()
+                .filter(finding -> text(finding, SEVERITY).equals(lower(severity)))
                 .count();
+    }
+
+    /**
+     * Returns {@code [#####.....] 50 %, packs: 500 of 1000, 12 s left}; while nothing is counted, the step alone.
+     *
+     * @param step name of the step
+     * @param done units of the step that are done
+     * @param of all units of the step; 0 if unknown
+     * @param seconds time since the begin of the step
+     */
+    public static String progress(String step, long done, long of, double seconds) {
+        if (of <= 0) {
+            return step + (done == 0 ? "" : ": " + done) + "   ";
+        }
+        double share = Math.min(1, (double) done / of);
+        int filled = (int) (share * BAR);
+        String left = done == 0 ? "" : ", " + RoughTime.of((long) Math.ceil(seconds * (1 - share) / share)) + " left";
+        return String.format(
+                Locale.ROOT,
+                "[%s%s] %3.0f %%, %s: %d of %d%s      ",
+                "#".repeat(filled),
+                ".".repeat(BAR - filled),
+                share * 100,
+                step,
+                done,
+                of,
+                left);
     }
 
     /** Returns what was done to the container table, for people. */
@@ -106,6 +161,23 @@ public final class CheckText {
         return text.toString();
     }
 
+    /** Returns what a repair did, but for the container table, for people: a line for each change. */
+    public static String of(OfflineCheck.RepairReport repaired) {
+        if (repaired.done().isEmpty()) {
+            return "Nothing else had to be repaired.\n";
+        }
+        StringBuilder text = new StringBuilder("Repaired:\n");
+        repaired.done()
+                .forEach(
+                        what -> text.append(INDENT).append(Printable.line(what)).append(".\n"));
+        if (!repaired.quarantines().isEmpty()) {
+            text.append("The records that were replaced are kept in the metadata location: ")
+                    .append(String.join(", ", repaired.quarantines()))
+                    .append(".\n");
+        }
+        return text.toString();
+    }
+
     private static void append(long count, String what, StringBuilder text) {
         if (count > 0) {
             text.append(INDENT).append(count).append(' ').append(what);
@@ -117,17 +189,17 @@ public final class CheckText {
         var values = new LinkedHashMap<String, Object>();
         values.put("sound", !report.hasDefects());
         values.put("containers", report.containers());
-        values.put("findings", report.findings().stream().map(CheckText::values).toList());
+        values.put(FINDINGS, report.findings().stream().map(CheckText::values).toList());
         return values;
     }
 
     private static Map<String, Object> values(Finding finding) {
         var values = new LinkedHashMap<String, Object>();
-        values.put("severity", lower(finding.severity()));
+        values.put(SEVERITY, lower(finding.severity()));
         values.put("kind", lower(finding.kind()));
         values.put("what", finding.what());
         values.put("containers", finding.containers());
-        values.put("files", finding.files().stream().map(CheckText::values).toList());
+        values.put(FILES, finding.files().stream().map(CheckText::values).toList());
         values.put("mend", finding.mend());
         return values;
     }
@@ -136,9 +208,9 @@ public final class CheckText {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    private static Map<String, Object> values(DamagedFile file) {
+    static Map<String, Object> values(DamagedFile file) {
         var values = new LinkedHashMap<String, Object>();
-        values.put("inode", file.inode());
+        values.put(INODE, file.inode());
         values.put("paths", file.paths());
         values.put("bytes", file.bytes());
         values.put(

@@ -1,13 +1,14 @@
 package org.opendedup.sar.sdfs.cli.report;
 
 import java.util.Map;
-import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.scrub.ScrubTotals;
+import java.util.stream.Collectors;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.scrub.Scrubs;
+import org.opendedup.sar.sdfs.scrub.ScrubWords;
 
 /** Formats the output of the scrub commands for people, from {@link ScrubReport}. */
 public final class ScrubText {
+    private static final String NOTE = "\n  note      ";
+
     private ScrubText() {}
 
     /**
@@ -25,7 +26,8 @@ public final class ScrubText {
                     .append(" by " + current.get("cause") + " at " + current.get("began"))
                     .append("\n  ")
                     .append(progress.strip());
-            text.append("\n  found     ").append(found(current));
+            text.append("\n  phase     ").append(current.get("phase"));
+            text.append("\n  found     ").append(found(current)).append(notes(current, NOTE));
         } else if (!stopped.isEmpty()) {
             text.append("the scrub of ").append(stopped.get("began")).append(" is stopped; ");
             text.append(
@@ -33,14 +35,19 @@ public final class ScrubText {
                             ? "'scrub start' continues it"
                             : "it goes on some minutes after a mount, or by 'scrub start'");
             text.append("\n  verified  ").append(verified(stopped));
-            text.append("\n  found     ").append(found(stopped));
+            text.append("\n  phase     ").append(stopped.get("phase"));
+            text.append("\n  found     ").append(found(stopped)).append(notes(stopped, NOTE));
         } else {
             text.append("no scrub is running");
         }
         text.append("\n  pace      ").append(JobReport.paceText(status));
         text.append("\n  schedule  ").append(JobReport.scheduleText(status));
         Map<String, Object> last = Json.object(status, "last");
-        text.append("\n  last      ").append(last.isEmpty() ? "none" : last.get("ended") + ": " + result(last));
+        text.append("\n  last      ")
+                .append(
+                        last.isEmpty()
+                                ? "none"
+                                : last.get("ended") + ": " + result(last).replace("\n", "\n            "));
         if (!last.isEmpty()) {
             text.append(advice(last).replace("\n", "\n            "));
         }
@@ -70,33 +77,29 @@ public final class ScrubText {
 
     /** Returns what a complete scrub has verified and found. */
     public static String result(Map<String, Object> report) {
-        return verified(report) + " verified; found " + found(report);
+        return verified(report) + " verified; found " + found(report) + notes(report, "\nNote: ");
     }
 
     /** Returns what to do about what a scrub has found, as further lines; empty if it found nothing. */
     public static String advice(Map<String, Object> report) {
-        return totals(report).isClean()
+        return ScrubReport.totals(report).isClean()
                 ? ""
                 : "\nThe daemon's log names the containers. Reading a damaged chunk gives an I/O error: restore its"
-                        + "\nfiles from a backup, or remove them. What is written anew is stored anew.";
+                        + "\nfiles from a backup, or remove them. What is written anew is stored anew. Where the index named other"
+                        + "\ncontent, 'sdfscli VOLUME status' has the command that makes the index anew.";
     }
 
     private static String verified(Map<String, Object> report) {
-        return ByteSize.rounded(Json.number(report, "bytesDone")) + " in " + Json.number(report, "containers")
-                + " containers, " + Json.number(report, "chunks") + " chunks";
+        return ScrubWords.verified(ScrubReport.totals(report));
     }
 
     private static String found(Map<String, Object> report) {
-        return Scrubs.found(totals(report));
+        return ScrubWords.found(ScrubReport.totals(report));
     }
 
-    private static ScrubTotals totals(Map<String, Object> report) {
-        return new ScrubTotals(
-                Json.number(report, "containers"),
-                Json.number(report, "bytesDone"),
-                Json.number(report, "chunks"),
-                Json.number(report, "damagedFrames"),
-                Json.number(report, "damagedContainers"),
-                Json.number(report, "contradictions"));
+    private static String notes(Map<String, Object> report, String before) {
+        return ScrubWords.notes(ScrubReport.totals(report)).stream()
+                .map(note -> before + note + ".")
+                .collect(Collectors.joining());
     }
 }

@@ -119,6 +119,7 @@ public final class StatusReport {
         RequestFailures.Counts failures = facts.failures();
         var report = new LinkedHashMap<String, Object>();
         report.put("damagedChunks", facts.condition().damagedChunks());
+        report.put("healedChunks", facts.condition().healedChunks());
         report.put("damagedFrames", facts.condition().damagedFrames());
         report.put("missingContainers", facts.condition().missingContainers());
         report.put("failedReads", failures.reads());

@@ -59,6 +59,7 @@ public final class StatusText {
         line(
                 "errors",
                 Json.number(errors, "damagedChunks") + " damaged chunks; since mounting: "
+                        + Json.number(errors, "healedChunks") + " healed chunks, "
                         + Json.number(errors, "missingContainers") + " missing containers, failed requests: "
                         + Json.number(errors, "failedReads") + " read, " + Json.number(errors, "failedWrites")
                         + " write, " + Json.number(errors, "failedSyncs") + " sync, "

@@ -18,6 +18,8 @@ import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.health.DamageSource;
+import org.opendedup.sar.sdfs.health.FakeDamage;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
@@ -33,6 +35,7 @@ import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.VolumeHeal;
 import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
@@ -53,6 +56,9 @@ public final class FakeMountService implements MountService {
 
     /** The collector of what is mounted. */
     public CollectionSource collector = new FakeCollector();
+
+    /** The damage of what is mounted. */
+    public FakeDamage damage = new FakeDamage();
 
     /** The scrub of what is mounted. */
     public ScrubSource scrub = new FakeScrub();
@@ -117,10 +123,11 @@ public final class FakeMountService implements MountService {
             0,
             0,
             0,
-            new VolumeCondition.Index(true, false, true, 3));
+            0,
+            new VolumeCondition.Index(true, false, true, 3, 3));
 
     /** The failed requests of what is mounted. */
-    public final RequestFailures failures = new RequestFailures(InstantSource.system());
+    public final RequestFailures failures = new RequestFailures(System::nanoTime);
 
     private final class FakeVolume implements MountedVolume {
         private final CountDownLatch ended = new CountDownLatch(1);
@@ -152,6 +159,7 @@ public final class FakeMountService implements MountService {
                     now.shortage(),
                     now.devices(),
                     now.damagedChunks(),
+                    now.healedChunks(),
                     now.damagedFrames(),
                     now.unmarkedFrames(),
                     now.missingContainers(),
@@ -206,8 +214,18 @@ public final class FakeMountService implements MountService {
         }
 
         @Override
+        public DamageSource damage() {
+            return damage;
+        }
+
+        @Override
         public ScrubSource scrub() {
             return scrub;
+        }
+
+        @Override
+        public VolumeHeal heal() {
+            throw new UnsupportedOperationException();
         }
 
         @Override

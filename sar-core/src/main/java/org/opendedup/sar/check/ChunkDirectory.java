@@ -1,0 +1,80 @@
+package org.opendedup.sar.check;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.FoundContainer;
+import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.container.format.FrameTable;
+
+/** Which chunks a container has, by its own bytes. */
+public final class ChunkDirectory {
+    /** The directories of a volume's containers. */
+    @FunctionalInterface
+    public interface Source {
+        /**
+         * Returns the directory of a container; null if it is known to be unreadable and need not be reported.
+         *
+         * @throws IOException if it cannot be read
+         */
+        @Nullable
+        ChunkDirectory of(long container) throws IOException;
+    }
+
+    private final FrameTable table;
+    private final int @Nullable [] lengths;
+    private final int @Nullable [] prefixes;
+
+    private ChunkDirectory(FrameTable table, int @Nullable [] lengths, int @Nullable [] prefixes) {
+        this.table = table;
+        this.lengths = lengths;
+        this.prefixes = prefixes;
+    }
+
+    /** Returns the directory of a container that was found in a pack. */
+    static ChunkDirectory of(FoundContainer found) {
+        int slots = found.table().slots();
+        int[] lengths = new int[slots];
+        int[] prefixes = new int[slots];
+        for (int slot = 0; slot < slots; slot++) {
+            lengths[slot] = found.length(slot);
+            prefixes[slot] = found.fingerprintPrefix(slot);
+        }
+        return new ChunkDirectory(found.table(), lengths, prefixes);
+    }
+
+    public static ChunkDirectory of(SealedContainer directory) {
+        int slots = directory.slots();
+        int[] lengths = new int[slots];
+        int[] prefixes = new int[slots];
+        for (int slot = 0; slot < slots; slot++) {
+            lengths[slot] = directory.length(slot);
+            prefixes[slot] = Fingerprints.fingerprintPrefix(directory.fingerprints(), slot * Fingerprints.BYTES);
+        }
+        return new ChunkDirectory(directory.frameTable(), lengths, prefixes);
+    }
+
+    /** Returns the directory of a container that is being written: only its frames are known. */
+    public static ChunkDirectory of(FrameTable table) {
+        return new ChunkDirectory(table, null, null);
+    }
+
+    FrameTable table() {
+        return table;
+    }
+
+    /** Returns whether the container has a chunk in a slot, as far as is known. */
+    boolean has(int slot) {
+        return slot < table.slots() && (lengths == null || lengths[slot] > 0);
+    }
+
+    /** Returns the length of a slot's chunk in bytes; 0 if it is unknown. */
+    int length(int slot) {
+        return lengths == null || slot >= lengths.length ? 0 : lengths[slot];
+    }
+
+    /** Returns whether a slot's chunk may have a fingerprint that begins with these four bytes. */
+    boolean mayBegin(int slot, int prefix) {
+        return prefixes == null || slot < prefixes.length && prefixes[slot] == prefix;
+    }
+}

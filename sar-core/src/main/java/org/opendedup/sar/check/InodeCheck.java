@@ -1,0 +1,237 @@
+package org.opendedup.sar.check;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.Finding.Kind;
+import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.metadata.Corrections;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.MetadataRecords;
+import org.opendedup.sar.metadata.MetadataRecords.Name;
+import org.opendedup.sar.metadata.MetadataRecords.Page;
+import org.opendedup.sar.metadata.Orphan;
+import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.RecordCursor;
+
+/**
+ * Compares each inode with the names in it, if it is a directory, with its recipe, and with the list of orphans, in one
+ * pass over these records, which all have the order of inode numbers. Hands on all names and all references.
+ */
+final class InodeCheck {
+    private static final String STEP = "recipes, in bytes of files";
+
+    private final MetadataRecords records;
+    private final CheckFindings findings;
+    private final Corrections corrections;
+    private final References references;
+    private final NameCheck names;
+    private long dataBytes;
+    private long inodes;
+
+    InodeCheck(
+            MetadataRecords records,
+            CheckFindings findings,
+            Corrections corrections,
+            References references,
+            NameCheck names) {
+        this.records = records;
+        this.findings = findings;
+        this.corrections = corrections;
+        this.references = references;
+        this.names = names;
+    }
+
+    /** Returns the bytes of all files that are stored in chunks, according to the inodes. */
+    long dataBytes() {
+        return dataBytes;
+    }
+
+    long inodes() {
+        return inodes;
+    }
+
+    /** A cursor that knows the number of its record. */
+    private static final class Ahead<T> implements Closeable {
+        private final RecordCursor<T> cursor;
+        private long id;
+
+        Ahead(RecordCursor<T> cursor) throws IOException {
+            this.cursor = cursor;
+            try {
+                next();
+            } catch (IOException e) {
+                // Nobody else would close it, and the database could not be closed then.
+                cursor.close();
+                throw e;
+            }
+        }
+
+        void next() throws IOException {
+            id = cursor.next() ? cursor.id() : Long.MAX_VALUE;
+        }
+
+        @Override
+        public void close() {
+            cursor.close();
+        }
+    }
+
+    void run(long bytes, CheckProgress progress) throws IOException {
+        try (Ahead<Inode> inode = new Ahead<>(records.inodes());
+                Ahead<Name> name = new Ahead<>(records.names());
+                Ahead<Page> page = new Ahead<>(records.pages());
+                Ahead<Orphan> orphan = new Ahead<>(records.orphans())) {
+            long done = 0;
+            while (true) {
+                long id = Math.min(Math.min(inode.id, name.id), Math.min(page.id, orphan.id));
+                if (id == Long.MAX_VALUE) {
+                    break;
+                }
+                progress.at(STEP, done, bytes);
+                boolean exists = inode.id == id;
+                Inode found = exists ? inode.cursor.value() : null;
+                long dead = Long.MAX_VALUE;
+                if (orphan.id == id) {
+                    Orphan value = orphan.cursor.value();
+                    dead = value == null ? damagedOrphan(id, exists, found) : value.fromPage();
+                    orphan.next();
+                }
+                int subdirectories = names(name, id, exists);
+                done += pages(page, id, exists, found, dead, done, bytes, progress);
+                if (exists) {
+                    inodes++;
+                    inode(id, found, subdirectories, dead);
+                    inode.next();
+                }
+            }
+        }
+    }
+
+    /** Returns the first page of the recipe that no file shows: the inode tells it, too. */
+    private long damagedOrphan(long id, boolean exists, @Nullable Inode inode) throws IOException {
+        findings.add(
+                Severity.DEFECT,
+                Kind.NAMES,
+                "the record of what has to be freed of inode " + id + " is damaged: the volume cannot be mounted");
+        if (exists && inode == null) {
+            return 0; // Nobody knows whether it has names.
+        }
+        long pageBytes = records.pageBytes();
+        long fromPage = inode == null || inode.links() == 0 ? 0 : (inode.size() + pageBytes - 1) / pageBytes;
+        corrections.orphan(id, exists ? fromPage : -1);
+        return fromPage;
+    }
+
+    private void inode(long id, @Nullable Inode inode, int subdirectories, long dead) throws IOException {
+        if (inode == null) {
+            findings.add(
+                    Severity.LOSS,
+                    Kind.DAMAGED_RECORD,
+                    "the record of inode " + id + " is damaged: its file cannot be opened");
+            return;
+        }
+        dataBytes += inode.dataBytes();
+        if (NameCheck.isDirectory(inode) && inode.links() > 0 && inode.links() != 2 + subdirectories) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.NAMES,
+                    "directory " + id + " has " + inode.links() + " links and " + subdirectories
+                            + " subdirectories, which make " + (2 + subdirectories) + " links");
+            corrections.links(id, 2 + subdirectories);
+        }
+        if (inode.links() == 0 && dead != 0) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.NAMES,
+                    "inode " + id + " has no links and is not in the list of what has to be freed");
+            corrections.unlinked(id);
+        }
+    }
+
+    /** Returns the number of subdirectories. */
+    private int names(Ahead<Name> name, long directory, boolean exists) throws IOException {
+        if (name.id == directory && !exists) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.NAMES,
+                    "there are names in directory " + directory + ", which does not exist");
+            corrections.namesWithoutDirectory(directory);
+        }
+        int subdirectories = 0;
+        while (name.id == directory) {
+            Name found = name.cursor.value();
+            if (found == null) {
+                findings.add(Severity.LOSS, Kind.DAMAGED_RECORD, "a name in directory " + directory + " is damaged");
+            } else if (exists) {
+                names.add(directory, found);
+                subdirectories += NameCheck.isDirectory(found.type()) ? 1 : 0;
+            }
+            name.next();
+        }
+        return subdirectories;
+    }
+
+    /** Returns the bytes in chunks. */
+    private long pages(
+            Ahead<Page> page,
+            long id,
+            boolean exists,
+            @Nullable Inode inode,
+            long dead,
+            long done,
+            long of,
+            CheckProgress progress)
+            throws IOException {
+        if (page.id == id && !exists) {
+            findings.add(
+                    Severity.DEFECT, Kind.REFERENCES, "there is a recipe of inode " + id + ", which does not exist");
+            corrections.recipeWithoutInode(id);
+        }
+        long bytes = 0;
+        long size = inode == null ? 0 : inode.size();
+        boolean isWhole = true;
+        while (page.id == id) {
+            Page found = Objects.requireNonNull(page.cursor.value());
+            long start = found.number() * records.pageBytes();
+            RecipePage entries = found.page();
+            if (entries == null) {
+                isWhole = false;
+                corrections.recipeDamaged();
+                int finding = findings.add(
+                        Severity.LOSS,
+                        Kind.DAMAGED_RECORD,
+                        "page " + found.number() + " of the recipe of inode " + id + " is damaged");
+                findings.damaged(finding, id, start, start + records.pageBytes());
+            } else {
+                if (inode != null
+                        && inode.links() > 0
+                        && start + entries.bytes() > inode.size()
+                        && found.number() < dead) {
+                    findings.add(
+                            Severity.DEFECT,
+                            Kind.REFERENCES,
+                            "the recipe of inode " + id + " continues past the end of the file, in page "
+                                    + found.number());
+                    size = start + entries.bytes();
+                }
+                references.add(id, start, entries);
+                bytes += entries.dataBytes();
+                progress.at(STEP, done + bytes, of);
+            }
+            page.next();
+        }
+        if (inode != null && size > inode.size()) {
+            corrections.size(id, size);
+        }
+        if (inode != null && inode.links() > 0 && isWhole && bytes != inode.dataBytes()) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.REFERENCES,
+                    "inode " + id + " counts " + inode.dataBytes() + " bytes of data and its recipe has " + bytes);
+            corrections.dataBytes(id, bytes);
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,111 @@
+package org.opendedup.sar.container;
+
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.SealedContainers.Whole;
+import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.FrameDecoder;
+import org.opendedup.sar.container.format.FrameTable;
+
+/** What a container with damaged frames still has. For one thread. */
+public final class DamagedContainer {
+    private final SealedContainer directory;
+    private final FrameTable table;
+    private final BitSet sound;
+    private final Map<Integer, Map<Integer, byte[]>> damaged;
+
+    private final boolean isWhole;
+    private final boolean isMadeAnew;
+
+    private DamagedContainer(
+            SealedContainer directory,
+            FrameTable table,
+            BitSet sound,
+            Map<Integer, Map<Integer, byte[]>> damaged,
+            boolean isWhole,
+            boolean isMadeAnew) {
+        this.isWhole = isWhole;
+        this.isMadeAnew = isMadeAnew;
+        this.directory = directory;
+        this.table = table;
+        this.sound = sound;
+        this.damaged = damaged;
+    }
+
+    /**
+     * Verifies those frames of a container that have a slot of {@code slots}.
+     *
+     * @param isMadeAnew whether the directory was made anew from the frames
+     */
+    static DamagedContainer of(Whole whole, BitSet slots, Compressor compressor, boolean isMadeAnew) {
+        FrameSalvage salvage = new FrameSalvage(compressor);
+        BitSet sound = new BitSet();
+        Map<Integer, Map<Integer, byte[]>> damaged = new LinkedHashMap<>();
+        FrameTable table = whole.table();
+        int slot = slots.nextSetBit(0);
+        while (slot >= 0) {
+            int next = slot + 1;
+            int frame = table.frameOf(slot);
+            if (frame >= 0) {
+                next = table.firstSlot(frame) + table.slotCount(frame);
+                FrameDecoder.Expected expected = new FrameDecoder.Expected(whole.container(), whole.at(), frame);
+                try {
+                    FrameDecoder.decode(whole.bytes(), (int) table.fileOffset(frame), expected, compressor, true);
+                    sound.set(table.firstSlot(frame), next);
+                } catch (CorruptionException e) {
+                    damaged.put(frame, salvage.chunks(whole, frame));
+                }
+            }
+            slot = slots.nextSetBit(next);
+        }
+        return new DamagedContainer(whole.directory(), table, sound, damaged, whole.isComplete(), isMadeAnew);
+    }
+
+    /**
+     * Returns whether the disk returned every block. If not, a frame that stays damaged must not be copied: the block
+     * may be readable another time.
+     */
+    public boolean isWhole() {
+        return isWhole;
+    }
+
+    /**
+     * Returns whether the container's own directory is damaged, so that it was made anew from the frames. The slots of
+     * a damaged frame have length 0 in it if its chunks are not known.
+     */
+    public boolean isMadeAnew() {
+        return isMadeAnew;
+    }
+
+    public SealedContainer directory() {
+        return directory;
+    }
+
+    /** Returns the slots of frames that turned out to be sound. */
+    public BitSet sound() {
+        return sound;
+    }
+
+    /** Returns the numbers of the frames that are damaged. */
+    public Set<Integer> damagedFrames() {
+        return damaged.keySet();
+    }
+
+    /** Returns the first slot of a frame. */
+    public int firstSlot(int frame) {
+        return table.firstSlot(frame);
+    }
+
+    /** Returns the last slot of a frame plus 1. */
+    public int endSlot(int frame) {
+        return table.firstSlot(frame) + table.slotCount(frame);
+    }
+
+    /** Returns those chunks of a damaged frame that have the right bytes nevertheless, by slot. */
+    public Map<Integer, byte[]> salvaged(int frame) {
+        return damaged.getOrDefault(frame, Map.of());
+    }
+}

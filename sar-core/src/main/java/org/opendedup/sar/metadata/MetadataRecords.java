@@ -1,0 +1,175 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/** The records of a volume's metadata one by one, damaged ones included: for checks. No change may run meanwhile. */
+public final class MetadataRecords {
+    /**
+     * A name in a directory.
+     *
+     * @param name its bytes
+     * @param inode inode number
+     * @param type file type, as in {@code mode & S_IFMT}
+     */
+    public record Name(byte[] name, long inode, int type) {}
+
+    /**
+     * A page of a recipe.
+     *
+     * @param number its number in the file
+     * @param page null if the record is damaged
+     */
+    public record Page(long number, @Nullable RecipePage page) {}
+
+    /** Receives the counts of containers in ascending order of ids. */
+    @FunctionalInterface
+    public interface CountVisitor {
+        /** @param counts null if the record is damaged */
+        void visit(long container, @Nullable ContainerCounts counts) throws IOException;
+    }
+
+    /** Reads records of a family in the order of their keys. */
+    @FunctionalInterface
+    interface Source {
+        Cursor scan(Family family, byte[] from, byte[] to) throws IOException;
+    }
+
+    /** Visits all counts. */
+    @FunctionalInterface
+    interface Counts {
+        void forEach(CountVisitor visitor) throws IOException;
+    }
+
+    private final Source source;
+    private final Counts counts;
+    private final NameHash nameHash;
+    private final int pageBytes;
+    private final @Nullable Totals totals;
+
+    private MetadataRecords(Source source, Counts counts, NameHash nameHash, int pageBytes, @Nullable Totals totals) {
+        this.source = source;
+        this.counts = counts;
+        this.nameHash = nameHash;
+        this.pageBytes = pageBytes;
+        this.totals = totals;
+    }
+
+    /**
+     * Returns the records of a database.
+     *
+     * @throws UnsupportedFormatException if another program version created it
+     */
+    public static MetadataRecords of(KeyValueStore database) throws IOException {
+        int pageBytes = SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER))
+                .pageBytes();
+        NameHash nameHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
+        return new MetadataRecords(
+                database::scan, visitor -> countsOf(database, visitor), nameHash, pageBytes, totalsOf(database));
+    }
+
+    private static @Nullable Totals totalsOf(KeyValueStore database) throws IOException {
+        try {
+            return SystemRecords.decodeTotals(SystemRecords.read(database, SystemRecords.TOTALS));
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            return null;
+        }
+    }
+
+    /** Returns the records of open metadata, with the changes that are not committed. */
+    static MetadataRecords of(
+            Overlay overlay, ReferenceCounts counts, NameHash nameHash, int pageBytes, Totals totals) {
+        return new MetadataRecords(
+                overlay::scan, visitor -> counts.forEachContainer(visitor::visit), nameHash, pageBytes, totals);
+    }
+
+    private static void countsOf(KeyValueStore database, CountVisitor visitor) throws IOException {
+        RecordCursor<ContainerCounts> records = new RecordCursor<>(
+                database.scan(Family.COUNT, Keys.FIRST, Keys.END),
+                Keys.LONG_BYTES,
+                (key, value) -> CountRecord.decode(Keys.longAt(key, 0), value, CountRecord.NO_GENERATION));
+        try (records) {
+            while (records.next()) {
+                visitor.visit(records.id(), records.value());
+            }
+        }
+    }
+
+    /** Returns the bytes of a file that one page describes at most. */
+    public int pageBytes() {
+        return pageBytes;
+    }
+
+    /** Returns the running totals; null if their record is damaged. */
+    public @Nullable Totals totals() {
+        return totals;
+    }
+
+    /** Visits the counts of all containers in ascending order of ids. */
+    public void forEachCounted(CountVisitor visitor) throws IOException {
+        counts.forEach(visitor);
+    }
+
+    /** Returns the inodes. */
+    public RecordCursor<Inode> inodes() throws IOException {
+        return new RecordCursor<>(
+                source.scan(Family.INODE, Keys.FIRST, Keys.END),
+                Keys.LONG_BYTES,
+                (key, value) -> InodeFormat.decode(Keys.longAt(key, 0), value));
+    }
+
+    /** Returns the names of all directories; the number of a record is that of its directory. */
+    public RecordCursor<Name> names() throws IOException {
+        return names(Keys.FIRST, Keys.END);
+    }
+
+    /** Returns the names of one directory. */
+    public RecordCursor<Name> names(long directory) throws IOException {
+        return names(Keys.of(directory), Keys.of(directory + 1));
+    }
+
+    private RecordCursor<Name> names(byte[] from, byte[] to) throws IOException {
+        return new RecordCursor<>(source.scan(Family.ENTRY, from, to), EntryFormat.NAME_OFFSET, (key, value) -> {
+            byte[] name = EntryFormat.name(key);
+            long directory = Keys.longAt(key, 0);
+            if (!EntryNames.isValid(name) || nameHash.of(name) != Keys.longAt(key, Keys.LONG_BYTES)) {
+                throw new CorruptionException("entry of directory " + directory, -1, "a name at its hash", "another");
+            }
+            Entry entry = EntryFormat.decode(directory, value);
+            return new Name(name, entry.inode(), entry.type());
+        });
+    }
+
+    /** Returns the pages of all recipes; the number of a record is that of its inode. No value is null. */
+    public RecordCursor<Page> pages() throws IOException {
+        return pages(Keys.FIRST, Keys.END);
+    }
+
+    /** Returns the pages of one recipe; no value is null. */
+    public RecordCursor<Page> pages(long inode) throws IOException {
+        return pages(Keys.of(inode), Keys.of(inode + 1));
+    }
+
+    private RecordCursor<Page> pages(byte[] from, byte[] to) throws IOException {
+        return new RecordCursor<>(source.scan(Family.RECIPE, from, to), 2 * Keys.LONG_BYTES, (key, value) -> {
+            long number = Keys.longAt(key, Keys.LONG_BYTES);
+            try {
+                return new Page(number, RecipeFormat.decode(key, value, pageBytes));
+            } catch (CorruptionException | UnsupportedFormatException e) {
+                return new Page(number, null);
+            }
+        });
+    }
+
+    /** Returns the first dead pages of orphans, by inode. */
+    public RecordCursor<Orphan> orphans() throws IOException {
+        return new RecordCursor<>(
+                source.scan(Family.ORPHAN, Keys.FIRST, Keys.END),
+                Keys.LONG_BYTES,
+                (key, value) -> Namespace.decodeOrphan(Keys.longAt(key, 0), value));
+    }
+}

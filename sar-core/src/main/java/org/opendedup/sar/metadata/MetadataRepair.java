@@ -1,0 +1,454 @@
+package org.opendedup.sar.metadata;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Output;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/**
+ * Writes what a check found to be right into a database that is not in use. Never removes an inode, a recipe or a
+ * chunk: what no name leads to gets a name in {@value #FOUND}, and the old bytes of each record that is replaced are
+ * kept in a quarantine file, which is durable before the change. Changes are written in batches, each of which leaves
+ * the database repairable, so that a repair that was interrupted is repeated.
+ *
+ * <p>A change may make another one necessary: check and repair until {@link #changes} stays 0. For one thread.
+ */
+public final class MetadataRepair implements Corrections {
+    /** Beginning of the names of quarantine files. */
+    public static final String QUARANTINE = "quarantine-";
+
+    private static final String FOUND = "lost+found";
+    private static final int BATCH_RECORDS = 1000;
+    private static final int DIRECTORY = 0040700;
+    private static final int FILE = 0100600;
+    private static final int TYPE = 0170000;
+
+    private record Changed(Family family, ByteBuffer key) {}
+
+    private final KeyValueStore database;
+    private final Directory folder;
+    private final NameHash nameHash;
+    private final long nowNs;
+    private final List<String> done = new ArrayList<>();
+    /** Changes that are not written yet; null for a record that is removed. */
+    private final Map<Changed, byte @Nullable []> pending = new LinkedHashMap<>();
+
+    private final List<String> quarantines = new ArrayList<>();
+    /** Whether a page of a recipe is damaged: then no count may become lower than it is. */
+    private boolean missesReferences;
+
+    private boolean areTotalsWrong;
+    private long changes;
+
+    /**
+     * @param folder where the quarantine file is made
+     * @param nowNs the present time, in nanoseconds since 1970
+     */
+    public MetadataRepair(KeyValueStore database, Directory folder, long nowNs) throws IOException {
+        this.database = database;
+        this.folder = folder;
+        this.nowNs = nowNs;
+        nameHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
+    }
+
+    /** Returns what was done, a sentence for each change. */
+    public List<String> done() {
+        return List.copyOf(done);
+    }
+
+    /** Returns the names of the quarantine files: one for each batch that replaced a record. */
+    public List<String> quarantines() {
+        return List.copyOf(quarantines);
+    }
+
+    /** Writes what is not written yet, and the totals; returns the number of corrections since the last call. */
+    public long finish() throws IOException {
+        flush();
+        if (areTotalsWrong) {
+            put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(recount()));
+            done("the volume's totals were counted again");
+            flush();
+            DamageRecords.recount(database);
+            areTotalsWrong = false;
+        }
+        long made = changes;
+        changes = 0;
+        return made;
+    }
+
+    private Totals recount() throws IOException {
+        MetadataRecords records = MetadataRecords.of(database);
+        long bytes = 0;
+        long files = 0;
+        try (RecordCursor<Inode> inodes = records.inodes()) {
+            while (inodes.next()) {
+                Inode inode = inodes.value();
+                bytes += inode == null ? 0 : inode.dataBytes();
+                files++;
+            }
+        }
+        StoredCopies[] stored = {StoredCopies.NONE};
+        records.forEachCounted((container, counts) ->
+                stored[0] = counts == null ? stored[0] : stored[0].plus(StoredCopies.of(counts)));
+        return new Totals(bytes, files, stored[0]);
+    }
+
+    private void done(String what) {
+        done.add(what);
+        changes++;
+    }
+
+    private byte @Nullable [] get(Family family, byte[] key) throws IOException {
+        Changed record = new Changed(family, ByteBuffer.wrap(key));
+        return pending.containsKey(record) ? pending.get(record) : database.get(family, key);
+    }
+
+    private void put(Family family, byte[] key, byte @Nullable [] value) throws IOException {
+        pending.put(new Changed(family, ByteBuffer.wrap(key)), value);
+    }
+
+    private void flushIfLarge() throws IOException {
+        if (pending.size() >= BATCH_RECORDS) {
+            flush();
+        }
+    }
+
+    private void flush() throws IOException {
+        if (pending.isEmpty()) {
+            return;
+        }
+        keepOldRecords();
+        try (Batch batch = database.batch()) {
+            for (Map.Entry<Changed, byte @Nullable []> change : pending.entrySet()) {
+                byte[] key = change.getKey().key().array();
+                byte[] value = change.getValue();
+                if (value == null) {
+                    batch.delete(change.getKey().family(), key);
+                } else {
+                    batch.put(change.getKey().family(), key, value);
+                }
+            }
+            batch.commit();
+        }
+        pending.clear();
+    }
+
+    /** Each line of the file is a family, a key and a value, the latter two as hexadecimal digits. */
+    private void keepOldRecords() throws IOException {
+        StringBuilder lines = new StringBuilder();
+        for (Changed record : pending.keySet()) {
+            byte[] old = database.get(record.family(), record.key().array());
+            if (old != null) {
+                lines.append(record.family().name().toLowerCase(Locale.ROOT))
+                        .append(' ')
+                        .append(HexFormat.of().formatHex(record.key().array()))
+                        .append(' ')
+                        .append(HexFormat.of().formatHex(old))
+                        .append('\n');
+            }
+        }
+        if (lines.isEmpty()) {
+            return;
+        }
+        // A file for each batch: a file that is being made durable has no earlier batch to lose.
+        int number = 1;
+        while (folder.exists(QUARANTINE + number)) {
+            number++;
+        }
+        String quarantine = QUARANTINE + number;
+        quarantines.add(quarantine);
+        try (Output output = folder.create(quarantine)) {
+            output.append(ByteBuffer.wrap(lines.toString().getBytes(US_ASCII)));
+            output.force();
+        }
+        folder.sync();
+    }
+
+    @Override
+    public void recipeDamaged() {
+        missesReferences = true;
+    }
+
+    @Override
+    public void counts(
+            long container,
+            @Nullable ContainerCounts found,
+            int[] references,
+            int[] continuations,
+            int slots,
+            @Nullable Lengths lengths)
+            throws IOException {
+        if (missesReferences && found == null) {
+            // All that the damaged page refers to would count as garbage, and a backup of the page be of no use.
+            return;
+        }
+        CountRecord record = CountRecord.empty(CountRecord.NO_GENERATION);
+        for (int slot = 0; slot < slots; slot++) {
+            int counted = references[slot];
+            int continued = continuations[slot];
+            if (missesReferences && found != null) {
+                counted = Math.max(counted, found.count(slot));
+                continued = Math.max(continued, found.continuations(slot));
+            }
+            int stored = lengths == null ? 0 : lengths.of(slot);
+            int length = stored > 0 || found == null ? stored : found.length(slot);
+            boolean wasAlive = found == null ? stored > 0 : found.isAlive(slot);
+            if (length > 0) {
+                record.setLength(slot, length);
+            }
+            if (counted > 0 || wasAlive) {
+                record.add(container, slot, counted - continued);
+                if (continued > 0) {
+                    record.addContinuation(container, slot, continued);
+                }
+            } else if (found != null && found.isTombstone(slot)) {
+                record.tombstone(container, slot);
+            }
+            boolean isMissing = references[slot] > 0 && lengths != null && stored == 0;
+            if (isMissing || found != null && found.isDamaged(slot)) {
+                record.markDamaged(slot, slot + 1);
+            }
+        }
+        byte[] key = Keys.of(container);
+        if (Arrays.equals(record.encode(), get(Family.COUNT, key))) {
+            return;
+        }
+        put(Family.COUNT, key, record.encode());
+        done("the references to container " + container + " were counted again");
+        areTotalsWrong = true;
+        flushIfLarge();
+    }
+
+    /** Changes an inode. */
+    @FunctionalInterface
+    private interface Change {
+        Inode of(Inode inode);
+    }
+
+    private void change(long id, Change change, String what) throws IOException {
+        byte[] value = get(Family.INODE, Keys.of(id));
+        if (value != null) {
+            put(Family.INODE, Keys.of(id), InodeFormat.encode(change.of(InodeFormat.decode(id, value))));
+            done(what);
+            flushIfLarge();
+        }
+    }
+
+    @Override
+    public void dataBytes(long inode, long bytes) throws IOException {
+        areTotalsWrong = true;
+        change(
+                inode,
+                before -> before.withBytes(before.size(), bytes),
+                "inode " + inode + " now counts the " + bytes + " bytes of its recipe");
+    }
+
+    @Override
+    public void size(long inode, long size) throws IOException {
+        change(
+                inode,
+                before -> before.withBytes(Math.max(size, before.size()), before.dataBytes()),
+                "inode " + inode + " now ends where its recipe does, at byte " + size);
+    }
+
+    @Override
+    public void links(long inode, int links) throws IOException {
+        change(inode, before -> before.withLinks(links), "inode " + inode + " now has " + links + " links");
+    }
+
+    @Override
+    public void parent(long inode, long parent) throws IOException {
+        change(
+                inode,
+                before -> before.withParent(parent),
+                "directory " + inode + " now names directory " + parent + " as its parent");
+    }
+
+    @Override
+    public void name(long directory, long inode) throws IOException {
+        byte[] value = get(Family.INODE, Keys.of(inode));
+        try (RecordCursor<MetadataRecords.Name> names =
+                MetadataRecords.of(database).names(directory)) {
+            while (names.next()) {
+                MetadataRecords.Name name = names.value();
+                if (name == null || name.inode() != inode) {
+                    continue;
+                }
+                String text = "the name '" + EntryNames.text(name.name()) + "' in directory " + directory;
+                if (value == null) {
+                    put(Family.ENTRY, entryKey(directory, name.name()), null);
+                    done(text + " led to inode " + inode + ", which does not exist; it was taken out");
+                } else {
+                    int type = InodeFormat.decode(inode, value).mode() & TYPE;
+                    if (type != (name.type() & TYPE)) {
+                        put(Family.ENTRY, entryKey(directory, name.name()), EntryFormat.encode(inode, type));
+                        done(text + " now says the type of its inode");
+                    }
+                }
+            }
+        }
+        flushIfLarge();
+    }
+
+    @Override
+    public void extraNames(long holder, long directory, int keep) throws IOException {
+        takeOut(holder, directory, keep);
+        flushIfLarge();
+    }
+
+    /** The batch that takes the name out gives another one. */
+    @Override
+    public void circle(long holder, long directory) throws IOException {
+        takeOut(holder, directory, 0);
+        adopt(directory);
+    }
+
+    /** Takes the names in a directory that lead to another directory out, but for the first ones. */
+    private void takeOut(long holder, long directory, int keep) throws IOException {
+        int kept = 0;
+        try (RecordCursor<MetadataRecords.Name> names =
+                MetadataRecords.of(database).names(holder)) {
+            while (names.next()) {
+                MetadataRecords.Name name = names.value();
+                if (name != null && name.inode() == directory && kept++ >= keep) {
+                    put(Family.ENTRY, entryKey(holder, name.name()), null);
+                    done("the name '" + EntryNames.text(name.name()) + "' in directory " + holder
+                            + " was one too many for directory " + directory + "; it was taken out");
+                }
+            }
+        }
+    }
+
+    @Override
+    public void orphan(long inode, long fromPage) throws IOException {
+        put(Family.ORPHAN, Keys.of(inode), fromPage < 0 ? null : Namespace.encodeOrphan(fromPage));
+        done("what has to be freed of inode " + inode + " is recorded again");
+        flushIfLarge();
+    }
+
+    private byte[] entryKey(long directory, byte[] name) {
+        return Keys.of(directory, nameHash.of(name), name);
+    }
+
+    @Override
+    public void nameless(long inode, boolean isDirectory) throws IOException {
+        adopt(inode);
+    }
+
+    @Override
+    public void unlinked(long inode) throws IOException {
+        adopt(inode);
+    }
+
+    /** Gives an inode a name in the folder for what was found. */
+    private void adopt(long id) throws IOException {
+        byte[] value = get(Family.INODE, Keys.of(id));
+        if (value == null) {
+            return;
+        }
+        long found = foundDirectory();
+        Inode inode = InodeFormat.decode(id, value);
+        boolean isDirectory = (inode.mode() & TYPE) == (DIRECTORY & TYPE);
+        byte[] name = ("#" + id).getBytes(US_ASCII);
+        put(Family.ENTRY, entryKey(found, name), EntryFormat.encode(id, inode.mode() & TYPE));
+        Inode named = isDirectory ? inode.withParent(found) : inode.withLinks(1);
+        if (isDirectory && inode.links() < 2) {
+            named = named.withLinks(2);
+        }
+        put(Family.INODE, Keys.of(id), InodeFormat.encode(named));
+        done("inode " + id + ", to which no name led, is now /" + FOUND + "/#" + id);
+        if (isDirectory) {
+            addLink(found);
+        }
+        flushIfLarge();
+    }
+
+    private void addLink(long directory) throws IOException {
+        byte[] value = get(Family.INODE, Keys.of(directory));
+        if (value != null) {
+            Inode inode = InodeFormat.decode(directory, value);
+            put(Family.INODE, Keys.of(directory), InodeFormat.encode(inode.withLinks(inode.links() + 1)));
+        }
+    }
+
+    /** Returns the folder in the root that takes what was found; makes it if it does not exist. */
+    private long foundDirectory() throws IOException {
+        for (int number = 0; ; number++) {
+            byte[] name = (FOUND + (number == 0 ? "" : "-" + number)).getBytes(US_ASCII);
+            byte[] value = get(Family.ENTRY, entryKey(Inode.ROOT, name));
+            if (value == null) {
+                return makeFoundDirectory(name);
+            }
+            Entry entry = EntryFormat.decode(Inode.ROOT, value);
+            if ((entry.type() & TYPE) == (DIRECTORY & TYPE) && get(Family.INODE, Keys.of(entry.inode())) != null) {
+                return entry.inode();
+            }
+        }
+    }
+
+    private long makeFoundDirectory(byte[] name) throws IOException {
+        byte[] next = get(Family.SYSTEM, SystemRecords.NEXT_INODE);
+        long id = SystemRecords.decodeNumber(next == null ? SystemRecords.encodeNumber(Inode.ROOT + 1) : next);
+        put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(id + 1));
+        Inode directory = Inode.of(id, DIRECTORY, Inode.Times.ofCreation(nowNs))
+                .withLinks(2)
+                .withParent(Inode.ROOT);
+        put(Family.INODE, Keys.of(id), InodeFormat.encode(directory));
+        put(Family.ENTRY, entryKey(Inode.ROOT, name), EntryFormat.encode(id, DIRECTORY & TYPE));
+        addLink(Inode.ROOT);
+        areTotalsWrong = true;
+        done("the folder /" + EntryNames.text(name) + " was made");
+        return id;
+    }
+
+    /** The next check finds that no name leads to the directory. */
+    @Override
+    public void namesWithoutDirectory(long directory) throws IOException {
+        Inode made =
+                Inode.of(directory, DIRECTORY, Inode.Times.ofCreation(nowNs)).withLinks(2);
+        put(Family.INODE, Keys.of(directory), InodeFormat.encode(made));
+        areTotalsWrong = true;
+        done("directory " + directory + ", which had names and did not exist, was made again");
+        flushIfLarge();
+    }
+
+    /** The next check finds that no name leads to the file. */
+    @Override
+    public void recipeWithoutInode(long inode) throws IOException {
+        long size = 0;
+        long bytes = 0;
+        MetadataRecords records = MetadataRecords.of(database);
+        try (RecordCursor<MetadataRecords.Page> pages = records.pages(inode)) {
+            while (pages.next()) {
+                MetadataRecords.Page page = pages.value();
+                RecipePage entries = page == null ? null : page.page();
+                if (page != null && entries != null) {
+                    size = page.number() * records.pageBytes() + entries.bytes();
+                    bytes += entries.dataBytes();
+                }
+            }
+        }
+        Inode made = Inode.of(inode, FILE, Inode.Times.ofCreation(nowNs)).withBytes(size, bytes);
+        put(Family.INODE, Keys.of(inode), InodeFormat.encode(made));
+        areTotalsWrong = true;
+        done("file " + inode + ", which had a recipe and did not exist, was made again with " + size + " bytes");
+        flushIfLarge();
+    }
+
+    @Override
+    public void totals() {
+        areTotalsWrong = true;
+    }
+}

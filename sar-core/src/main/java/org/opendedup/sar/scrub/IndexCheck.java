@@ -1,0 +1,204 @@
+package org.opendedup.sar.scrub;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.sort.SortSteps;
+import org.opendedup.sar.sort.TupleSort;
+
+/**
+ * Compares all entries of the fingerprint index with the counts and the directories of the containers that they name,
+ * while the volume is in use, and changes nothing. Sorts the entries by chunk in scratch files, 40 bytes each, so that
+ * each directory is read once; memory is 32 MiB. For use by one thread.
+ */
+public final class IndexCheck {
+    private static final int FINGERPRINT_LONGS = Fingerprints.BYTES / Long.BYTES;
+    private static final int COLUMNS = 1 + FINGERPRINT_LONGS;
+    private static final int MEMORY_BYTES = 32 << 20;
+
+    /** Entries that are read with one cursor of the index. */
+    private static final int ENTRIES_AT_ONCE = 8192;
+
+    /** Entries that are named; the others are only counted. */
+    private static final int MOST_NAMED = 10;
+
+    /**
+     * What was found.
+     *
+     * @param entries number of entries
+     * @param wrong entries that name a chunk with another fingerprint
+     * @param stale entries that name a chunk that is not stored
+     * @param named some of these, as sentences without a full stop
+     * @param notChecked why not all entries were compared; null if they were
+     */
+    public record Report(
+            long entries,
+            long wrong,
+            long stale,
+            List<String> named,
+            @Nullable String notChecked) {}
+
+    private final ChunkIndex index;
+    private final Directories directories;
+    private final ComparisonProgress progress;
+    private final List<String> named = new ArrayList<>();
+    private long entries;
+    private long wrong;
+    private long stale;
+
+    /** @param progress called for each entry, with the number of entries read or compared */
+    public IndexCheck(ChunkIndex index, Scrubber.Parts parts, ComparisonProgress progress) {
+        this.index = index;
+        this.progress = progress;
+        directories = new Directories(parts);
+    }
+
+    /**
+     * Compares all entries. Says so in the report if the index cannot be read.
+     *
+     * @param scratch a directory for the files of the sort, which are deleted at the end
+     * @param steps called before each write to it
+     * @throws InterruptedIOException if {@code progress} stopped it
+     */
+    public Report run(Directory scratch, SortSteps steps) throws IOException {
+        String notChecked = null;
+        try (TupleSort sort = new TupleSort(scratch, "entries", COLUMNS, MEMORY_BYTES, steps)) {
+            if (index.keepsAnything()) {
+                collect(sort);
+                compare(sort.sorted(Long.MIN_VALUE));
+            } else {
+                notChecked = "the volume runs without one";
+            }
+        } catch (IndexFailed e) {
+            notChecked = String.valueOf(e.getMessage());
+        }
+        return new Report(entries, wrong, stale, List.copyOf(named), notChecked);
+    }
+
+    private void collect(TupleSort sort) throws IOException, IndexFailed {
+        long[] some = new long[ENTRIES_AT_ONCE * COLUMNS];
+        byte[] from = new byte[Fingerprints.BYTES];
+        long estimated = index.estimatedChunks();
+        while (true) {
+            byte[] first = from;
+            int[] filled = {0};
+            byte[][] last = new byte[1][];
+            onIndex(() -> index.forEachFrom(first, ENTRIES_AT_ONCE, (fingerprint, chunk) -> {
+                ByteBuffer bytes = ByteBuffer.wrap(fingerprint);
+                some[filled[0]++] = chunk;
+                for (int i = 0; i < FINGERPRINT_LONGS; i++) {
+                    some[filled[0]++] = bytes.getLong(i * Long.BYTES);
+                }
+                last[0] = fingerprint;
+            }));
+            for (int at = 0; at < filled[0]; at += COLUMNS) {
+                sort.add(Arrays.copyOfRange(some, at, at + COLUMNS));
+                entries++;
+            }
+            progress.at(entries, Math.max(entries, estimated));
+            if (filled[0] < some.length || !increment(last[0])) {
+                return;
+            }
+            from = last[0];
+        }
+    }
+
+    /** Changes a fingerprint to the next one; returns false if there is none. */
+    private static boolean increment(byte[] fingerprint) {
+        for (int i = fingerprint.length - 1; i >= 0; i--) {
+            if (++fingerprint[i] != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void compare(TupleSort.Cursor cursor) throws IOException, IndexFailed {
+        long present = -1;
+        ContainerCounts counts = null;
+        SealedContainer directory = null;
+        long done = 0;
+        while (cursor.next()) {
+            long chunk = cursor.get(0);
+            long container = ChunkId.container(chunk);
+            if (counts == null || container != present) {
+                progress.at(done, entries);
+                present = container;
+                counts = directories.counts(container);
+                directory = directories.get(container, counts);
+            }
+            done++;
+            int slot = ChunkId.slot(chunk);
+            if (!counts.isAlive(slot)) {
+                // The counts of a container that is being written grow.
+                if (isStillThere(cursor) && !directories.counts(container).isAlive(slot)) {
+                    stale++;
+                    name(cursor, "which is not stored");
+                }
+            } else if (directory != null
+                    && Directories.isOther(directory, slot, fingerprint(cursor), 0)
+                    && isStillThere(cursor)) {
+                wrong++;
+                name(cursor, "which has another fingerprint");
+            }
+        }
+    }
+
+    private static byte[] fingerprint(TupleSort.Cursor cursor) {
+        ByteBuffer bytes = ByteBuffer.allocate(Fingerprints.BYTES);
+        for (int i = 0; i < FINGERPRINT_LONGS; i++) {
+            bytes.putLong(cursor.get(1 + i));
+        }
+        return bytes.array();
+    }
+
+    /** Returns whether nobody removed or replaced an entry since it was read. */
+    private boolean isStillThere(TupleSort.Cursor cursor) throws IndexFailed {
+        byte[] fingerprint = fingerprint(cursor);
+        long chunk = cursor.get(0);
+        boolean[] found = new boolean[1];
+        onIndex(() -> index.forEachFrom(
+                fingerprint, 1, (first, now) -> found[0] = now == chunk && Arrays.equals(first, fingerprint)));
+        return found[0];
+    }
+
+    private void name(TupleSort.Cursor cursor, String what) {
+        if (named.size() < MOST_NAMED) {
+            named.add("fingerprint " + Fingerprints.toHex(fingerprint(cursor), 0) + " names chunk "
+                    + ChunkId.toString(cursor.get(0)) + ", " + what);
+        }
+    }
+
+    private interface OnIndex {
+        void run() throws IOException;
+    }
+
+    /** Reads the index, whose failures are no failures of the check. */
+    private static void onIndex(OnIndex call) throws IndexFailed {
+        try {
+            call.run();
+        } catch (IOException | UncheckedIOException e) {
+            throw new IndexFailed(e);
+        }
+    }
+
+    /** The index cannot be read. */
+    private static final class IndexFailed extends Exception {
+        private static final long serialVersionUID = 1;
+
+        IndexFailed(Exception cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+}

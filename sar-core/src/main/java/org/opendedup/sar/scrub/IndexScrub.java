@@ -1,0 +1,302 @@
+package org.opendedup.sar.scrub;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.ScrubCursor;
+import org.opendedup.sar.metadata.ScrubPhase;
+import org.opendedup.sar.metadata.ScrubTotals;
+
+/**
+ * Compares random samples of the fingerprint index with the containers, in both directions: the chunk that an entry
+ * names exists and has its fingerprint; and a stored chunk is found. Removes wrong entries, which a writer would take
+ * for duplicates. An index with no more entries than a sample is compared whole. For use by one thread.
+ */
+public final class IndexScrub {
+    /** Entries that are examined: if one in a thousand is wrong, at least one such is found with 98 %. */
+    private static final int ENTRIES = 4096;
+
+    /** Containers of which chunks are looked up, and how many of each at most. */
+    private static final int CONTAINERS = 256;
+
+    private static final int CHUNKS_OF_CONTAINER = 16;
+
+    /** About what is read for one entry: a block of the index. */
+    private static final int ENTRY_BYTES = 4 << 10;
+
+    /** About what is read of one container: its directory. */
+    private static final int DIRECTORY_BYTES = 32 << 10;
+
+    private final ChunkIndex index;
+    private final Scrubber.Parts parts;
+    private final Directories directories;
+    private final Pace pace;
+    private final Findings findings;
+    private final ScrubProgress progress;
+    private final SplittableRandom random;
+
+    private ScrubTotals totals = ScrubTotals.NONE;
+    private boolean stopped;
+
+    /** @param seed decides which samples are taken */
+    public IndexScrub(
+            ChunkIndex index, Scrubber.Parts parts, Pace pace, Findings findings, ScrubProgress progress, long seed) {
+        this.index = index;
+        this.parts = parts;
+        this.pace = pace;
+        this.findings = findings;
+        this.progress = progress;
+        directories = new Directories(parts);
+        random = new SplittableRandom(seed);
+    }
+
+    /**
+     * Examines the samples, from the first on. Ends early, and says so, if the index cannot be read.
+     *
+     * @param before what the scrub has verified; samples of the index do not count, since they are taken again
+     * @return what was verified, {@code before} included
+     * @throws InterruptedIOException if the progress stopped it
+     */
+    public ScrubTotals run(ScrubTotals before) throws IOException {
+        totals = before.with(ScrubTotals.Index.NONE);
+        try {
+            if (!index.keepsAnything()) {
+                throw new IndexNotInUse("the volume runs without one");
+            }
+            for (Map.Entry<Long, List<Entry>> some : entries().entrySet()) {
+                if (!goesOn(DIRECTORY_BYTES)) {
+                    break;
+                }
+                examine(some.getKey(), some.getValue());
+            }
+            for (long container : stopped ? List.<Long>of() : containers()) {
+                if (!goesOn(DIRECTORY_BYTES)) {
+                    break;
+                }
+                lookUp(container);
+            }
+        } catch (IndexNotInUse e) {
+            ScrubTotals.Index found = totals.index();
+            totals = totals.with(new ScrubTotals.Index(
+                    found.entries(), found.wrong(), found.stale(), found.chunks(), found.notIndexed(), true));
+            findings.passedOver("the fingerprint index", e.why);
+        }
+        if (stopped) {
+            throw new InterruptedIOException("the scrub was stopped");
+        }
+        return totals;
+    }
+
+    private boolean goesOn() {
+        stopped = stopped || !progress.verified(totals, 0, ScrubCursor.beginOf(ScrubPhase.INDEX));
+        return !stopped;
+    }
+
+    private boolean goesOn(long bytes) throws IOException {
+        pace.await(bytes, this::goesOn);
+        return goesOn();
+    }
+
+    /** An entry of the index. */
+    private record Entry(byte[] fingerprint, long chunk) {}
+
+    /** Returns the sampled entries, by the container that they name. */
+    private SortedMap<Long, List<Entry>> entries() throws IOException, IndexNotInUse {
+        Map<ByteBuffer, Entry> sampled = new HashMap<>();
+        ChunkIndex.EntryVisitor visitor =
+                (fingerprint, chunk) -> sampled.put(ByteBuffer.wrap(fingerprint), new Entry(fingerprint, chunk));
+        byte[] lowest = new byte[Fingerprints.BYTES];
+        // The estimate includes records that are no entries, and may miss some: so there are fewer than a sample.
+        if (estimatedEntries() <= ENTRIES / 2) {
+            onIndex(() -> index.forEachFrom(lowest, ENTRIES, visitor));
+        } else {
+            for (int i = 0; i < ENTRIES && goesOn(ENTRY_BYTES); i++) {
+                sample(lowest, visitor);
+            }
+        }
+        SortedMap<Long, List<Entry>> containers = new TreeMap<>();
+        for (Entry entry : sampled.values()) {
+            containers
+                    .computeIfAbsent(ChunkId.container(entry.chunk), container -> new ArrayList<>())
+                    .add(entry);
+        }
+        return containers;
+    }
+
+    private long estimatedEntries() throws IndexNotInUse {
+        long[] estimated = new long[1];
+        onIndex(() -> estimated[0] = index.estimatedChunks());
+        return estimated[0];
+    }
+
+    /** Visits the first entry behind a random place. */
+    private void sample(byte[] lowest, ChunkIndex.EntryVisitor visitor) throws IndexNotInUse {
+        byte[] from = new byte[Fingerprints.BYTES];
+        random.nextBytes(from);
+        boolean[] found = new boolean[1];
+        onIndex(() -> index.forEachFrom(from, 1, (fingerprint, chunk) -> {
+            found[0] = true;
+            visitor.visit(fingerprint, chunk);
+        }));
+        if (!found[0]) {
+            onIndex(() -> index.forEachFrom(lowest, 1, visitor));
+        }
+    }
+
+    private void examine(long container, List<Entry> entries) throws IOException, IndexNotInUse {
+        ContainerCounts counts = directories.counts(container);
+        SealedContainer directory = directories.get(container, counts);
+        long wrong = 0;
+        long stale = 0;
+        for (Entry entry : entries) {
+            int slot = ChunkId.slot(entry.chunk);
+            if (!counts.isAlive(slot)) {
+                stale += remove(entry, "which is not stored") ? 1 : 0;
+            } else if (directory != null && Directories.isOther(directory, slot, entry.fingerprint, 0)) {
+                wrong += remove(entry, "which has another fingerprint") ? 1 : 0;
+            }
+        }
+        count(entries.size(), wrong, stale, 0, 0);
+    }
+
+    /** Removes an entry; returns false if it was changed meanwhile, as collections and writers do. */
+    private boolean remove(Entry entry, String what) throws IndexNotInUse {
+        boolean[] isStillThere = new boolean[1];
+        onIndex(() -> index.forEachFrom(
+                entry.fingerprint,
+                1,
+                (found, chunk) -> isStillThere[0] = chunk == entry.chunk && Arrays.equals(found, entry.fingerprint)));
+        if (!isStillThere[0]) {
+            return false;
+        }
+        int slot = ChunkId.slot(entry.chunk);
+        byte[] bySlot = new byte[(slot + 1) * Fingerprints.BYTES];
+        System.arraycopy(entry.fingerprint, 0, bySlot, slot * Fingerprints.BYTES, Fingerprints.BYTES);
+        BitSet slots = new BitSet();
+        slots.set(slot);
+        onIndex(() -> index.remove(ChunkId.container(entry.chunk), bySlot, slots));
+        findings.wrongEntry("the entry of fingerprint " + Fingerprints.toHex(entry.fingerprint, 0) + " named chunk "
+                + ChunkId.toString(entry.chunk) + ", " + what);
+        return true;
+    }
+
+    /** Returns a random sample of the sealed containers (Vitter, algorithm R). */
+    private List<Long> containers() throws IOException {
+        List<Long> sample = new ArrayList<>();
+        int[] seen = new int[1];
+        parts.metadata().containers().forEach(entry -> {
+            if (entry.stored().state() == StoredContainer.State.SEALED) {
+                int at = sample.size() < CONTAINERS ? sample.size() : random.nextInt(seen[0] + 1);
+                if (at == sample.size()) {
+                    sample.add(entry.container());
+                } else if (at < CONTAINERS) {
+                    sample.set(at, entry.container());
+                }
+                seen[0]++;
+            }
+        });
+        sample.sort(null);
+        return sample;
+    }
+
+    /** Looks some chunks of a container up that files refer to. */
+    private void lookUp(long container) throws IOException, IndexNotInUse {
+        ContainerCounts counts = directories.counts(container);
+        SealedContainer directory = directories.get(container, counts);
+        if (directory == null) {
+            return;
+        }
+        List<Integer> slots = sample(directory, counts);
+        Segment segment = new Segment(0);
+        for (int i = 0; i < slots.size(); i++) {
+            segment.add(0, directory.length(slots.get(i)), false);
+            System.arraycopy(
+                    directory.fingerprints(),
+                    slots.get(i) * Fingerprints.BYTES,
+                    segment.fingerprints(),
+                    Segment.fingerprintOffset(i),
+                    Fingerprints.BYTES);
+        }
+        onIndex(() -> index.lookup(segment));
+        long missing = 0;
+        for (int i = 0; i < slots.size(); i++) {
+            // A chunk that lost its last reference meanwhile may have been collected.
+            missing += segment.hint(i) == ChunkId.NONE
+                            && directories.counts(container).count(slots.get(i)) > 0
+                    ? 1
+                    : 0;
+        }
+        count(0, 0, 0, slots.size(), missing);
+    }
+
+    private List<Integer> sample(SealedContainer directory, ContainerCounts counts) {
+        List<Integer> slots = new ArrayList<>();
+        int seen = 0;
+        for (int slot = 0; slot < directory.slots(); slot++) {
+            if (directory.length(slot) > 0 && counts.count(slot) > 0 && !counts.isDamaged(slot)) {
+                int at = slots.size() < CHUNKS_OF_CONTAINER ? slots.size() : random.nextInt(seen + 1);
+                if (at == slots.size()) {
+                    slots.add(slot);
+                } else if (at < CHUNKS_OF_CONTAINER) {
+                    slots.set(at, slot);
+                }
+                seen++;
+            }
+        }
+        return slots;
+    }
+
+    private void count(long entries, long wrong, long stale, long chunks, long notIndexed) {
+        ScrubTotals.Index found = totals.index();
+        totals = totals.with(new ScrubTotals.Index(
+                found.entries() + entries,
+                found.wrong() + wrong,
+                found.stale() + stale,
+                found.chunks() + chunks,
+                found.notIndexed() + notIndexed,
+                false));
+    }
+
+    private interface OnIndex {
+        void run() throws IOException;
+    }
+
+    /** Does something with the index, whose failures are no failures of the scrub. */
+    private static void onIndex(OnIndex call) throws IndexNotInUse {
+        try {
+            call.run();
+        } catch (IOException | UncheckedIOException e) {
+            throw new IndexNotInUse(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** The index is not in use, or cannot be read. */
+    private static final class IndexNotInUse extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final String why;
+
+        IndexNotInUse(String why) {
+            super(why);
+            this.why = why;
+        }
+    }
+}

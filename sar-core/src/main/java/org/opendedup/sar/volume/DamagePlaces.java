@@ -1,0 +1,102 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import org.opendedup.sar.check.LostChunks;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.metadata.DamageNote;
+import org.opendedup.sar.metadata.DamageNote.How;
+import org.opendedup.sar.metadata.DamagedPlace;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.volume.DamageReport.Fault;
+
+/**
+ * What is damaged on an open volume at one moment: the places that the metadata record, and the chunks in them. Scans
+ * the counts only if there are more places than are recorded, and the container table only if a pack is missing.
+ */
+final class DamagePlaces {
+    private static final int NO_FRAME = DamageNote.NO_FRAME;
+
+    private final MetadataStore metadata;
+    private final List<Fault> faults = new ArrayList<>();
+    private final LostChunks lost = new LostChunks();
+
+    private DamagePlaces(MetadataStore metadata) {
+        this.metadata = metadata;
+    }
+
+    /** @param missing the packs that are missing now, with when each was found, in milliseconds since 1970 */
+    static DamagePlaces of(MetadataStore metadata, SortedMap<Long, Long> missing) throws IOException {
+        DamagePlaces places = new DamagePlaces(metadata);
+        if (!missing.isEmpty()) {
+            places.addPacks(missing);
+        }
+        for (DamagedPlace place : metadata.damage().places()) {
+            BitSet damaged = metadata.counts().damaged(place.container());
+            damaged.clear(0, place.firstSlot());
+            damaged.clear(place.endSlot(), Math.max(place.endSlot(), damaged.length()));
+            if (!damaged.isEmpty()) {
+                places.addPlace(place, damaged);
+            }
+        }
+        if (metadata.damage().unrecorded() > 0) {
+            places.addUnrecorded();
+        }
+        return places;
+    }
+
+    private void addPlace(DamagedPlace place, BitSet damaged) {
+        lost.addSlots(faults.size(), place.container(), damaged);
+        faults.add(new Fault("", place.container(), place.firstSlot(), place.endSlot(), place.note()));
+    }
+
+    private void addPacks(SortedMap<Long, Long> missing) throws IOException {
+        Map<Long, Integer> numbers = new HashMap<>();
+        missing.forEach((pack, foundMs) -> {
+            numbers.put(pack, faults.size());
+            DamageNote note = new DamageNote(NO_FRAME, How.MOUNT, foundMs, "the pack is missing");
+            faults.add(new Fault(PackFormat.fileName(pack), 0, 0, 0, note));
+        });
+        metadata.containers().forEachFrom(0, entry -> {
+            Integer number = numbers.get(entry.stored().pack());
+            if (number != null) {
+                lost.addContainer(number, entry.container());
+            }
+            return true;
+        });
+    }
+
+    private void addUnrecorded() throws IOException {
+        List<Long> counted = new ArrayList<>();
+        metadata.counts().forEachCommitted(counted::add);
+        int number = faults.size();
+        boolean any = false;
+        for (long container : counted) {
+            BitSet damaged = metadata.counts().damaged(container);
+            if (!damaged.isEmpty()) {
+                // A slot that a recorded place has keeps that one.
+                lost.addSlots(number, container, damaged);
+                any = true;
+            }
+        }
+        if (any) {
+            DamageNote note = new DamageNote(NO_FRAME, How.OTHER, 0, "more places are damaged than are recorded");
+            faults.add(new Fault("", 0, 0, 0, note));
+        }
+    }
+
+    /** Returns the faults; the number of one is its place in this list. */
+    List<Fault> faults() {
+        return faults;
+    }
+
+    /** Returns the damaged chunks with the numbers of their faults. */
+    LostChunks lost() {
+        return lost;
+    }
+}

@@ -1,0 +1,137 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.check.Finding;
+import org.opendedup.sar.check.PresentContainers;
+import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.collect.Pins;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checks a volume that is in use, by a cut: a copy of its metadata database as of a commit, which shares the tables
+ * with it. Reads and changes of the volume go on meanwhile, and only collections wait (docs/adr/0041). Safe for use by
+ * many threads; one check runs at a time, and a second one waits.
+ */
+public final class VolumeCheck {
+    private static final Logger log = LoggerFactory.getLogger(VolumeCheck.class);
+
+    /** Native memory for the copy of the database, in bytes. */
+    private static final long DATABASE_BYTES = 32 << 20;
+
+    /** Time between two looks whether a waiting check is to be stopped, in milliseconds. */
+    private static final long WAIT_MS = 200;
+
+    private final VolumeConfig config;
+    private final VolumeContext context;
+    private final ReentrantLock running = new ReentrantLock();
+
+    VolumeCheck(VolumeConfig config, VolumeContext context) {
+        this.config = config;
+        this.context = context;
+        try {
+            CheckFolder.removeLeftover(config.locations().metadata());
+        } catch (IOException e) {
+            log.warn(
+                    "what an interrupted check left in {} is not deleted: {}",
+                    config.locations().metadata(),
+                    e.toString());
+        }
+    }
+
+    /**
+     * Checks everything that can be checked without reading chunks, the index and the SSD's Map table included. Commits
+     * what was written before. What is written meanwhile is not checked.
+     *
+     * @throws IOException if the check cannot run: there is too little space for it
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it
+     */
+    public StoredVolume.Report run(CheckProgress progress) throws IOException {
+        return run(progress, true, context.metadata().containers()::get, () -> {}, true);
+    }
+
+    /** As {@link #run}, without index and SSD. */
+    StoredVolume.Report withoutCopies(CheckProgress progress) throws IOException {
+        return run(progress, true, context.metadata().containers()::get, () -> {}, false);
+    }
+
+    /**
+     * @param pins whether collections wait; without it, chunks that the cut refers to may be removed
+     * @param present where containers lie now
+     * @param afterCut called when the cut is made, before it is read
+     * @param withCopies whether the index and the SSD's Map table are compared, too
+     */
+    StoredVolume.Report run(
+            CheckProgress progress, boolean pins, PresentContainers present, Step afterCut, boolean withCopies)
+            throws IOException {
+        VolumeConfig.Locations locations = config.locations();
+        await(progress);
+        // From before the cut: what the cut refers to stays.
+        try (Pins.Pin pin = pins ? context.collector().pins().pin() : () -> {};
+                CheckFolder folder = CheckFolder.make(locations.metadata())) {
+            progress.at("copy of the metadata", 0, 0);
+            // Of changes that the disk refuses, nothing is in the cut; what is there is checked nevertheless.
+            commit();
+            Path cut = folder.cut();
+            if (!context.metadata().checkpoint(cut)) {
+                throw new IOException("the metadata are not in a database with files");
+            }
+            afterCut.run();
+            StoredVolume.Report report;
+            try (KeyValueStore database = KeyValueStores.openRocksDb(cut, DATABASE_BYTES, false)) {
+                report = StoredVolume.inUse(
+                                FileDirectory.open(locations.data()),
+                                database,
+                                config.name(),
+                                folder.scratch(),
+                                present)
+                        .check(progress);
+            }
+            if (!withCopies) {
+                return report;
+            }
+            List<Finding> findings = new ArrayList<>(report.findings());
+            findings.addAll(new CopyCheck(config, context, folder.scratch()).run(progress));
+            return new StoredVolume.Report(report.containers(), findings);
+        } finally {
+            running.unlock();
+        }
+    }
+
+    /** Waits for its turn, and tells so. Takes the lock {@link #running}. */
+    private void await(CheckProgress progress) throws IOException {
+        try {
+            while (!running.tryLock(WAIT_MS, TimeUnit.MILLISECONDS)) {
+                progress.at("waiting for a scrub, which compares references", 0, 0);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("the check was interrupted while it waited for a scrub");
+        }
+    }
+
+    private void commit() {
+        try {
+            context.committer().commit();
+        } catch (IOException e) {
+            log.warn("the check looks at an earlier commit, because the last one failed: {}", e.getMessage());
+        }
+    }
+
+    /** A step of a test. */
+    @FunctionalInterface
+    interface Step {
+        void run() throws IOException;
+    }
+}

@@ -1,0 +1,112 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.check.DamagedFile;
+import org.opendedup.sar.check.DamagedFiles;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.volume.DamageReport.DamagedRange;
+import org.opendedup.sar.volume.DamageReport.FileDamage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Lists the damage of an open volume, and tells about new damage. Safe for use by many threads. */
+public final class VolumeDamage {
+    private static final Logger log = LoggerFactory.getLogger(VolumeDamage.class);
+
+    private final MetadataStore metadata;
+    private final ContainerStore containers;
+    private final DamagedFrames damaged;
+    private final Committer committer;
+    private final DamageNews news;
+
+    VolumeDamage(VolumeContext context, String name) {
+        metadata = context.metadata();
+        containers = context.containers();
+        damaged = context.damaged();
+        committer = context.committer();
+        news = new DamageNews(this::list, this::isDamaged, name);
+        damaged.watchedBy(news);
+    }
+
+    /** Sets the listener for new damage, and for its end; replaces the previous one. */
+    public void listen(NewDamageListener toTell) {
+        news.listen(toTell);
+    }
+
+    /** Returns whether bytes of files are known to be damaged, or a pack is missing. Reads nothing from the disk. */
+    private boolean isDamaged() {
+        return metadata.totals().stored().damagedChunks() > 0 || damaged.missingPacks() > 0;
+    }
+
+    /**
+     * Lists the files with damaged bytes. Reads all recipes and all names, while the volume is in use: of a file that
+     * changes meanwhile, each page of its recipe is reported in one of the states that it had. Bytes that were written
+     * and are not stored yet are not considered.
+     *
+     * @param progress called for each inode; may end the list with an {@link java.io.InterruptedIOException}
+     */
+    public DamageReport list(CheckProgress progress) throws IOException {
+        damaged.noteMissingPacks(); // A pack may be back.
+        damaged.recordAll();
+        try {
+            // So that inodes have the present lengths of their files.
+            committer.commit();
+        } catch (IOException e) {
+            log.debug("the list of damage is made without what cannot be committed", e);
+        }
+        DamagePlaces places = DamagePlaces.of(metadata, missingPacks());
+        var files = new DamagedFiles(metadata, places.lost(), progress, true).run();
+        return report(places, files);
+    }
+
+    /** Returns the packs that are missing now, with when that was found, in milliseconds since 1970. */
+    private SortedMap<Long, Long> missingPacks() throws IOException {
+        SortedMap<Long, Long> missing = new TreeMap<>();
+        if (damaged.missingPacks() > 0) {
+            SortedMap<Long, Long> noted = metadata.damage().missingPacks();
+            long now = System.currentTimeMillis();
+            containers.missingPacks().keySet().forEach(pack -> missing.put(pack, noted.getOrDefault(pack, now)));
+        }
+        return missing;
+    }
+
+    private static DamageReport report(DamagePlaces places, Map<Integer, List<DamagedFile>> found) {
+        SortedMap<Long, List<DamagedRange>> ranges = new TreeMap<>();
+        Map<Long, DamagedFile> sums = new TreeMap<>();
+        long bytes = 0;
+        for (Map.Entry<Integer, List<DamagedFile>> fault : found.entrySet()) {
+            for (DamagedFile file : fault.getValue()) {
+                List<DamagedRange> all = ranges.computeIfAbsent(file.inode(), none -> new ArrayList<>());
+                file.ranges().forEach(range -> all.add(new DamagedRange(range.from(), range.to(), fault.getKey())));
+                sums.merge(
+                        file.inode(),
+                        file,
+                        (one, other) -> new DamagedFile(
+                                one.inode(),
+                                one.paths(),
+                                List.of(),
+                                one.bytes() + other.bytes(),
+                                one.moreRanges() + other.moreRanges()));
+                bytes += file.bytes();
+            }
+        }
+        List<FileDamage> files = new ArrayList<>();
+        ranges.forEach((inode, all) -> {
+            DamagedFile sum = sums.get(inode);
+            if (sum != null && files.size() < DamageReport.MAX_FILES) {
+                all.sort(Comparator.comparingLong(DamagedRange::from));
+                files.add(new FileDamage(inode, sum.paths(), all, sum.bytes(), sum.moreRanges()));
+            }
+        });
+        long garbage = places.faults().size() - found.size();
+        return new DamageReport(places.faults(), files, ranges.size() - files.size(), bytes, garbage);
+    }
+}

@@ -1,0 +1,263 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.BitSet;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.heal.HealParts;
+import org.opendedup.sar.heal.HealProgress;
+import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.heal.Healer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Heals damaged chunks of a volume: on request, and by itself soon after damage was found, and after content was stored
+ * of which the known copy is damaged. No collection and no arrangement runs meanwhile. Safe for use by many threads.
+ */
+public final class VolumeHeal {
+    private static final Logger log = LoggerFactory.getLogger(VolumeHeal.class);
+
+    /** Time from the first reason to heal to the pass, in milliseconds: a file that is written again has many. */
+    private static final long DELAY_MS = 10_000;
+
+    /** Time from a pass that failed to the next one, in milliseconds, if there is no new reason. */
+    private static final long RETRY_MS = 600_000;
+
+    /** Most containers remembered for a pass; with more, the pass looks at all. */
+    private static final int MAX_WANTED = 10_000;
+
+    private final VolumeContext context;
+    private final DamagedFrames damaged;
+    private final HealParts parts;
+    private final ScheduledThreadPoolExecutor thread;
+    /** Containers that the next pass looks at. Guarded by this, as are the next. */
+    private final Set<Long> wanted = new TreeSet<>();
+
+    private volatile HealPass pass = new HealPass(0, false, HealReport.NONE, null);
+    private boolean allWanted;
+    /** The next pass that is made by itself; null if nothing is wanted. */
+    private @Nullable ScheduledFuture<?> next;
+
+    private long delayMs = DELAY_MS;
+    private long retryMs = RETRY_MS;
+    private volatile boolean closing;
+
+    /** What a pass is to look at. */
+    private record Request(Set<Long> some, boolean all) {}
+
+    VolumeHeal(VolumeContext context, String name) {
+        this.context = context;
+        damaged = context.damaged();
+        parts = new HealParts(
+                context.metadata(),
+                context.containers(),
+                context.collector().index(),
+                context.committer(),
+                context.collector().uses(),
+                context.collector().pins(),
+                context.disk(),
+                context.tier()::copy);
+        thread = new ScheduledThreadPoolExecutor(1, Threads.named(name + "-heal"));
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        damaged.listen(this::request);
+        // A writer stores the content of such a chunk again: the pass finds the new copy by the index.
+        context.metadata().counts().listenToDamaged(chunk -> request(ChunkId.container(chunk)));
+        // Where copies are may be known now that was not before.
+        context.tier().whenAttached(this::newSources);
+        context.rebuilder().whenUpdated(this::newSources);
+    }
+
+    /** Sets how long after a request a pass begins, and how long after one that failed, in milliseconds. */
+    synchronized void setDelays(long afterRequest, long afterFailure) {
+        delayMs = afterRequest;
+        retryMs = afterFailure;
+    }
+
+    /** Makes a pass soon over one container, also over its directory. Does not wait. */
+    synchronized void request(long container) {
+        want(container);
+        schedule(delayMs);
+    }
+
+    private void want(long container) {
+        if (wanted.size() < MAX_WANTED) {
+            wanted.add(container);
+        } else {
+            allWanted = true;
+        }
+    }
+
+    private void newSources() {
+        if (unhealedChunks() > 0) {
+            requestAll();
+        }
+    }
+
+    /** Makes a pass over all containers with damaged chunks soon. Does not wait. */
+    synchronized void requestAll() {
+        allWanted = true;
+        schedule(delayMs);
+    }
+
+    private synchronized void schedule(long ms) {
+        ScheduledFuture<?> present = next;
+        if (closing || present != null && present.getDelay(TimeUnit.MILLISECONDS) <= ms) {
+            return;
+        }
+        if (present != null) {
+            present.cancel(false);
+        }
+        try {
+            next = thread.schedule(this::runRequested, ms, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            log.debug("the volume is being closed", e);
+        }
+    }
+
+    private synchronized Request takeWanted() {
+        Request taken = new Request(new TreeSet<>(wanted), allWanted);
+        wanted.clear();
+        allWanted = false;
+        if (next != null) {
+            next.cancel(false);
+            next = null;
+        }
+        return taken;
+    }
+
+    /** Keeps what a pass that failed was to look at, for a later one. */
+    private synchronized void giveBack(Request request) {
+        request.some().forEach(this::want);
+        allWanted |= request.all();
+        if (allWanted || !wanted.isEmpty()) {
+            schedule(retryMs);
+        }
+    }
+
+    private void runRequested() {
+        try {
+            run(false, soFar -> true);
+        } catch (InterruptedIOException e) {
+            log.debug("the healing was stopped", e);
+        } catch (NoSpaceException e) {
+            log.warn("damaged chunks are not healed, there is no room; it is tried again: {}", e.getMessage());
+        } catch (IOException | RuntimeException e) {
+            log.warn("damaged chunks are not healed; it is tried again: {}", e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Heals all damaged chunks for which the right bytes can be found, while the volume is in use. What is healed is
+     * durable when this returns. No collection or arrangement runs at the same time; one that waits begins after the
+     * present container.
+     *
+     * @throws InterruptedIOException if {@code progress} stopped it, or the volume is being closed
+     * @throws IOException if no place may be given back, or the disk fails; the message says why
+     */
+    public HealReport run(HealProgress progress) throws IOException {
+        return run(true, progress);
+    }
+
+    /** @param all whether all containers with damaged chunks are looked at; otherwise those that were requested */
+    private HealReport run(boolean all, HealProgress progress) throws IOException {
+        Request request = takeWanted();
+        boolean done = false;
+        try {
+            // A frame that a reader found damaged just now is marked first.
+            damaged.recordAll();
+            // Old places are given back. No chunk goes that an older backup of the metadata refers to.
+            context.collector().requireAllowed();
+            Healer healer = new Healer(parts, this::sound, soFar -> !closing && progress.examined(soFar));
+            HealReport report = healer.run(request.some(), all || request.all(), this::withoutCollections);
+            done = true;
+            return report;
+        } finally {
+            if (!done) {
+                giveBack(request);
+            }
+        }
+    }
+
+    private void withoutCollections(Healer.Part part) throws IOException {
+        context.collector().withoutCollections(isWanted -> {
+            part.run(isWanted);
+            return part;
+        });
+    }
+
+    /**
+     * Begins a pass over all containers with damaged chunks, and returns at once; if one that was asked for goes on
+     * already, returns that.
+     *
+     * @throws IOException if the volume is being closed
+     */
+    public synchronized HealPass start() throws IOException {
+        if (pass.running()) {
+            return pass;
+        }
+        HealPass begun = new HealPass(pass.number() + 1, true, HealReport.NONE, null);
+        try {
+            thread.execute(() -> runAsked(begun.number()));
+        } catch (RejectedExecutionException e) {
+            throw new IOException("the volume is being unmounted", e);
+        }
+        pass = begun;
+        return begun;
+    }
+
+    private void runAsked(long number) {
+        try {
+            HealReport report = run(soFar -> {
+                pass = new HealPass(number, true, soFar, null);
+                return true;
+            });
+            pass = new HealPass(number, false, report, null);
+        } catch (IOException | RuntimeException e) {
+            log.warn("damaged chunks are not healed: {}", e.getMessage(), e);
+            pass = new HealPass(number, false, pass.report(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Returns the pass that was asked for last; one with number 0 if there was none. */
+    public HealPass pass() {
+        return pass;
+    }
+
+    private void sound(long container, BitSet slots, boolean written) throws IOException {
+        damaged.healed(container, slots);
+        log.info(
+                written
+                        ? "container {} was written anew: {} damaged chunks are healed"
+                        : "container {}: {} chunks that were known as damaged are sound",
+                container,
+                slots.cardinality());
+    }
+
+    /** Returns the number of chunks healed since the volume was opened. */
+    public long healedChunks() {
+        return damaged.healedChunks();
+    }
+
+    /** Returns the number of chunks that are known to be damaged and not healed. */
+    public long unhealedChunks() {
+        return context.metadata().totals().stored().damagedChunks();
+    }
+
+    /**
+     * Makes a running pass end after its present container, and no other begin; does not wait. Who closes the collector
+     * after that waits for the end of the pass.
+     */
+    synchronized void stop() {
+        closing = true;
+        thread.shutdown();
+    }
+}

@@ -1,0 +1,132 @@
+package org.opendedup.sar.volume.backup;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.check.TableRebuild;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataSalvage;
+import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.backup.BackupFolder;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.posix.TimeStamps;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes a new metadata database of what can be read of a damaged one, record by record, while the volume is not in use.
+ * Tables of which a backup has a whole copy lose nothing. Then the container table is made anew from the packs, and the
+ * database is put in place as {@link MetadataRestore} does: the damaged one is kept, and no garbage is collected until
+ * an administrator accepts the result, because records that are lost may refer to it.
+ */
+public final class MetadataSalvager {
+    private static final long DATABASE_BYTES = 64 << 20;
+    /** Folder in the metadata folder with the files that are read. */
+    private static final String SOURCE = "salvaging";
+
+    /** Folder in the metadata folder with the copy of a backup. */
+    private static final String OLDER = "salvaging-backup";
+
+    private static final Logger log = LoggerFactory.getLogger(MetadataSalvager.class);
+
+    private MetadataSalvager() {}
+
+    /**
+     * Salvages the metadata of a volume.
+     *
+     * @param backups folders with backups, in which copies of damaged tables are looked for
+     * @return what was lost, and the files that cannot be read completely
+     * @throws CorruptionException if too much is damaged; nothing is changed
+     */
+    public static MetadataReport salvage(VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress)
+            throws IOException {
+        return salvage(locations, backups, progress, MetadataFolder.Steps.UNSEEN);
+    }
+
+    static MetadataReport salvage(
+            VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress, MetadataFolder.Steps steps)
+            throws IOException {
+        FileDirectory data = FileDirectory.open(locations.data());
+        try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
+            Path source = folder.path().resolve(SOURCE);
+            MetadataFolder.delete(source);
+            PrivateFiles.createFolders(source);
+            Path older = folder.path().resolve(OLDER);
+            MetadataFolder.delete(older);
+            Path target = folder.newDatabase();
+            try {
+                MetadataMend.gather(folder, source, backups);
+                PrivateFiles.createFolders(target);
+                return salvage(folder, source, () -> newest(backups, older), target, locations, data, progress);
+            } catch (IOException e) {
+                MetadataFolder.delete(target);
+                throw e;
+            } finally {
+                MetadataFolder.delete(source);
+                MetadataFolder.delete(older);
+            }
+        }
+    }
+
+    /** Copies the newest backup that is whole, and opens it. */
+    private static @Nullable KeyValueStore newest(List<Path> folders, Path copy) throws IOException {
+        for (Path place : folders) {
+            if (Files.isDirectory(place)) {
+                BackupFolder stored = new BackupFolder(FileDirectory.open(place));
+                List<Backup> newestFirst = new ArrayList<>(stored.list());
+                Collections.reverse(newestFirst);
+                for (Backup backup : newestFirst) {
+                    try {
+                        MetadataFolder.delete(copy);
+                        PrivateFiles.createFolders(copy);
+                        stored.copyTo(backup, FileDirectory.open(copy), BackupFolder.Steps.UNBOUND);
+                        return KeyValueStores.openRocksDb(copy, DATABASE_BYTES, false);
+                    } catch (CorruptionException e) {
+                        log.warn("backup {} of the metadata is damaged: {}", backup.number(), e.getMessage());
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    private static MetadataReport salvage(
+            MetadataFolder folder,
+            Path source,
+            MetadataSalvage.OlderMetadata older,
+            Path target,
+            VolumeConfig.Locations locations,
+            FileDirectory data,
+            CheckProgress progress)
+            throws IOException {
+        UUID volume;
+        MetadataSalvage.Result result;
+        try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, true)) {
+            result = MetadataSalvage.salvage(
+                    source, database, new PackLengths(data), older, TimeStamps.now(InstantSource.system()));
+            ContainerRecords records = ContainerRecords.open(database);
+            volume = records.header().volume();
+            new TableRebuild(data, records, VolumeIdentity.read(data, volume), progress).run();
+        }
+        MetadataFolder.delete(source);
+        BitSet first = new BitSet();
+        first.set(0);
+        Map<Long, BitSet> lostChunks = result.lostContainer() == 0 ? Map.of() : Map.of(result.lostContainer(), first);
+        return MetadataRestore.putInPlace(folder, target, volume, locations, data, lostChunks, result.lost());
+    }
+}

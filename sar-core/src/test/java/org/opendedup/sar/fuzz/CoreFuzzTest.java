@@ -1,0 +1,58 @@
+package org.opendedup.sar.fuzz;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.container.PackFuzz;
+import org.opendedup.sar.container.format.ContainerFormatFuzz;
+import org.opendedup.sar.metadata.MetadataFilesFuzz;
+import org.opendedup.sar.metadata.MetadataRecordsFuzz;
+import org.opendedup.sar.metadata.backup.BackupFormatFuzz;
+import org.opendedup.sar.ssd.SsdFormatFuzz;
+import org.opendedup.sar.volume.VolumeTextsFuzz;
+
+/** The seeds of the engine's fuzz targets, and changes of them; scripts/fuzz tries more. */
+class CoreFuzzTest {
+    static Stream<ParserSet> targets() {
+        return Stream.of(
+                ContainerFormatFuzz.parsers(),
+                PackFuzz.parsers(),
+                MetadataRecordsFuzz.parsers(),
+                MetadataFilesFuzz.parsers(),
+                BackupFormatFuzz.parsers(),
+                SsdFormatFuzz.parsers(),
+                VolumeTextsFuzz.parsers());
+    }
+
+    @ParameterizedTest
+    @MethodSource("targets")
+    void seedsAndTheirChangesGiveAValueOrTheDeclaredError(ParserSet parsers) {
+        assertTrue(parsers.seeds().size() >= 2);
+        FuzzInputs.run(parsers);
+    }
+
+    @Test
+    void controlAParserThatBelievesALengthIsNoticed() {
+        ParserSet parsers = new ParserSet().add("gullible", bytes -> fill(new byte[(bytes[0] & 0xff) << 20]));
+        parsers.parse(new byte[] {0, 1});
+        assertThrows(AssertionError.class, () -> parsers.parse(new byte[] {0, -1}));
+    }
+
+    @Test
+    void controlAnUndeclaredExceptionIsNoticed() {
+        ParserSet parsers = new ParserSet()
+                .addDeclaring("gullible", List.of(IOException.class), bytes -> Integer.parseInt("no number"));
+        assertThrows(AssertionError.class, () -> FuzzInputs.run(parsers));
+    }
+
+    private static void fill(byte[] claimed) {
+        Arrays.fill(claimed, (byte) 1);
+    }
+}

@@ -1,0 +1,94 @@
+package org.opendedup.sar.metadata;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.util.Objects;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/** Makes records that contradict others, each whole by itself, in a database that is not in use. */
+public final class MetadataDefects {
+    private MetadataDefects() {}
+
+    /** Changes the counts of a slot of the first container that has counts. */
+    public static void addReferences(KeyValueStore database, int slot, int references, int continuations)
+            throws IOException {
+        byte[] key;
+        byte[] value;
+        try (Cursor cursor = database.scan(Family.COUNT, Keys.FIRST, Keys.END)) {
+            if (!cursor.next()) {
+                throw new AssertionError("no counts");
+            }
+            key = cursor.key();
+            value = cursor.value();
+        }
+        long container = Keys.longAt(key, 0);
+        CountRecord record = CountRecord.decode(container, value, CountRecord.NO_GENERATION);
+        if (references != 0) {
+            record.add(container, slot, references);
+        }
+        if (continuations != 0) {
+            record.addContinuation(container, slot, continuations);
+        }
+        put(database, Family.COUNT, key, record.encode());
+    }
+
+    /** Puts a name, in place of another inode's if there is one. */
+    public static void putName(KeyValueStore database, long directory, String name, long inode, int type)
+            throws IOException {
+        NameHash hash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
+        byte[] bytes = name.getBytes(UTF_8);
+        put(database, Family.ENTRY, Keys.of(directory, hash.of(bytes), bytes), EntryFormat.encode(inode, type));
+    }
+
+    /** Makes a directory with a name, and does not count it anywhere. Returns its inode number. */
+    public static long makeDirectory(KeyValueStore database, long parent, String name, long inode) throws IOException {
+        putName(database, parent, name, inode, 0040000);
+        Inode made =
+                Inode.of(inode, 0040755, Inode.Times.ofCreation(1)).withLinks(2).withParent(parent);
+        put(database, Family.INODE, Keys.of(inode), InodeFormat.encode(made));
+        byte[] above = Objects.requireNonNull(database.get(Family.INODE, Keys.of(parent)));
+        Inode holder = InodeFormat.decode(parent, above);
+        put(database, Family.INODE, Keys.of(parent), InodeFormat.encode(holder.withLinks(holder.links() + 1)));
+        return inode;
+    }
+
+    /** Puts a record of dead pages that cannot be decoded. */
+    public static void putDamagedOrphan(KeyValueStore database, long inode) throws IOException {
+        put(database, Family.ORPHAN, Keys.of(inode), new byte[] {1});
+    }
+
+    /** Puts a record of dead pages of an inode. */
+    public static void putOrphan(KeyValueStore database, long inode, long fromPage) throws IOException {
+        put(database, Family.ORPHAN, Keys.of(inode), Namespace.encodeOrphan(fromPage));
+    }
+
+    /**
+     * Makes the last entry of a file's first recipe page refer to bytes that no chunk has.
+     *
+     * @param isPastTheEnd after the end of its chunk; otherwise in a slot that the container does not have
+     */
+    public static void changeLastReference(KeyValueStore database, long inode, boolean isPastTheEnd)
+            throws IOException {
+        byte[] key = Keys.of(inode, 0);
+        byte[] value = Objects.requireNonNull(database.get(Family.RECIPE, key));
+        RecipePage page = RecipeFormat.decode(key, value, 256 << 10);
+        int last = page.count() - 1;
+        RecipePage.Builder changed = new RecipePage.Builder();
+        changed.addRange(page, 0, page.start(last));
+        long chunk = isPastTheEnd ? page.chunkId(last) : ChunkId.of(ChunkId.container(page.chunkId(last)), 9_000);
+        int offset = page.chunkOffset(last) + (isPastTheEnd ? 1 << 20 : 0);
+        changed.add(chunk, offset, page.length(last), page.fingerprintPrefix(last));
+        put(database, Family.RECIPE, key, RecipeFormat.encode(key, changed.build()));
+    }
+
+    private static void put(KeyValueStore database, Family family, byte[] key, byte[] value) throws IOException {
+        try (Batch batch = database.batch()) {
+            batch.put(family, key, value);
+            batch.commit();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package org.opendedup.sar.sort;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
+
+class TupleSortTest {
+    private record Tuple(long key, long number) {}
+
+    @TempDir
+    Path folder;
+
+    private Directory scratch;
+
+    @BeforeEach
+    void open() throws IOException {
+        scratch = FileDirectory.open(folder);
+    }
+
+    /** With 10 tuples in memory there are more runs than are merged at once; with all of them, one. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 10, 1000, 1 << 20})
+    void whatDoesNotFitInMemoryIsSortedAndKeepsItsOrderWithinAKey(int tuplesInMemory) throws IOException {
+        Random random = new Random(TestSeed.next());
+        List<Tuple> tuples = new ArrayList<>();
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, tuplesInMemory * 2 * Long.BYTES, () -> {})) {
+            for (int i = 0; i < 3000; i++) {
+                Tuple tuple = new Tuple(random.nextInt(500) - 100, i);
+                tuples.add(tuple);
+                sort.add(new long[] {tuple.key, tuple.number});
+            }
+            tuples.sort(Comparator.comparingLong(Tuple::key));
+            assertEquals(tuples, read(sort.sorted(Long.MIN_VALUE)));
+            long from = random.nextInt(500) - 100;
+            assertEquals(tuples.stream().filter(tuple -> tuple.key >= from).toList(), read(sort.sorted(from)));
+            assertFalse(scratch.list().isEmpty());
+        }
+        assertEquals(List.of(), scratch.list());
+    }
+
+    @Test
+    void sortingIsStopped() throws IOException {
+        int[] fingerprintPrefixes = {0};
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, 2 * Long.BYTES, () -> {
+            if (++fingerprintPrefixes[0] == 1000) {
+                throw new InterruptedIOException("stopped");
+            }
+        })) {
+            assertThrows(InterruptedIOException.class, () -> {
+                for (int i = 0; i < 3000; i++) {
+                    sort.add(new long[] {i, i});
+                }
+            });
+        }
+        assertEquals(List.of(), scratch.list());
+    }
+
+    /** A level's runs are merged when it is full: a tuple is written once per level, not once per merge. */
+    @Test
+    void eachTupleIsWrittenOnceForEachLevel() throws IOException {
+        int[] flushes = {0};
+        int count = 32 * 32 * 2;
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, 2 * Long.BYTES, () -> flushes[0]++)) {
+            for (int i = 0; i < count; i++) {
+                sort.add(new long[] {i, i});
+            }
+            assertEquals(count, read(sort.sorted(0)).size());
+        }
+        // Runs of 1, of 32 and of 1024 tuples: a flush each.
+        assertEquals(count + count / 32 + count / 1024, flushes[0]);
+    }
+
+    @Test
+    void nothingSortedIsNothing() throws IOException {
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, 1 << 20, () -> {})) {
+            assertFalse(sort.sorted(0).next());
+        }
+        assertTrue(scratch.list().isEmpty());
+    }
+
+    private static List<Tuple> read(TupleSort.Cursor cursor) throws IOException {
+        List<Tuple> read = new ArrayList<>();
+        while (cursor.next()) {
+            read.add(new Tuple(cursor.get(0), cursor.get(1)));
+        }
+        return read;
+    }
+}

@@ -1,0 +1,346 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.volume.HookedStores.Call;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/**
+ * Cuts the power at each change that a pass of healing makes, and lets each call of the stores fail once. After that no
+ * read gives wrong bytes, no sound file loses a byte, and another pass heals everything.
+ */
+@Timeout(300)
+@Tag("slow")
+class HealCrashTest {
+    private static final int NEVER = Integer.MAX_VALUE;
+    private static final int BYTES = 600 << 10;
+    private static final int FOOTER_BYTES = 48;
+    /** An offset in the first frame's payload: behind its header and its list of at most a few KB. */
+    private static final int IN_FIRST_FRAME = 20 << 10;
+
+    private final long seed = TestSeed.next();
+    private final Map<String, byte[]> contents = new TreeMap<>();
+    private CrashDirectory data;
+    private CrashKeyValueStore metadata;
+
+    /** Whether the stores keep their promises while a pass runs; each control breaks one. */
+    enum Promise {
+        KEPT,
+        /** Bytes and names that the pass writes are not made durable. */
+        FORCE_DOES_NOTHING,
+        /** The old places are given back before the new ones are committed. */
+        COMMIT_IS_NOT_DURABLE
+    }
+
+    /** What of a container is damaged. */
+    enum Damage {
+        /** The payload of a frame. */
+        FRAME,
+        /** The whole directory, and the footer. */
+        DIRECTORY
+    }
+
+    /** Two sound files beside the damaged one, of which one has the same content. */
+    private void damage(Damage damage) throws IOException {
+        data = new CrashDirectory(seed);
+        metadata = new CrashKeyValueStore();
+        var config = VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256);
+        Volume.create(config, data, metadata, InstantSource.system());
+        SplittableRandom random = new SplittableRandom(seed);
+        for (String name : List.of("a", "other")) {
+            byte[] bytes = new byte[BYTES];
+            random.nextBytes(bytes);
+            contents.put(name, bytes);
+        }
+        StoredContainer[] first = new StoredContainer[1];
+        try (Volume volume = open(data, metadata)) {
+            GarbageTrial.store(volume, "a", contents.get("a"));
+        }
+        try (Volume volume = open(data, metadata)) {
+            GarbageTrial.store(volume, "other", contents.get("other"));
+            volume.context().metadata().containers().forEach(entry -> {
+                first[0] = first[0] == null ? entry.stored() : first[0];
+            });
+        }
+        String pack = PackFormat.fileName(first[0].pack());
+        byte[] bytes = data.contents(pack);
+        int at = (int) first[0].offset() + IN_FIRST_FRAME;
+        if (damage == Damage.FRAME) {
+            Arrays.fill(bytes, at, at + (8 << 10), (byte) 7);
+        } else {
+            int end = (int) (first[0].offset() + first[0].bytes());
+            int directoryBytes =
+                    ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(end - 8);
+            Arrays.fill(bytes, end - FOOTER_BYTES - directoryBytes, end, (byte) 7);
+        }
+        data.put(pack, bytes);
+        try (Volume volume = open(data, metadata)) {
+            volume.maintenance().scrub().run((totals, rest, next) -> true);
+            assertTrue(volume.maintenance().heal().unhealedChunks() > 0);
+            contents.put("b", contents.get("a"));
+            GarbageTrial.store(volume, "b", contents.get("b"));
+        }
+        // It remembers its batches, so that copies can be made of it any number of times.
+        metadata.crash(seed);
+    }
+
+    private static Volume open(Directory directory, KeyValueStore database) throws IOException {
+        var config = VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256);
+        VolumeStores stores = new VolumeStores(directory, database, ChunkIndexes.heap(), InstantSource.system());
+        return Volume.open(config, stores, Verification.CHECKSUMS);
+    }
+
+    private static void heal(Volume volume) throws IOException {
+        volume.maintenance().heal().run(soFar -> true);
+    }
+
+    /** What is wrong, also after another pass; only the damaged file may give errors before. */
+    private List<String> problems(Volume volume) throws IOException {
+        List<String> problems = new ArrayList<>();
+        contents.forEach((name, bytes) -> problems.addAll(problemsOf(volume, name, bytes, name.equals("a"))));
+        heal(volume);
+        contents.forEach((name, bytes) -> problems.addAll(problemsOf(volume, name, bytes, false)));
+        problems.addAll(VolumeChecker.check(volume));
+        if (volume.maintenance().heal().unhealedChunks() > 0) {
+            problems.add("chunks are still damaged");
+        }
+        if (!volume.maintenance()
+                .scrub()
+                .run((totals, rest, next) -> true)
+                .totals()
+                .isClean()) {
+            problems.add("a scrub found damage");
+        }
+        return problems;
+    }
+
+    private static List<String> problemsOf(Volume volume, String name, byte[] bytes, boolean mayFail) {
+        try {
+            return Arrays.equals(bytes, GarbageTrial.read(volume, name, bytes.length))
+                    ? List.of()
+                    : List.of(name + " has other bytes");
+        } catch (IOException e) {
+            return mayFail ? List.of() : List.of(name + ": " + e);
+        }
+    }
+
+    /** One pass, with a power cut or a fault during it. */
+    private final class Trial {
+        private final CrashDirectory directory;
+        private CrashKeyValueStore database;
+        private final Promise promise;
+        private final int at;
+        private final boolean inTheMiddle;
+        private final long crashSeed;
+        final List<String> changes = Collections.synchronizedList(new ArrayList<>());
+        private CrashDirectory left;
+        private boolean off;
+        private boolean healing;
+
+        Trial(Promise promise, int at, boolean inTheMiddle, long crashSeed) throws IOException {
+            this.promise = promise;
+            this.at = at;
+            this.inTheMiddle = inTheMiddle;
+            this.crashSeed = crashSeed;
+            directory = data.crash(crashSeed);
+            database = metadata.crash(0);
+        }
+
+        Trial run() throws IOException {
+            HookedStores stores = new HookedStores();
+            stores.hook = this::around;
+            Volume volume = open(stores.hooked(directory), stores.hooked(database));
+            healing = true;
+            database.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
+            try {
+                heal(volume);
+            } catch (IOException e) {
+                if (!off) {
+                    throw e;
+                }
+            }
+            synchronized (this) {
+                off |= at != NEVER;
+                healing = false;
+                if (left == null) {
+                    left = directory.crash(crashSeed);
+                }
+                database = database.crash(crashSeed);
+            }
+            VolumeInMemory.abandon(volume);
+            return this;
+        }
+
+        List<String> problemsLeft() {
+            try (Volume volume = open(left, database)) {
+                return problems(volume);
+            } catch (IOException | RuntimeException | AssertionError e) {
+                return List.of("after the crash: " + e);
+            }
+        }
+
+        private synchronized Object around(Call call) throws IOException {
+            if (off) {
+                throw new IOException("the power is off");
+            }
+            if (!healing || !call.isChange()) {
+                return call.proceed();
+            }
+            changes.add(call.toString());
+            if (changes.size() > at) {
+                off = true;
+                if (inTheMiddle) {
+                    leaveInTheMiddle(call);
+                }
+                throw new IOException("the power is cut");
+            }
+            boolean isForce = call.what().equals("force") || call.what().equals("sync");
+            return promise == Promise.FORCE_DOES_NOTHING && isForce ? null : call.proceed();
+        }
+
+        private void leaveInTheMiddle(Call call) throws IOException {
+            switch (call.what()) {
+                // Any part of these may be durable anyway.
+                case "force", "sync" -> {}
+                case "release" -> {
+                    directory.duringReleases(() -> left = directory.crash(crashSeed));
+                    call.proceed();
+                }
+                case "commit" -> {
+                    database.failNextCommits(1);
+                    try {
+                        call.proceed();
+                    } catch (IOException expected) {
+                        return;
+                    }
+                    throw new AssertionError("a commit that should fail succeeded");
+                }
+                default -> call.proceed();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "FORCE_DOES_NOTHING, FRAME",
+        "FORCE_DOES_NOTHING, DIRECTORY",
+        "COMMIT_IS_NOT_DURABLE, FRAME",
+        "COMMIT_IS_NOT_DURABLE, DIRECTORY"
+    })
+    void controlABrokenPromiseIsNoticed(Promise promise, Damage damage) throws IOException {
+        damage(damage);
+        int changes = new Trial(Promise.KEPT, NEVER, false, seed).run().changes.size();
+        boolean noticed = false;
+        for (int at = changes; at > 0 && !noticed; at--) {
+            try {
+                noticed = !new Trial(promise, at, false, seed + at)
+                        .run()
+                        .problemsLeft()
+                        .isEmpty();
+            } catch (IOException torn) {
+                noticed = true;
+            }
+        }
+        assertTrue(noticed, () -> promise + " is not noticed");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCrashAtAnyChangeLosesNothingAndTheNextPassHeals(Damage damage) throws IOException {
+        damage(damage);
+        List<String> all = new Trial(Promise.KEPT, NEVER, false, seed).run().changes;
+        for (int at = 0; at <= all.size(); at++) {
+            for (boolean inTheMiddle : new boolean[] {false, true}) {
+                String when = (inTheMiddle ? "in the middle of change " : "before change ") + at + " of ";
+                Trial tried = new Trial(Promise.KEPT, at, inTheMiddle, seed + at).run();
+                assertEquals(List.of(), tried.problemsLeft(), () -> when + tried.changes);
+            }
+        }
+        assertTrue(all.size() > 6, all::toString);
+    }
+
+    /** Each call of the stores fails once, reads included. */
+    @ParameterizedTest
+    @EnumSource
+    void aFaultAtAnyCallLosesNothingAndTheNextPassHeals(Damage damage) throws IOException {
+        damage(damage);
+        boolean[] failed = {true};
+        for (int at = 0; failed[0]; at++) {
+            int which = at;
+            failed[0] = false;
+            CrashDirectory directory = data.crash(seed + at);
+            CrashKeyValueStore database = metadata.crash(0);
+            HookedStores stores = new HookedStores();
+            int[] calls = new int[1];
+            boolean[] healing = new boolean[1];
+            String[] what = new String[1];
+            stores.hook = call -> {
+                synchronized (failed) {
+                    if (healing[0] && !failed[0] && calls[0]++ == which) {
+                        failed[0] = true;
+                        what[0] = call.toString();
+                        if (call.what().equals("force")) {
+                            directory.failForce(1);
+                        } else if (call.what().equals("release")) {
+                            directory.failRelease(1);
+                        } else if (call.what().equals("commit")) {
+                            database.failNextCommits(1);
+                        } else {
+                            throw new IOException("Input/output error");
+                        }
+                    }
+                }
+                return call.proceed();
+            };
+            Volume volume = open(stores.hooked(directory), stores.hooked(database));
+            try {
+                healing[0] = true;
+                try {
+                    heal(volume);
+                } catch (IOException expected) {
+                    assertTrue(failed[0], () -> "nothing failed: " + expected);
+                }
+                healing[0] = false;
+                if (volume.context().committer().stopped() != null) {
+                    volume.context().committer().resume();
+                }
+                assertEquals(List.of(), problems(volume), () -> "call " + which + ", " + what[0]);
+            } finally {
+                volume.close();
+            }
+            try (Volume again = open(directory, database)) {
+                assertArrayEquals(contents.get("a"), GarbageTrial.read(again, "a", BYTES), () -> "call " + which);
+            }
+        }
+    }
+}

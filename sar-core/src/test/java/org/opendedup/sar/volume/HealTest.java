@@ -1,0 +1,472 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.heal.HealParts;
+import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.heal.Healer;
+import org.opendedup.sar.heal.SsdCopies;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+
+/** Damaged chunks become whole again under their ids, from each source; wrong bytes never replace them. */
+final class HealTest {
+    private static final int MIB = 1 << 20;
+    private static final int CONTAINER_HEADER_BYTES = 32;
+    private static final int FRAME_HEADER_BYTES = 48;
+
+    @TempDir
+    Path folder;
+
+    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
+    private final Map<String, byte[]> contents = new HashMap<>();
+    private VolumeConfig config;
+    private Volume volume;
+
+    @BeforeEach
+    void make() throws IOException {
+        config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
+        Volume.create(config);
+        volume = Volume.open(config);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    private void reopen() throws IOException {
+        volume.close();
+        volume = Volume.open(config);
+    }
+
+    private byte[] store(String name, int bytes) throws IOException {
+        byte[] data = new byte[bytes];
+        random.nextBytes(data);
+        write(name, data);
+        return data;
+    }
+
+    private void write(String name, byte[] data) throws IOException {
+        GarbageTrial.store(volume, name, data);
+        contents.put(name, data);
+    }
+
+    private byte[] read(String name) throws IOException {
+        return GarbageTrial.read(volume, name, contents.get(name).length);
+    }
+
+    private long damagedChunks() {
+        return volume.maintenance().heal().unhealedChunks();
+    }
+
+    private HealReport heal() throws IOException {
+        return volume.maintenance().heal().run(soFar -> true);
+    }
+
+    private List<PackedContainer> containers() throws IOException {
+        return PackedContainer.in(config.locations().data());
+    }
+
+    /** Damages the first frame of each container, in its payload: no chunk of the byte is what was written. */
+    private void damageFrames() throws IOException {
+        for (PackedContainer container : containers()) {
+            ByteBuffer all = ByteBuffer.wrap(container.read()).order(ByteOrder.LITTLE_ENDIAN);
+            int frame = CONTAINER_HEADER_BYTES;
+            int list = all.getInt(frame + 28);
+            int stored = all.getInt(frame + 36);
+            byte[] zeros = new byte[stored];
+            container.overwrite(frame + FRAME_HEADER_BYTES + list, zeros);
+        }
+    }
+
+    private void storeAndDamage() throws IOException {
+        store("a", 3 * MIB);
+        volume.close();
+        damageFrames();
+        volume = Volume.open(config);
+        assertTrue(volume.maintenance()
+                        .scrub()
+                        .run((totals, rest, next) -> true)
+                        .totals()
+                        .damagedFrames()
+                > 0);
+        assertTrue(damagedChunks() > 0);
+        assertThrows(IOException.class, () -> read("a"));
+    }
+
+    private void assertWhole() throws IOException {
+        assertEquals(0, damagedChunks());
+        for (Map.Entry<String, byte[]> file : contents.entrySet()) {
+            assertArrayEquals(file.getValue(), read(file.getKey()), file.getKey());
+        }
+        assertTrue(volume.maintenance()
+                .scrub()
+                .run((totals, rest, next) -> true)
+                .totals()
+                .isClean());
+    }
+
+    @Test
+    void whatIsWrittenAgainHealsEveryFileAtOnceAndAfterARemount() throws IOException {
+        storeAndDamage();
+        write("b", contents.get("a"));
+        assertThrows(IOException.class, () -> read("a"), "control: the new copy alone heals nothing");
+        long damaged = damagedChunks();
+        HealReport report = heal();
+        assertEquals(damaged, report.fromCopies(), report::toString);
+        assertEquals(List.of(), report.unhealed());
+        assertWhole();
+        reopen();
+        assertWhole();
+        long unique = volume.statistics().uniqueBytes();
+        write("c", contents.get("a"));
+        assertEquals(unique, volume.statistics().uniqueBytes(), "the content is referred to again");
+    }
+
+    @Test
+    void withoutASourceNothingChangesAndThePassSaysWhatIsMissing() throws IOException {
+        storeAndDamage();
+        long damaged = damagedChunks();
+        HealReport report = heal();
+        assertEquals(0, report.healedChunks(), report::toString);
+        assertEquals(damaged, report.unhealedChunks(), report::toString);
+        assertTrue(report.unhealed().get(0).reason().contains("found nowhere else"), report::toString);
+        assertEquals(damaged, damagedChunks());
+        reopen();
+        write("b", contents.get("a"));
+        reopen();
+        assertEquals(damaged, heal().fromCopies(), "a later mount finds the copies by the index");
+        assertWhole();
+    }
+
+    @Test
+    void aFrameOfWhichOnlyTheChecksumIsDamagedIsHealedFromItself() throws IOException {
+        store("a", 3 * MIB);
+        volume.close();
+        for (PackedContainer container : containers()) {
+            // A byte of the header that only the checksum covers.
+            container.flipBit(CONTAINER_HEADER_BYTES + 6);
+        }
+        volume = Volume.open(config);
+        assertThrows(IOException.class, () -> read("a"));
+        volume.maintenance().scrub().run((totals, rest, next) -> true);
+        long damaged = damagedChunks();
+        assertEquals(damaged, heal().fromFrame());
+        assertWhole();
+        reopen();
+        assertWhole();
+    }
+
+    @Test
+    void chunksThatAreSoundAreOnlyTakenBack() throws IOException {
+        store("a", MIB);
+        reopen();
+        long container = firstContainer();
+        volume.context().damaged().found(container, -1, 0, 2, new IOException("a test says so"));
+        HealReport report = heal();
+        assertEquals(2, report.sound(), report::toString);
+        assertWhole();
+    }
+
+    private long firstContainer() throws IOException {
+        List<Long> found = new ArrayList<>();
+        volume.context().containers().forEachContainer(found::add);
+        return found.get(0);
+    }
+
+    /** A pass with another SSD, or another index. */
+    private HealReport healWith(SsdCopies ssd, ChunkIndex index) throws IOException {
+        VolumeContext context = volume.context();
+        context.damaged().recordAll();
+        HealParts parts = new HealParts(
+                context.metadata(),
+                context.containers(),
+                index,
+                context.committer(),
+                context.collector().uses(),
+                context.collector().pins(),
+                context.disk(),
+                ssd);
+        Healer.Marks marks = (container, slots, written) -> context.damaged().markSound(container, slots);
+        return new Healer(parts, marks, soFar -> true)
+                .run(
+                        Set.of(),
+                        true,
+                        part -> context.collector().withoutCollections(isWanted -> {
+                            part.run(isWanted);
+                            return part;
+                        }));
+    }
+
+    /** Remembers all chunks, as an SSD with copies of them would. */
+    private Map<Long, byte[]> allChunks() throws IOException {
+        Map<Long, byte[]> chunks = new HashMap<>();
+        var store = volume.context().containers();
+        store.forEachContainer(container -> {
+            try {
+                SealedContainer directory = store.directory(container);
+                for (int slot = 0; slot < directory.slots(); slot++) {
+                    long chunk = ChunkId.of(container, slot);
+                    var frame = store.frame(container, store.frameOf(chunk), true);
+                    byte[] bytes = new byte[frame.length(slot)];
+                    System.arraycopy(frame.data(), frame.offset(slot), bytes, 0, bytes.length);
+                    chunks.put(chunk, bytes);
+                }
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        return chunks;
+    }
+
+    @Test
+    void copiesOnTheSsdHeal() throws IOException {
+        store("a", 3 * MIB);
+        reopen();
+        Map<Long, byte[]> onSsd = allChunks();
+        volume.close();
+        damageFrames();
+        volume = Volume.open(config);
+        volume.maintenance().scrub().run((totals, rest, next) -> true);
+        long damaged = damagedChunks();
+        HealReport report = healWith(
+                (chunk, length, prefix) -> onSsd.get(chunk),
+                volume.context().collector().index());
+        assertEquals(damaged, report.fromSsd(), report::toString);
+        assertWhole();
+        reopen();
+        assertWhole();
+    }
+
+    @Test
+    void wrongBytesAreRefused() throws IOException {
+        storeAndDamage();
+        long damaged = damagedChunks();
+        HealReport report = healWith(
+                (chunk, length, prefix) -> new byte[length],
+                volume.context().collector().index());
+        assertEquals(0, report.healedChunks(), report::toString);
+        assertEquals(damaged, damagedChunks());
+        assertThrows(IOException.class, () -> read("a"));
+    }
+
+    @Test
+    void aCopyToWhichTheIndexDoesNotLeadIsFoundInTheDirectories() throws IOException {
+        storeAndDamage();
+        write("b", contents.get("a"));
+        reopen();
+        long damaged = damagedChunks();
+        ChunkIndex index = volume.context().collector().index();
+        // The index leads to the damaged copies themselves, as if it had been rebuilt in another order.
+        volume.context().metadata().containers().forEach(entry -> {
+            if (entry.damagedSlots() > 0) {
+                SealedContainer directory = volume.context().containers().directory(entry.container());
+                for (int slot = 0; slot < directory.slots(); slot++) {
+                    index.insert(
+                            directory.fingerprints(), slot * Fingerprints.BYTES, ChunkId.of(entry.container(), slot));
+                }
+            }
+        });
+        HealReport report = heal();
+        assertEquals(damaged, report.fromCopies(), report::toString);
+        assertWhole();
+    }
+
+    @Test
+    void aFrameStaysAsItIsWhileOneOfItsChunksIsMissing() throws IOException {
+        storeAndDamage();
+        byte[] half = new byte[MIB];
+        System.arraycopy(contents.get("a"), 0, half, 0, 20 << 10);
+        write("half", half);
+        HealReport report = heal();
+        assertFalse(report.unhealed().isEmpty(), report::toString);
+        assertArrayEquals(half, read("half"));
+        assertThrows(IOException.class, () -> read("a"));
+        write("b", contents.get("a"));
+        assertEquals(List.of(), heal().unhealed());
+        assertWhole();
+    }
+
+    @Test
+    void collectionsAndScrubsGoOnWithHealedContainers() throws IOException {
+        storeAndDamage();
+        write("b", contents.get("a"));
+        heal();
+        volume.unlink(Inode.ROOT, "b".getBytes(UTF_8));
+        contents.remove("b");
+        volume.sync();
+        volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+        assertWhole();
+        reopen();
+        assertWhole();
+    }
+
+    @Test
+    void aPassCanBeStopped() throws IOException {
+        storeAndDamage();
+        assertThrows(
+                InterruptedIOException.class, () -> volume.maintenance().heal().run(soFar -> false));
+        BitSet damaged = volume.context().metadata().counts().damaged(firstContainer());
+        assertTrue(damaged.cardinality() > 0, "it stays as it was");
+    }
+
+    private void awaitHealed() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+        while (damagedChunks() > 0) {
+            assertTrue(System.nanoTime() < deadline, "not within a minute");
+            Thread.sleep(20);
+        }
+    }
+
+    @Test
+    void contentThatIsWrittenAgainStartsAPass() throws Exception {
+        storeAndDamage();
+        reopen();
+        // The pass begins when the content is stored.
+        volume.maintenance().heal().setDelays(2000, 2000);
+        write("b", contents.get("a"));
+        awaitHealed();
+        assertWhole();
+    }
+
+    @Test
+    void aScrubThatFindsDamageStartsAPass() throws Exception {
+        store("a", 3 * MIB);
+        volume.close();
+        for (PackedContainer container : containers()) {
+            container.flipBit(CONTAINER_HEADER_BYTES + 6);
+        }
+        volume = Volume.open(config);
+        volume.maintenance().heal().setDelays(0, 0);
+        volume.maintenance().scrub().run((totals, rest, next) -> true);
+        awaitHealed();
+        assertWhole();
+    }
+
+    @Test
+    void aReadThatFindsDamageStartsAPass() throws Exception {
+        store("a", 3 * MIB);
+        volume.close();
+        for (PackedContainer container : containers()) {
+            container.flipBit(CONTAINER_HEADER_BYTES + 6);
+        }
+        volume = Volume.open(config);
+        volume.maintenance().heal().setDelays(0, 0);
+        assertThrows(IOException.class, () -> read("a"));
+        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+        while (volume.maintenance().heal().healedChunks() == 0) {
+            assertTrue(System.nanoTime() < deadline, "not within a minute");
+            Thread.sleep(20);
+        }
+        heal();
+        assertWhole();
+    }
+
+    @Test
+    void anIndexThatWasMadeAnewStartsAPass() throws Exception {
+        storeAndDamage();
+        write("b", contents.get("a"));
+        volume.close();
+        try (Stream<Path> files = Files.walk(config.locations().hashDb())) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Files.delete(file);
+            }
+        }
+        volume = Volume.open(config);
+        awaitHealed();
+        assertWhole();
+    }
+
+    @Test
+    void aPassThatFailsKeepsWhatItWasToLookAt() throws Exception {
+        store("a", MIB);
+        reopen();
+        VolumeHeal heal = volume.maintenance().heal();
+        heal.setDelays(0, 1);
+        AtomicInteger refusals = new AtomicInteger(3);
+        volume.context().collector().permit(() -> {
+            if (refusals.getAndDecrement() > 0) {
+                throw new IOException("not now");
+            }
+        });
+        volume.context().damaged().found(firstContainer(), -1, 0, 2, new IOException("a test says so"));
+        awaitHealed();
+        assertTrue(refusals.get() < 0, "it was refused three times before");
+    }
+
+    /** A collection that waits begins before the pass is at its end. */
+    @Test
+    void aPassLetsACollectionBeginBetweenTwoContainers() throws Exception {
+        for (int i = 0; i < 4; i++) {
+            store("f" + i, MIB);
+            reopen();
+        }
+        List<Long> all = new ArrayList<>();
+        volume.context().containers().forEachContainer(all::add);
+        assertTrue(all.size() > 2, all::toString);
+        volume.maintenance().heal().setDelays(TimeUnit.HOURS.toMillis(1), TimeUnit.HOURS.toMillis(1));
+        for (long container : all) {
+            volume.context().damaged().found(container, -1, 0, 1, new IOException("a test says so"));
+        }
+        AtomicLong healedBefore = new AtomicLong(-1);
+        Thread[] other = new Thread[1];
+        volume.maintenance().heal().run(soFar -> {
+            if (soFar.containers() == 1 && other[0] == null) {
+                other[0] = new Thread(() -> {
+                    try {
+                        volume.context().collector().withoutCollections(isWanted -> {
+                            healedBefore.set(volume.maintenance().heal().healedChunks());
+                            return isWanted;
+                        });
+                    } catch (IOException e) {
+                        throw new AssertionError(e);
+                    }
+                });
+                other[0].start();
+                while (other[0].getState() == Thread.State.NEW || other[0].getState() == Thread.State.RUNNABLE) {
+                    Thread.onSpinWait();
+                }
+            }
+            return true;
+        });
+        other[0].join();
+        assertTrue(healedBefore.get() > 0 && healedBefore.get() < all.size(), healedBefore::toString);
+        assertWhole();
+    }
+}

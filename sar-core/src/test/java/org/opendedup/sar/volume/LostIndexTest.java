@@ -1,0 +1,172 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+
+/** The fingerprint index of an open volume is deleted: everything is served, and the index is made anew. */
+@Timeout(300)
+class LostIndexTest {
+    private static final String LOOK = "sar.index.look.ms";
+    private static final int BYTES = 3 << 20;
+
+    @TempDir
+    private Path folder;
+
+    private VolumeConfig config;
+    private byte[] content;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        System.setProperty(LOOK, "20");
+        config = VolumeConfigs.in(folder, 100L << 30, Chunking.SHA256);
+        Volume.create(config);
+        content = new byte[BYTES];
+        new Random(TestSeed.next()).nextBytes(content);
+    }
+
+    @AfterEach
+    void lookAsUsual() {
+        System.clearProperty(LOOK);
+    }
+
+    private interface Loss {
+        void of(Path hashDb) throws IOException;
+    }
+
+    private static void empty(Path hashDb) throws IOException {
+        try (Stream<Path> all = Files.walk(hashDb)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                if (!path.equals(hashDb)) {
+                    Files.delete(path);
+                }
+            }
+        }
+    }
+
+    private static void write(Volume volume, String name, byte[] bytes) throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(1, 1))
+                .inode();
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.wrap(bytes));
+        volume.sync(file);
+        volume.close(file);
+        volume.forget(inode, 1);
+    }
+
+    private static byte[] read(Volume volume, String name) throws IOException {
+        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
+        OpenFile file = volume.open(inode, false);
+        try {
+            ByteBuffer found =
+                    ByteBuffer.allocate((int) volume.attributes(inode).size());
+            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
+            return found.array();
+        } finally {
+            volume.close(file);
+            volume.forget(inode, 1);
+        }
+    }
+
+    private static long chunks(Volume volume) throws IOException {
+        return volume.statistics().chunks();
+    }
+
+    @Test
+    void anIndexThatIsDeletedWhileTheVolumeIsOpenIsMadeAnew() throws Exception {
+        List<Loss> losses = List.of(
+                LostIndexTest::empty,
+                hashDb -> {
+                    empty(hashDb);
+                    Files.delete(hashDb);
+                },
+                hashDb -> {
+                    Path away = folder.resolve("away");
+                    if (Files.exists(away)) {
+                        empty(away);
+                        Files.delete(away);
+                    }
+                    Files.move(hashDb, away);
+                    Files.createDirectory(hashDb);
+                });
+        int round = 0;
+        try (Volume volume = Volume.open(config)) {
+            write(volume, "first", content);
+        }
+        try (Volume volume = Volume.open(config)) {
+            for (Loss loss : losses) {
+                round++;
+                loss.of(config.locations().hashDb());
+                assertArrayEquals(content, read(volume, "first"), "round " + round);
+                byte[] own = new byte[BYTES / 4];
+                new Random(round).nextBytes(own);
+                write(volume, "while-lost-" + round, own);
+                awaitIndex(volume);
+                long before = chunks(volume);
+                write(volume, "again-" + round, content);
+                assertEquals(before, chunks(volume), "round " + round + ": duplicates were stored again");
+                assertArrayEquals(own, read(volume, "while-lost-" + round));
+                assertEquals(List.of(), VolumeChecker.check(volume));
+            }
+        }
+        try (Volume volume = Volume.open(config)) {
+            long before = chunks(volume);
+            write(volume, "after-a-mount", content);
+            assertEquals(before, chunks(volume));
+            assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+    }
+
+    /** Waits until there is an index on the disk again that has everything. */
+    private void awaitIndex(Volume volume) throws Exception {
+        while (!hasDatabase()
+                || !volume.condition().index().complete()
+                || volume.condition().index().updating()) {
+            Thread.sleep(10);
+        }
+    }
+
+    private boolean hasDatabase() throws IOException {
+        Path hashDb = config.locations().hashDb();
+        if (!Files.isDirectory(hashDb)) {
+            return false;
+        }
+        try (Stream<Path> all = Files.walk(hashDb)) {
+            return all.anyMatch(path -> path.endsWith("CURRENT"));
+        }
+    }
+
+    @Test
+    void controlWithoutLookingNoIndexIsMade() throws Exception {
+        System.setProperty(LOOK, "1000000000");
+        try (Volume volume = Volume.open(config)) {
+            write(volume, "first", content);
+            empty(config.locations().hashDb());
+            assertArrayEquals(content, read(volume, "first"));
+            write(volume, "second", Arrays.copyOf(content, BYTES / 2));
+            assertFalse(hasDatabase());
+        }
+    }
+}

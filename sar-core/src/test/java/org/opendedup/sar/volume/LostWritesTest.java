@@ -1,0 +1,207 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/**
+ * Bytes that are written into a file whose recipe cannot be read: kept while that may pass, and otherwise reported. In
+ * each test the recipe is only in the database when the bytes are written.
+ */
+@Timeout(120)
+class LostWritesTest {
+    private static final int BYTES = 300_000;
+    private static final int ATTEMPTS = 10;
+    private static final byte[] NAME = "file".getBytes(UTF_8);
+
+    private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 1L << 40, Chunking.VARIABLE_SHA256);
+    private final HookedStores stores = new HookedStores();
+    private final byte[] content = new byte[BYTES];
+    private Volume volume;
+    private long inode;
+
+    /** Makes the exception of a read that fails. */
+    private interface Failing {
+        IOException make();
+    }
+
+    @BeforeEach
+    void write() throws IOException {
+        CrashDirectory containers = new CrashDirectory(1);
+        var metadata = stores.hooked(KeyValueStores.heap());
+        VolumeStores all = new VolumeStores(containers, metadata, ChunkIndexes.heap(), InstantSource.system());
+        Volume.create(config, containers, metadata, InstantSource.system());
+        volume = Volume.open(config, all, Verification.CHECKSUMS);
+        inode = volume.makeNode(Inode.ROOT, NAME, 0100644, 0, new Owner(0, 0)).inode();
+        new Random(1).nextBytes(content);
+        write(0, content);
+        volume.close();
+        volume = Volume.open(config, all, Verification.CHECKSUMS);
+        inode = volume.lookup(Inode.ROOT, NAME).inode();
+        byte[] more = new byte[BYTES / 2];
+        new Random(2).nextBytes(more);
+        write(1000, more);
+        System.arraycopy(more, 0, content, 1000, more.length);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        reads(null);
+        volume.close();
+    }
+
+    private void write(long offset, byte[] bytes) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        try {
+            volume.write(file, offset, ByteBuffer.wrap(bytes));
+        } finally {
+            volume.close(file);
+        }
+    }
+
+    private void fsync() throws IOException {
+        OpenFile file = volume.open(inode, true);
+        try {
+            volume.sync(file);
+        } finally {
+            volume.close(file);
+        }
+    }
+
+    private byte[] read(int length) throws IOException {
+        ByteBuffer found = ByteBuffer.allocate(length);
+        OpenFile file = volume.open(inode, false);
+        try {
+            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {
+                // Until the end.
+            }
+        } finally {
+            volume.close(file);
+        }
+        return found.array();
+    }
+
+    /** From now on reads of recipes fail so, or work if it is null. */
+    private void reads(Failing failing) {
+        stores.hook = call -> {
+            if (failing != null && call.what().equals("get") && call.file().equals("RECIPE")) {
+                throw failing.make();
+            }
+            return call.proceed();
+        };
+    }
+
+    private void fail() {
+        reads(() -> new IOException("Input/output error"));
+    }
+
+    private void damage() {
+        reads(() -> new CorruptionException("a recipe", 0, "a page", "nothing of use"));
+    }
+
+    private void storeInTheBackground() {
+        volume.context().writer().storeEverythingLogging();
+    }
+
+    private long waitingBytes() {
+        return volume.context().writer().dirtyBytes().values().stream()
+                .mapToLong(Long::longValue)
+                .sum();
+    }
+
+    @Test
+    void aBurstOfErrorsLosesNothingAndMeanwhileTheBytesAreRead() throws IOException {
+        fail();
+        for (int i = 0; i < ATTEMPTS; i++) {
+            storeInTheBackground();
+            assertThrows(IOException.class, this::fsync);
+            assertThrows(IOException.class, volume::sync);
+            assertEquals(BYTES / 2, waitingBytes());
+        }
+        OpenFile file = volume.open(inode, false);
+        ByteBuffer kept = ByteBuffer.allocate(BYTES / 2);
+        volume.read(file, 1000, kept);
+        volume.close(file);
+        reads(null);
+        fsync();
+        volume.sync();
+        assertEquals(0, waitingBytes());
+        assertEquals(0, volume.context().dirtyBudget().usedBytes());
+        assertArrayEquals(content, read(BYTES));
+        assertEquals(ByteBuffer.wrap(content, 1000, BYTES / 2), kept.flip());
+    }
+
+    @Test
+    void bytesThatAreGivenUpInTheBackgroundAreReportedByOneSyncOfAll() throws IOException {
+        damage();
+        storeInTheBackground();
+        assertEquals(0, waitingBytes());
+        assertEquals(0, volume.context().dirtyBudget().usedBytes());
+        reads(null);
+        assertThrows(IOException.class, volume::sync);
+        volume.sync();
+        assertThrows(IOException.class, this::fsync, "a file reports it too");
+    }
+
+    @Test
+    void aSyncThatGivesBytesUpReportsItOnce() throws IOException {
+        damage();
+        assertThrows(CorruptionException.class, volume::sync);
+        reads(null);
+        volume.sync();
+    }
+
+    @Test
+    void bytesThatWaitAreDroppedWithTheirFile() throws IOException {
+        fail();
+        storeInTheBackground();
+        assertTrue(volume.context().dirtyBudget().usedBytes() > 0);
+        volume.unlink(Inode.ROOT, NAME);
+        volume.forget(inode, 1);
+        assertEquals(0, volume.context().dirtyBudget().usedBytes());
+        reads(null);
+        volume.sync();
+    }
+
+    @Test
+    void bytesThatWaitAreDroppedWhenTheFileIsTruncated() throws IOException {
+        fail();
+        storeInTheBackground();
+        reads(null);
+        volume.change(inode, AttributeChange.ofSize(0));
+        assertEquals(0, volume.context().dirtyBudget().usedBytes());
+        volume.sync();
+        assertArrayEquals(new byte[BYTES], read(BYTES));
+    }
+
+    @Test
+    void anUnmountThatCannotStoreThemSaysSo() throws IOException {
+        fail();
+        storeInTheBackground();
+        assertThrows(UnsavedChangesException.class, volume::close);
+    }
+}

@@ -1,0 +1,290 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.check.Finding;
+import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.check.TableRebuild;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataDefects;
+import org.opendedup.sar.metadata.MetadataRepair;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.posix.Owner;
+
+/**
+ * A power cut at each write of a repair, of quarantine files and of the database: what was replaced is in a quarantine
+ * file, and a second repair leaves nothing to find.
+ */
+class RepairCrashTest {
+    private static final int KIB = 1 << 10;
+    private static final byte[] END = {(byte) 0xff};
+
+    /** Records that only a repair by corrections changes; the container table is made anew from the packs. */
+    private static final Set<Family> KEPT = Set.of(Family.COUNT, Family.INODE, Family.ENTRY, Family.ORPHAN);
+
+    /** Which write of a repair fails. */
+    private enum Cut {
+        APPEND,
+        FORCE,
+        COMMIT
+    }
+
+    @TempDir
+    Path folder;
+
+    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
+    private Directory data;
+    /** The damaged database: family, key and value, each as in a quarantine file. */
+    private final Map<String, byte[]> damaged = new TreeMap<>();
+
+    private int scratches;
+
+    @BeforeEach
+    void make() throws IOException {
+        VolumeConfig config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
+        Volume.create(config);
+        long directory;
+        long file;
+        try (Volume volume = Volume.open(config)) {
+            directory = volume.makeDirectory(Inode.ROOT, "directory".getBytes(UTF_8), 0755, new Owner(1, 1))
+                    .inode();
+            byte[] contents = new byte[700 * KIB];
+            random.nextBytes(contents);
+            GarbageTrial.store(volume, "file", contents);
+            file = volume.lookup(Inode.ROOT, "file".getBytes(UTF_8)).inode();
+            volume.sync();
+        }
+        data = FileDirectory.open(config.locations().data());
+        try (KeyValueStore database =
+                KeyValueStores.openRocksDb(config.locations().metadata(), 32 << 20, false)) {
+            MetadataDefects.addReferences(database, 1, 5, 1);
+            long below = MetadataDefects.makeDirectory(database, directory, "below", 1_000);
+            MetadataDefects.putName(database, below, "above", directory, 0040000);
+            MetadataDefects.putName(database, Inode.ROOT, "nobody", 2_000, 0100000);
+            MetadataDefects.putDamagedOrphan(database, file);
+            for (Family family : Family.values()) {
+                try (Cursor cursor = database.scan(family, new byte[0], END)) {
+                    while (cursor.next()) {
+                        damaged.put(name(family, cursor.key()), cursor.value());
+                    }
+                }
+            }
+        }
+    }
+
+    private static String name(Family family, byte[] key) {
+        return family.name().toLowerCase(Locale.ROOT) + " " + HexFormat.of().formatHex(key);
+    }
+
+    private CrashKeyValueStore damagedStore() throws IOException {
+        CrashKeyValueStore store = new CrashKeyValueStore();
+        try (Batch batch = store.batch()) {
+            for (Map.Entry<String, byte[]> record : damaged.entrySet()) {
+                String[] parts = record.getKey().split(" ");
+                batch.put(
+                        Family.valueOf(parts[0].toUpperCase(Locale.ROOT)),
+                        HexFormat.of().parseHex(parts[1]),
+                        record.getValue());
+            }
+            batch.commit();
+        }
+        return store;
+    }
+
+    private StoredVolume.Scratch scratch() {
+        return new StoredVolume.Scratch(new CrashDirectory(scratches++), () -> {});
+    }
+
+    /** Counts the batches of a repair, and fails the one that the test names. */
+    private static final class Commits {
+        private final CrashKeyValueStore store;
+        private int left;
+
+        Commits(CrashKeyValueStore store, int left) {
+            this.store = store;
+            this.left = left;
+        }
+
+        void before() {
+            if (left-- == 0) {
+                store.failNextCommits(1);
+            }
+        }
+    }
+
+    /** A store whose commits are counted. */
+    private record Counted(CrashKeyValueStore store, Commits commits) implements KeyValueStore {
+        @Override
+        public byte[] get(Family family, byte[] key) throws IOException {
+            return store.get(family, key);
+        }
+
+        @Override
+        public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
+            return store.scan(family, from, to);
+        }
+
+        @Override
+        public Batch batch() {
+            Batch batch = store.batch();
+            return new Batch() {
+                @Override
+                public void put(Family family, byte[] key, byte[] value) throws IOException {
+                    batch.put(family, key, value);
+                }
+
+                @Override
+                public void delete(Family family, byte[] key) throws IOException {
+                    batch.delete(family, key);
+                }
+
+                @Override
+                public void commit() throws IOException {
+                    commits.before();
+                    batch.commit();
+                }
+
+                @Override
+                public void close() {
+                    batch.close();
+                }
+            };
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Repairs as {@link OfflineCheck#repair} does. */
+    private void repair(KeyValueStore database, Directory quarantine) throws IOException {
+        long changes = 1;
+        for (int round = 0; round < 8 && changes > 0; round++) {
+            ContainerRecords records = ContainerRecords.open(database);
+            new TableRebuild(
+                            data,
+                            records,
+                            VolumeIdentity.read(data, records.header().volume()),
+                            (step, done, of) -> {})
+                    .run();
+            MetadataRepair repair = new MetadataRepair(database, quarantine, 1);
+            StoredVolume.correct(data, database, scratch(), repair, (step, done, of) -> {});
+            changes = repair.finish();
+        }
+    }
+
+    private List<Finding> findings(KeyValueStore database) throws IOException {
+        return StoredVolume.unmounted(data, database, "pool0", scratch())
+                .check((step, done, of) -> {})
+                .findings();
+    }
+
+    /** Returns the records that were replaced or removed, and that no quarantine file has. */
+    private List<String> lost(KeyValueStore database, CrashDirectory folder) throws IOException {
+        Set<String> kept = new HashSet<>();
+        for (String file : folder.list()) {
+            if (file.startsWith(MetadataRepair.QUARANTINE)) {
+                kept.addAll(List.of(new String(folder.contents(file), US_ASCII).split("\n")));
+            }
+        }
+        List<String> lost = new ArrayList<>();
+        for (Map.Entry<String, byte[]> record : damaged.entrySet()) {
+            String[] parts = record.getKey().split(" ");
+            Family family = Family.valueOf(parts[0].toUpperCase(Locale.ROOT));
+            byte[] now = database.get(family, HexFormat.of().parseHex(parts[1]));
+            boolean isSame = now != null && ByteBuffer.wrap(now).equals(ByteBuffer.wrap(record.getValue()));
+            if (KEPT.contains(family)
+                    && !isSame
+                    && !kept.contains(record.getKey() + " " + HexFormat.of().formatHex(record.getValue()))) {
+                lost.add(record.getKey());
+            }
+        }
+        return lost;
+    }
+
+    /**
+     * Cuts the power at one write of a repair. Returns whether the repair came that far.
+     *
+     * @param lost receives the records that are lost then
+     */
+    private boolean cut(Cut cut, int number, boolean forceDoesNothing, List<String> lost) throws IOException {
+        CrashKeyValueStore store = damagedStore();
+        CrashDirectory quarantine = new CrashDirectory(random.nextLong(), forceDoesNothing);
+        switch (cut) {
+            case APPEND -> quarantine.failAppend(number + 1L);
+            case FORCE -> quarantine.failForce(number + 1L);
+            case COMMIT -> {}
+        }
+        boolean failed = false;
+        try {
+            repair(new Counted(store, new Commits(store, cut == Cut.COMMIT ? number : -1)), quarantine);
+        } catch (IOException e) {
+            failed = true;
+        }
+        long seed = random.nextLong();
+        CrashKeyValueStore found = store.crash(seed);
+        CrashDirectory left = quarantine.crash(seed);
+        lost.addAll(lost(found, left));
+        if (!forceDoesNothing) {
+            repair(found, left);
+            assertEquals(List.of(), lost(found, left), cut + " " + number);
+            assertEquals(List.of(), findings(found), cut + " " + number);
+        }
+        return failed;
+    }
+
+    @Test
+    void aPowerCutAtEachWriteOfARepairLosesNothing() throws IOException {
+        assertTrue(findings(damagedStore()).size() >= 5, "control: there are defects");
+        for (Cut cut : Cut.values()) {
+            int number = 0;
+            List<String> lost = new ArrayList<>();
+            while (cut(cut, number, false, lost)) {
+                assertEquals(List.of(), lost, cut + " " + number);
+                number++;
+            }
+            assertTrue(number >= 2, cut + " came " + number + " times");
+        }
+    }
+
+    /** The control: if forcing a quarantine file does nothing, old records are lost. */
+    @Test
+    void withoutForceOldRecordsAreLost() throws IOException {
+        List<String> lost = new ArrayList<>();
+        for (int round = 0; round < 20 && lost.isEmpty(); round++) {
+            cut(Cut.COMMIT, Integer.MAX_VALUE, true, lost);
+        }
+        assertTrue(!lost.isEmpty());
+    }
+}

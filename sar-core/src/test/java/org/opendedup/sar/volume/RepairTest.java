@@ -1,0 +1,462 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.check.DamagedFile;
+import org.opendedup.sar.check.Finding;
+import org.opendedup.sar.check.Finding.Kind;
+import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ContainerChanges;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataDefects;
+import org.opendedup.sar.metadata.MetadataRecords;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RecordCursor;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+
+/** Each kind of defect of the metadata is made, found and repaired; then a second check finds nothing. */
+class RepairTest {
+    private static final int KIB = 1 << 10;
+    private static final long DATABASE_BYTES = 32 << 20;
+    private static final byte[] END = {(byte) 0xff};
+
+    @TempDir
+    Path folder;
+
+    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
+    private VolumeConfig config;
+    private byte[] contents;
+    private long file;
+    private long directory;
+
+    /** A defect, and the kind of the finding about it. */
+    private enum Defect {
+        COUNT_RECORD_MISSING(Kind.REFERENCES),
+        COUNT_RECORD_DAMAGED(Kind.DAMAGED_COUNTS),
+        TOTALS_DAMAGED(Kind.REFERENCES),
+        NAME_LEADS_NOWHERE(Kind.NAMES),
+        NAME_MISSING(Kind.NAMES),
+        DIRECTORY_NAME_MISSING(Kind.NAMES),
+        DIRECTORY_RECORD_MISSING(Kind.NAMES),
+        INODE_RECORD_MISSING(Kind.REFERENCES),
+        WRONG_LINKS(Kind.NAMES),
+        WRONG_DIRECTORY_LINKS(Kind.NAMES),
+        WRONG_PARENT(Kind.NAMES),
+        NO_LINKS(Kind.NAMES),
+        WRONG_DATA_BYTES(Kind.REFERENCES),
+        COUNT_TOO_HIGH(Kind.REFERENCES),
+        COUNT_TOO_LOW(Kind.REFERENCES),
+        CONTINUATIONS_TOO_HIGH(Kind.REFERENCES),
+        RECIPE_PAST_THE_END(Kind.REFERENCES),
+        WRONG_NAME_TYPE(Kind.NAMES),
+        DIRECTORY_WITH_TWO_NAMES(Kind.NAMES),
+        DIRECTORY_WITH_TWO_NAMES_IN_ONE(Kind.NAMES),
+        ROOT_WITH_A_NAME(Kind.NAMES),
+        DIRECTORY_IN_ITSELF(Kind.NAMES),
+        DIRECTORIES_IN_A_CIRCLE(Kind.NAMES),
+        ORPHAN_RECORD_DAMAGED(Kind.NAMES),
+        ORPHAN_RECORD_OF_NOTHING_DAMAGED(Kind.NAMES);
+
+        final Kind kind;
+
+        Defect(Kind kind) {
+            this.kind = kind;
+        }
+    }
+
+    @BeforeEach
+    void make() throws IOException {
+        config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
+        Volume.create(config);
+        contents = new byte[700 * KIB];
+        random.nextBytes(contents);
+        try (Volume volume = Volume.open(config)) {
+            directory = volume.makeDirectory(Inode.ROOT, "directory".getBytes(UTF_8), 0755, new Owner(1, 1))
+                    .inode();
+            GarbageTrial.store(volume, "file", contents);
+            GarbageTrial.store(volume, "again", contents);
+            file = volume.lookup(Inode.ROOT, "file".getBytes(UTF_8)).inode();
+            volume.makeNode(directory, "inside".getBytes(UTF_8), 0100644, 0, new Owner(1, 1));
+            volume.sync();
+        }
+    }
+
+    private OfflineCheck offline() {
+        return new OfflineCheck(config, (step, done, of) -> {}, InstantSource.system());
+    }
+
+    private List<Finding> findings() throws IOException {
+        return offline().check().findings();
+    }
+
+    private interface Use {
+        void of(KeyValueStore database) throws IOException;
+    }
+
+    private void with(Use use) throws IOException {
+        try (KeyValueStore database =
+                KeyValueStores.openRocksDb(config.locations().metadata(), DATABASE_BYTES, false)) {
+            use.of(database);
+        }
+    }
+
+    private static void change(KeyValueStore database, Family family, byte[] key, UnaryOperator<byte[]> change)
+            throws IOException {
+        byte[] now = change.apply(Objects.requireNonNull(database.get(family, key)));
+        try (Batch batch = database.batch()) {
+            if (now.length == 0) {
+                batch.delete(family, key);
+            } else {
+                batch.put(family, key, now);
+            }
+            batch.commit();
+        }
+    }
+
+    private static byte[] key(long number) {
+        return ByteBuffer.allocate(8).putLong(number).array();
+    }
+
+    private static byte[] firstKey(KeyValueStore database, Family family) throws IOException {
+        try (Cursor cursor = database.scan(family, new byte[0], END)) {
+            assertTrue(cursor.next());
+            return cursor.key();
+        }
+    }
+
+    /** Returns the key of the name that leads to an inode. */
+    private static byte[] nameOf(KeyValueStore database, long inode) throws IOException {
+        try (Cursor cursor = database.scan(Family.ENTRY, new byte[0], END);
+                RecordCursor<MetadataRecords.Name> names =
+                        MetadataRecords.of(database).names()) {
+            while (cursor.next() && names.next()) {
+                if (Objects.requireNonNull(names.value()).inode() == inode) {
+                    return cursor.key();
+                }
+            }
+        }
+        throw new AssertionError("no name leads to " + inode);
+    }
+
+    /** Changes an inode through the metadata's own interface. */
+    private void changeInode(long inode, UnaryOperator<Inode> change) throws IOException {
+        with(database -> {
+            try (MetadataStore metadata = MetadataStore.open(database, 1 << 20)) {
+                metadata.namespace()
+                        .put(change.apply(
+                                Objects.requireNonNull(metadata.namespace().inode(inode))));
+                metadata.commit(metadata.freeze(), ContainerChanges.NONE);
+            }
+        });
+    }
+
+    private void make(Defect defect) throws IOException {
+        switch (defect) {
+            case COUNT_RECORD_MISSING ->
+                with(database ->
+                        change(database, Family.COUNT, firstKey(database, Family.COUNT), value -> new byte[0]));
+            case COUNT_RECORD_DAMAGED ->
+                with(database ->
+                        change(database, Family.COUNT, firstKey(database, Family.COUNT), value -> new byte[] {99}));
+            case TOTALS_DAMAGED ->
+                with(database -> change(database, Family.SYSTEM, "totals".getBytes(UTF_8), value -> new byte[] {99}));
+            case NAME_LEADS_NOWHERE ->
+                with(database -> {
+                    long inside = inside();
+                    change(database, Family.INODE, key(inside), value -> new byte[0]);
+                });
+            case NAME_MISSING ->
+                with(database -> change(database, Family.ENTRY, nameOf(database, file), value -> new byte[0]));
+            case DIRECTORY_NAME_MISSING ->
+                with(database -> change(database, Family.ENTRY, nameOf(database, directory), value -> new byte[0]));
+            case DIRECTORY_RECORD_MISSING ->
+                with(database -> change(database, Family.INODE, key(directory), value -> new byte[0]));
+            case INODE_RECORD_MISSING ->
+                with(database -> change(database, Family.INODE, key(file), value -> new byte[0]));
+            case WRONG_LINKS -> changeInode(file, inode -> inode.withLinks(3));
+            case WRONG_DIRECTORY_LINKS -> changeInode(directory, inode -> inode.withLinks(7));
+            case WRONG_PARENT -> changeInode(directory, inode -> inode.withParent(directory));
+            case NO_LINKS -> {
+                with(database -> change(database, Family.ENTRY, nameOf(database, file), value -> new byte[0]));
+                changeInode(file, inode -> inode.withLinks(0));
+            }
+            case WRONG_DATA_BYTES -> changeInode(file, inode -> inode.withBytes(inode.size(), inode.dataBytes() - 5));
+            case COUNT_TOO_HIGH -> with(database -> MetadataDefects.addReferences(database, 1, 3, 0));
+            case COUNT_TOO_LOW -> with(database -> MetadataDefects.addReferences(database, 1, -1, 0));
+            case CONTINUATIONS_TOO_HIGH -> with(database -> MetadataDefects.addReferences(database, 1, 0, 2));
+            case RECIPE_PAST_THE_END -> changeInode(file, inode -> inode.withBytes(300 * KIB, inode.dataBytes()));
+            case WRONG_NAME_TYPE ->
+                with(database -> MetadataDefects.putName(database, directory, "inside", inside(), 0120000));
+            case DIRECTORY_WITH_TWO_NAMES ->
+                with(database -> {
+                    long holder = MetadataDefects.makeDirectory(database, Inode.ROOT, "holder", 1_000);
+                    MetadataDefects.putName(database, holder, "second", directory, 0040000);
+                });
+            case DIRECTORY_WITH_TWO_NAMES_IN_ONE ->
+                with(database -> MetadataDefects.putName(database, Inode.ROOT, "second", directory, 0040000));
+            case ROOT_WITH_A_NAME ->
+                with(database -> MetadataDefects.putName(database, directory, "root", Inode.ROOT, 0040000));
+            case DIRECTORY_IN_ITSELF ->
+                with(database -> {
+                    change(database, Family.ENTRY, nameOf(database, directory), value -> new byte[0]);
+                    MetadataDefects.putName(database, directory, "itself", directory, 0040000);
+                });
+            case DIRECTORIES_IN_A_CIRCLE ->
+                with(database -> {
+                    change(database, Family.ENTRY, nameOf(database, directory), value -> new byte[0]);
+                    long below = MetadataDefects.makeDirectory(database, directory, "below", 1_000);
+                    MetadataDefects.putName(database, below, "above", directory, 0040000);
+                });
+            case ORPHAN_RECORD_DAMAGED -> with(database -> MetadataDefects.putDamagedOrphan(database, file));
+            case ORPHAN_RECORD_OF_NOTHING_DAMAGED ->
+                with(database -> MetadataDefects.putDamagedOrphan(database, 100_000));
+        }
+    }
+
+    private byte[] read(Volume volume, long directory, String name) throws IOException {
+        OpenFile open =
+                volume.open(volume.lookup(directory, name.getBytes(UTF_8)).inode(), false);
+        try {
+            ByteBuffer found = ByteBuffer.allocate(contents.length);
+            while (found.hasRemaining() && volume.read(open, found.position(), found) > 0) {}
+            return found.array();
+        } finally {
+            volume.close(open);
+        }
+    }
+
+    /** The number of the file in the directory: numbers are given in ascending order. */
+    private long inside() {
+        return file + 2;
+    }
+
+    @Test
+    void aSoundVolumeHasNoFindingAndIsNotChanged() throws IOException {
+        assertEquals(List.of(), findings());
+        OfflineCheck.RepairReport report = offline().repair();
+        assertEquals(List.of(), report.done());
+        assertEquals(0, report.rebuilt().changes());
+        assertEquals(List.of(), report.quarantines());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Defect.class)
+    void aDefectIsFoundAndRepairedAndASecondCheckFindsNothing(Defect defect) throws IOException {
+        make(defect);
+        List<Finding> found = findings();
+        assertTrue(
+                found.stream()
+                        .anyMatch(finding ->
+                                finding.kind() == defect.kind && !finding.mend().isEmpty()),
+                found::toString);
+        OfflineCheck.RepairReport report = offline().repair();
+        assertFalse(report.done().isEmpty());
+        assertFalse(report.quarantines().isEmpty());
+        for (String quarantine : report.quarantines()) {
+            assertTrue(Files.exists(config.locations().metadata().resolve(quarantine)));
+        }
+        assertEquals(List.of(), findings());
+        assertEquals(List.of(), offline().repair().done());
+        try (Volume volume = Volume.open(config)) {
+            assertArrayEquals(contents, GarbageTrial.read(volume, "again", contents.length));
+            assertEquals(List.of(), VolumeChecker.check(volume));
+            long holder = Inode.ROOT;
+            String name = "file";
+            if (List.of(Defect.NAME_MISSING, Defect.NO_LINKS).contains(defect)) {
+                holder = volume.lookup(Inode.ROOT, "lost+found".getBytes(UTF_8)).inode();
+                name = "#" + file;
+            }
+            assertEquals(file, volume.lookup(holder, name.getBytes(UTF_8)).inode());
+            assertArrayEquals(contents, read(volume, holder, name));
+        }
+    }
+
+    /** A repair that is stopped at any step is repeated; {@link RepairCrashTest} cuts the power at each write. */
+    @ParameterizedTest
+    @EnumSource(Defect.class)
+    void aStoppedRepairIsRepeated(Defect defect) throws IOException {
+        make(defect);
+        long[] steps = {random.nextInt(40)};
+        OfflineCheck interrupted = new OfflineCheck(
+                config,
+                (step, done, of) -> {
+                    if (steps[0]-- == 0) {
+                        throw new InterruptedIOException("interrupted");
+                    }
+                },
+                InstantSource.system());
+        try {
+            interrupted.repair();
+        } catch (InterruptedIOException e) {
+            assertEquals("interrupted", e.getMessage());
+        }
+        offline().repair();
+        assertEquals(List.of(), findings());
+    }
+
+    /** Every directory is reached from the root again, and what lay in it is there. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Defect.class,
+            names = {
+                "DIRECTORY_WITH_TWO_NAMES",
+                "DIRECTORY_WITH_TWO_NAMES_IN_ONE",
+                "DIRECTORY_IN_ITSELF",
+                "DIRECTORIES_IN_A_CIRCLE"
+            })
+    void aDirectoryHasOneNameAfterwardsAndWhatLiesInItIsThere(Defect defect) throws IOException {
+        make(defect);
+        offline().repair();
+        try (Volume volume = Volume.open(config)) {
+            long holder = Inode.ROOT;
+            String name = "directory";
+            if (defect == Defect.DIRECTORY_IN_ITSELF || defect == Defect.DIRECTORIES_IN_A_CIRCLE) {
+                holder = volume.lookup(Inode.ROOT, "lost+found".getBytes(UTF_8)).inode();
+                name = "#" + directory;
+            }
+            long found;
+            try {
+                found = volume.lookup(holder, name.getBytes(UTF_8)).inode();
+            } catch (PosixException e) {
+                assertEquals(Defect.DIRECTORY_WITH_TWO_NAMES_IN_ONE, defect);
+                found = volume.lookup(holder, "second".getBytes(UTF_8)).inode();
+            }
+            assertEquals(directory, found);
+            assertEquals(
+                    inside(), volume.lookup(found, "inside".getBytes(UTF_8)).inode());
+        }
+    }
+
+    /** A list of what has to be freed may name an inode that is gone already: nothing is wrong, and a mount ends it. */
+    @Test
+    void aRecordOfAnInodeThatIsGoneIsNoFinding() throws IOException {
+        with(database -> MetadataDefects.putOrphan(database, 100_000, 0));
+        assertEquals(List.of(), findings());
+        Volume.open(config).close();
+        with(database -> {
+            try (Cursor cursor = database.scan(Family.ORPHAN, new byte[0], END)) {
+                assertFalse(cursor.next());
+            }
+        });
+        assertEquals(List.of(), findings());
+    }
+
+    /** References to a slot that the container does not have, and past the end of a chunk. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aReferenceToBytesThatNoChunkHasIsFoundByItsFileAndStays(boolean isPastTheEnd) throws IOException {
+        with(database -> MetadataDefects.changeLastReference(database, file, isPastTheEnd));
+        List<Finding> found = findings();
+        Finding wrong = found.stream()
+                .filter(finding -> finding.kind() == Kind.WRONG_REFERENCE)
+                .findFirst()
+                .orElseThrow();
+        assertEquals(Severity.LOSS, wrong.severity());
+        assertEquals(List.of("/file"), wrong.files().get(0).paths());
+        offline().repair();
+        List<Finding> rest = findings();
+        assertTrue(
+                rest.stream()
+                        .allMatch(finding -> finding.severity() == Severity.LOSS
+                                && finding.files().get(0).paths().equals(List.of("/file"))),
+                rest::toString);
+        assertFalse(rest.isEmpty(), "the reference stays, because the bytes may come back");
+        try (Volume volume = Volume.open(config)) {
+            assertThrows(IOException.class, () -> GarbageTrial.read(volume, "file", contents.length));
+            assertArrayEquals(contents, GarbageTrial.read(volume, "again", contents.length));
+        }
+    }
+
+    /** A recipe that leads to other content: no count is wrong, and only the fingerprint prefix shows it. */
+    @Test
+    void aRecipeThatLeadsToOtherContentIsFoundByItsFiles() throws IOException {
+        with(database -> {
+            byte[] key = ByteBuffer.allocate(16).putLong(file).putLong(1).array();
+            change(database, Family.RECIPE, key, value -> {
+                byte[] changed = value.clone();
+                // The last entry ends with its fingerprint prefix, before the checksum of key and record.
+                changed[changed.length - 5]++;
+                CRC32C crc = new CRC32C();
+                crc.update(key);
+                crc.update(changed, 0, changed.length - 4);
+                ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(changed.length - 4, (int)
+                        crc.getValue());
+                return changed;
+            });
+        });
+        List<Finding> found = findings();
+        assertEquals(1, found.size(), found::toString);
+        assertEquals(Kind.WRONG_REFERENCE, found.get(0).kind());
+        assertEquals(Severity.LOSS, found.get(0).severity());
+        DamagedFile damaged = found.get(0).files().get(0);
+        assertEquals(List.of("/file"), damaged.paths());
+        assertEquals(512 * KIB, damaged.ranges().get(0).to());
+        try (Volume volume = Volume.open(config)) {
+            assertThrows(IOException.class, () -> GarbageTrial.read(volume, "file", contents.length));
+            assertArrayEquals(contents, GarbageTrial.read(volume, "again", contents.length));
+        }
+    }
+
+    @Test
+    void aDamagedRecipePageIsFoundWithItsRange() throws IOException {
+        with(database -> {
+            byte[] key = ByteBuffer.allocate(16).putLong(file).putLong(1).array();
+            change(database, Family.RECIPE, key, value -> {
+                byte[] changed = value.clone();
+                changed[changed.length / 2]++;
+                return changed;
+            });
+        });
+        List<Finding> found = findings();
+        Finding damaged = found.stream()
+                .filter(finding -> finding.kind() == Kind.DAMAGED_RECORD)
+                .findFirst()
+                .orElseThrow();
+        assertEquals(
+                List.of(new DamagedFile(
+                        file, List.of("/file"), List.of(new DamagedFile.Range(256 * KIB, 512 * KIB)), 256 * KIB, 0)),
+                damaged.files());
+    }
+
+    @Test
+    void whatACheckSortsIsRemoved() throws IOException {
+        assertEquals(List.of(), findings());
+        try (Stream<Path> files = Files.list(config.locations().metadata())) {
+            assertTrue(files.noneMatch(path -> path.endsWith("check")));
+        }
+    }
+}

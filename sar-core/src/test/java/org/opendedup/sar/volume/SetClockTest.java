@@ -1,0 +1,133 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/** The time of day is set back and forth, or stands still, while a volume is in use. */
+@Timeout(120)
+class SetClockTest {
+    private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+    private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 1L << 30, Chunking.VARIABLE_SHA256);
+    private final CrashDirectory containers = new CrashDirectory(1);
+    private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+    private volatile Instant now = START;
+
+    private Volume open() throws IOException {
+        return Volume.open(
+                config, new VolumeStores(containers, metadata, ChunkIndexes.heap(), () -> now), Verification.CHECKSUMS);
+    }
+
+    private static long nanos(Instant time) {
+        return time.getEpochSecond() * 1_000_000_000L + time.getNano();
+    }
+
+    /** Days by which the clock is set: a day back, not at all (it stands still), ten years forward, before 1970. */
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0, 3652, -25_000})
+    void timeStampsAreTheClocksAndNothingElseDependsOnIt(int days) throws IOException {
+        Volume.create(config, containers, metadata, () -> now);
+        Instant set = START.plus(Duration.ofDays(days));
+        byte[] first = "written before the clock was set".getBytes(UTF_8);
+        byte[] second = "written afterwards, by the time that it shows now".getBytes(UTF_8);
+        long inode;
+        try (Volume volume = open()) {
+            inode = volume.makeNode(Inode.ROOT, "file".getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
+                    .inode();
+            write(volume, inode, first);
+            now = set;
+            write(volume, inode, second);
+            Attributes written = volume.attributes(inode);
+            assertEquals(nanos(set), written.modifiedNs(), "POSIX: a write sets the time that the clock shows");
+            assertEquals(nanos(set), written.changedNs());
+            now = START;
+            assertEquals(
+                    nanos(START),
+                    volume.change(inode, AttributeChange.ofMode(0600)).changedNs());
+            assertEquals(nanos(set), volume.attributes(inode).modifiedNs(), "a change of mode leaves it");
+            now = set;
+            ScrubRecord scrub = volume.maintenance().scrub().run((done, rest, next) -> true);
+            assertEquals(set.toEpochMilli(), scrub.endedMs());
+            assertTrue(scrub.isComplete());
+            assertNotNull(volume.maintenance().scrub().last());
+            now = START;
+        }
+        now = set;
+        try (Volume volume = open()) {
+            assertEquals(
+                    nanos(set),
+                    volume.lookup(Inode.ROOT, "file".getBytes(UTF_8)).modifiedNs());
+            assertArrayEquals(second, read(volume, inode, second.length));
+            assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+    }
+
+    /** What is written is stored and committed in time by a clock that nobody can set. */
+    @Test
+    void aClockThatGoesBackAllTheTimeDoesNotDelayTheCommit() throws Exception {
+        Volume.create(config, containers, metadata, () -> now);
+        try (Volume volume = open()) {
+            long inode = volume.makeNode(Inode.ROOT, "file".getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
+                    .inode();
+            OpenFile file = volume.open(inode, true);
+            try {
+                volume.write(file, 0, ByteBuffer.wrap(new byte[] {1, 2, 3}));
+                // Nothing syncs: the test would wait for ever if the age of dirty bytes were a matter of this clock.
+                while (metadata.batches() < 3 || volume.statistics().dirtyBytes() > 0) {
+                    now = now.minus(Duration.ofHours(1));
+                    Thread.sleep(20);
+                }
+            } finally {
+                volume.close(file);
+            }
+        }
+    }
+
+    private static void write(Volume volume, long inode, byte[] data) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        try {
+            volume.write(file, 0, ByteBuffer.wrap(data));
+            volume.sync(file);
+        } finally {
+            volume.close(file);
+        }
+    }
+
+    private static byte[] read(Volume volume, long inode, int length) throws IOException {
+        ByteBuffer target = ByteBuffer.allocate(length);
+        OpenFile file = volume.open(inode, false);
+        try {
+            volume.read(file, 0, target);
+        } finally {
+            volume.close(file);
+        }
+        return target.array();
+    }
+}

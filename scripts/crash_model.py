@@ -1,0 +1,124 @@
+"""Shared by scripts/crash-loop: file contents that name themselves, and what a folder may contain after a crash."""
+
+import random
+import zlib
+
+BLOCK = 4096
+LINE = 32
+ABSENT = 0
+
+
+def block_bytes(file, block, version):
+    """Returns one block. Each line of 32 bytes names its file, its place and its version, and ends with a checksum."""
+    if version == ABSENT:
+        return bytes(BLOCK)
+    lines = []
+    for line in range(block * BLOCK // LINE, (block + 1) * BLOCK // LINE):
+        head = f"{file:08x} {line:08x} {version:06x}"
+        lines.append(f"{head} {zlib.crc32(head.encode()) >> 8:06x}\n")
+    return "".join(lines).encode()
+
+
+class File:
+    """What one file may contain: for each block the versions that a crash may leave, the newest last."""
+
+    def __init__(self, file):
+        self.file = file
+        self.blocks = []
+        self.version = 0
+
+    def write(self, first, count):
+        """Records a write that is about to be made; returns its bytes."""
+        self.version += 1
+        while len(self.blocks) < first + count:
+            self.blocks.append([ABSENT])
+        for block in range(first, first + count):
+            self.blocks[block].append(self.version)
+        return b"".join(block_bytes(self.file, block, self.version) for block in range(first, first + count))
+
+    def truncate(self, blocks):
+        for versions in self.blocks[blocks:]:
+            versions.append(ABSENT)
+
+    def synced(self):
+        """Records that fsync has returned. Returns the number of blocks that it made durable."""
+        fresh = sum(len(versions) > 1 for versions in self.blocks)
+        self.blocks = [versions[-1:] for versions in self.blocks]
+        return fresh
+
+    def length(self):
+        """Returns the number of blocks up to the last that has bytes."""
+        return max((i + 1 for i, versions in enumerate(self.blocks) if versions[-1] != ABSENT), default=0)
+
+    def check(self, found):
+        """Compares the file's bytes after a crash. Yields (kind, text) for what is lost or wrong, and adopts what is there."""
+        if len(found) > len(self.blocks) * BLOCK:
+            yield "wrong", f"{len(found)} bytes, but only {len(self.blocks) * BLOCK} were ever written"
+        for block, versions in enumerate(self.blocks):
+            bytes_here = found[block * BLOCK:(block + 1) * BLOCK].ljust(BLOCK, b"\0")
+            seen = next((v for v in reversed(versions) if bytes_here == block_bytes(self.file, block, v)), None)
+            if seen is None:
+                seen = yield from self._check_lines(block, versions, bytes_here)
+            if seen is not None:
+                # A mount shows what is durable: the next crash must not take it back.
+                self.blocks[block] = [seen]
+
+    def _check_lines(self, block, versions, found):
+        """Compares a block in which writes that were not acknowledged may be mixed."""
+        old = next((v for v in range(self.version, -1, -1) if found == block_bytes(self.file, block, v)), None)
+        if old is not None:
+            yield "lost", f"block {block} has version {old}, expected one of {versions}"
+            return old
+        candidates = [block_bytes(self.file, block, v) for v in versions]
+        for at in range(0, BLOCK, LINE):
+            line = found[at:at + LINE]
+            if not any(line == candidate[at:at + LINE] for candidate in candidates):
+                yield "wrong", f"byte {block * BLOCK + at} is {line!r}, expected one of the versions {versions}"
+                return versions[-1]
+        return None
+
+
+class Folder:
+    """What one folder may contain: the states of its names since the last sync, the newest last. Each maps a name to a File."""
+
+    def __init__(self, path):
+        self.path = path
+        self.states = [{}]
+
+    def names(self):
+        return self.states[-1]
+
+    def change(self, **changes):
+        """Records a change of names that is about to be made: a name's file, or None if it is removed."""
+        state = dict(self.states[-1])
+        for name, file in changes.items():
+            if file is None:
+                state.pop(name, None)
+            else:
+                state[name] = file
+        self.states.append(state)
+
+    def synced(self):
+        """Records that all changes of names are durable. Returns their number."""
+        fresh = len(self.states) - 1
+        self.states = self.states[-1:]
+        return fresh
+
+    def check(self, names):
+        """Compares the names after a crash: they must be those of one moment since the last sync. Adopts them."""
+        found = set(names)
+        for state in reversed(self.states):
+            if state.keys() == found:
+                self.states = [state]
+                return
+        acknowledged = self.states[0]
+        newest = self.states[-1]
+        lost = sorted(acknowledged.keys() & newest.keys() - found)
+        yield "lost", f"the names are those of no moment since the last sync; missing: {lost or 'none'}, " \
+            f"more: {sorted(found - newest.keys()) or 'none'}"
+        known = {name: file for state in self.states for name, file in state.items()}
+        self.states = [{name: known[name] for name in found if name in known}]
+
+
+def seeded(seed, *parts):
+    return random.Random(":".join(map(str, (seed, *parts))))

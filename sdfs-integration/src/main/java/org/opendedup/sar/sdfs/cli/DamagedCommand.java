@@ -1,0 +1,88 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.DamageControl;
+import org.opendedup.sar.sdfs.cli.report.DamageItems;
+import org.opendedup.sar.sdfs.cli.report.DamageText;
+import org.opendedup.sar.sdfs.health.Health;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME damaged}: the files with damaged bytes. */
+@Command(
+        name = "damaged",
+        description = {
+            "Lists the files with damaged bytes: all names, the byte ranges, and what is damaged on the disk.",
+            "",
+            "Shows what was found by reads, scrubs and mounting, also in earlier mounts, and is not healed. To look",
+            "for damage that nobody found yet: sdfscli VOLUME scrub start --wait",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME damaged [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "Reads all recipes; the volume stays in use. Of a file that changes meanwhile it shows a state that the",
+            "file had. Interrupting the command is safe.",
+            "",
+            "Exit codes:  0 no byte of a file is known to be damaged",
+            "             1 failed or was stopped",
+            "             2 bytes of files are damaged; or wrong usage, with no output"
+        })
+final class DamagedCommand implements Callable<Integer> {
+    /** Name of the job in messages. */
+    static final String JOB = "list of damage";
+
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        boolean asJson = json || cli.json;
+        Map<String, Object> report = new JobClient(cli, DamageControl.COMMAND, JOB, !asJson).run(Map.of());
+        if ("failed".equals(report.get("state"))) {
+            throw new CommandFailedException(String.valueOf(report.get("error")));
+        }
+        if (!"done".equals(report.get("state"))) {
+            return ExitCode.FAILED;
+        }
+        Map<String, Object> damage = fetch(cli, Json.number(report, "number"));
+        if (asJson) {
+            cli.environment().out().println(Json.pretty(damage));
+        } else {
+            cli.environment().out().print(DamageText.of(cli.name(), damage));
+        }
+        boolean isClean = Json.number(Json.object(damage, DamageItems.TOTALS), "files") == 0;
+        return isClean ? ExitCode.OK : Health.DAMAGED.exitCode();
+    }
+
+    private static Map<String, Object> fetch(SdfsCli cli, long number) throws IOException, CommandFailedException {
+        List<Map<String, Object>> items = new ArrayList<>();
+        Map<String, Object> page;
+        long from = 0;
+        do {
+            page = cli.ask(
+                    DamageControl.COMMAND, Map.of("action", DamageControl.ITEMS, "number", number, "from", from));
+            items.addAll(Json.objects(page, DamageItems.ITEMS));
+            from = Json.number(page, DamageItems.NEXT);
+        } while (from >= 0);
+        return DamageItems.join(Json.object(page, DamageItems.TOTALS), items);
+    }
+}

@@ -1,0 +1,77 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.FileControl;
+import org.opendedup.sar.sdfs.cli.report.CheckText;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME check}: checks the mounted volume. */
+@Command(
+        name = "check",
+        description = {
+            "Checks the metadata of the mounted volume, and that its containers are there.",
+            "",
+            "Compares all names, inodes, recipes and counts with each other, the container table with the packs, and",
+            "every reference with the directory of its container. Compares all entries of the fingerprint index and of",
+            "the SSD's Map table with the containers. Changes nothing. Reads no file's bytes: 'sdfscli VOLUME scrub'",
+            "does that.",
+            "",
+            "For each finding it prints how bad it is, what it is, the damaged files with their byte ranges, and the",
+            "command that mends it. NOTE is no defect, DEFECT costs no byte of a file, LOSS does.",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME check [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "It checks the volume as it is when the check begins. Files may be read and written meanwhile; collections",
+            "of garbage wait. It needs room in the metadata location: about 40 bytes for each reference of a file to a",
+            "chunk, and for each entry of the index. Interrupting the command stops the check and is safe.",
+            "Exit codes:  0 no defect, 1 could not be checked, 2 wrong usage, 4 something is not as it should be",
+            "",
+            "Examples:",
+            "  sdfscli pool0 check             # what is wrong, and what to do",
+            "  sdfscli pool0 check --json      # for programs; the keys are those of 'sdfs-check --json'"
+        })
+final class VolumeCheckCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        boolean asJson = json || cli.json;
+        Map<String, Object> job = new JobClient(cli, FileControl.CHECK, !asJson).run(Map.of());
+        String state = String.valueOf(job.get("state"));
+        if (!state.equals("done")) {
+            throw new CommandFailedException(
+                    state.equals("failed") ? String.valueOf(job.get("error")) : "the check was stopped");
+        }
+        Map<String, Object> report = Json.object(job, "report");
+        if (asJson) {
+            var values = new LinkedHashMap<String, Object>();
+            values.put("name", cli.name());
+            values.putAll(report);
+            cli.environment().out().println(Json.pretty(values));
+        } else {
+            cli.environment().out().print(CheckText.of(cli.name(), report));
+        }
+        return Boolean.TRUE.equals(report.get("sound")) ? ExitCode.OK : ExitCode.DAMAGED;
+    }
+}

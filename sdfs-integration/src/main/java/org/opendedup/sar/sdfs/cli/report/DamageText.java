@@ -1,0 +1,98 @@
+package org.opendedup.sar.sdfs.cli.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.command.Json;
+
+/** A list of damage for people. */
+public final class DamageText {
+    /** Ranges of a file that the text names; JSON has more. */
+    private static final int SHOWN_RANGES = 20;
+
+    private DamageText() {}
+
+    /** @param damage as {@link DamageItems#join} returns it */
+    public static String of(String volume, Map<String, Object> damage) {
+        Map<String, Object> totals = Json.object(damage, DamageItems.TOTALS);
+        List<Map<String, Object>> faults = Json.objects(damage, "faults");
+        if (faults.isEmpty()) {
+            return volume + ": no damage is known.\n";
+        }
+        StringBuilder text = new StringBuilder();
+        var shown = new TreeSet<Integer>();
+        for (Map<String, Object> file : Json.objects(damage, "files")) {
+            append(file, shown, text);
+        }
+        text.append(shown.isEmpty() ? "" : "\n");
+        for (int number : shown) {
+            text.append(fault(number, faults.get(number))).append('\n');
+        }
+        long more = Json.number(totals, "moreFiles");
+        text.append(shown.isEmpty() ? "" : "\n").append(volume).append(": ");
+        if (Json.number(totals, "files") == 0) {
+            boolean isOne = Json.number(totals, "faults") == 1;
+            return text.append(Json.number(totals, "faults"))
+                    .append(isOne ? " damaged place is known" : " damaged places are known")
+                    .append(isOne ? ", and no file has bytes in it.\n" : ", and no file has bytes in them.\n")
+                    .toString();
+        }
+        text.append(Json.number(totals, "bytes")).append(" bytes of ");
+        text.append(Json.number(totals, "files"))
+                .append(Json.number(totals, "files") == 1 ? " file are damaged" : " files are damaged");
+        text.append(more == 0 ? ".\n" : "; " + more + " of the files are not named here.\n");
+        return text.toString();
+    }
+
+    private static void append(Map<String, Object> file, TreeSet<Integer> shown, StringBuilder text) {
+        List<?> paths = (List<?>) file.get("paths");
+        String name = paths == null || paths.isEmpty()
+                ? "inode " + file.get("inode") + " (it has no name any more)"
+                : paths.stream()
+                        .map(path -> Printable.line(String.valueOf(path)))
+                        .collect(Collectors.joining(" = "));
+        List<String> ranges = new ArrayList<>();
+        var faults = new TreeSet<Integer>();
+        long from = 0;
+        long to = -1;
+        for (Map<String, Object> range : Json.objects(file, "ranges")) {
+            if (Json.number(range, "from") != to) {
+                ranges.add(from + "-" + (to - 1));
+                from = Json.number(range, "from");
+            }
+            to = Json.number(range, "to");
+            faults.add((int) Json.number(range, "fault"));
+        }
+        ranges.add(from + "-" + (to - 1));
+        ranges.remove(0);
+        long more = Math.max(0, ranges.size() - SHOWN_RANGES) + Json.number(file, "moreRanges");
+        text.append(name)
+                .append(": ")
+                .append(Json.number(file, "bytes"))
+                .append(" bytes: ")
+                .append(ranges.stream().limit(SHOWN_RANGES).collect(Collectors.joining(", ")))
+                .append(more == 0 ? "" : ", and " + more + " more ranges")
+                .append("  [")
+                .append(faults.stream().limit(SHOWN_RANGES).map(String::valueOf).collect(Collectors.joining(", ")))
+                .append(faults.size() > SHOWN_RANGES ? ", ..." : "")
+                .append("]\n");
+        shown.addAll(faults);
+    }
+
+    private static String fault(int number, Map<String, Object> fault) {
+        String place = "";
+        if (!String.valueOf(fault.get("pack")).isEmpty()) {
+            place = "pack " + fault.get("pack") + ", ";
+        } else if (Json.number(fault, "container") > 0) {
+            long frame = Json.number(fault, "frame");
+            place = (frame < 0 ? "" : "frame " + frame + " of ") + "container " + fault.get("container") + ", ";
+        }
+        String found = String.valueOf(fault.get("found"));
+        return "[" + number + "] " + place
+                + (found.isEmpty() ? "" : "found at " + found + " by " + fault.get("foundBy") + ": ")
+                + Printable.line(String.valueOf(fault.get("reason")));
+    }
+}

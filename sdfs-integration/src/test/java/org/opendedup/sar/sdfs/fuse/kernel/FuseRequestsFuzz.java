@@ -1,0 +1,144 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.opendedup.sar.fuzz.ParserSet;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.NothingStored;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+import org.slf4j.LoggerFactory;
+
+/** Requests as the kernel sends them: opcode, node and arguments are the input, and the rest of the header is right. */
+public final class FuseRequestsFuzz {
+    private static final int BUFFER_BYTES = 1 << 20;
+    private static final int HEADER_BYTES = 40;
+    private static final long UNIQUE = 42;
+
+    private static final ByteBuffer REQUEST = buffer(BUFFER_BYTES + 80);
+    private static final ByteBuffer REPLY = buffer(BUFFER_BYTES + 16);
+    private static final ListAppender<ILoggingEvent> FAILURES = failures();
+
+    /** Has nothing cached. */
+    private static final class NoKernel implements KernelCache {
+        @Override
+        public void invalidate(long inode) {}
+
+        @Override
+        public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {}
+    }
+
+    /** Takes nothing over. */
+    private static final class NoLine implements SyncLine {
+        @Override
+        public boolean takes(Asked asked, Sync sync) {
+            return false;
+        }
+
+        @Override
+        public void served() {}
+    }
+
+    private static final ParserSet PARSERS =
+            new ParserSet().add("request", FuseRequestsFuzz::request, seeds()).add("bytes", FuseRequestsFuzz::bytes);
+
+    private FuseRequestsFuzz() {}
+
+    public static ParserSet parsers() {
+        return PARSERS;
+    }
+
+    public static void fuzzerTestOneInput(byte[] input) {
+        PARSERS.parse(input);
+    }
+
+    /** The opcode, whether all features were agreed on, the node, and the arguments. */
+    private static void request(byte[] input) {
+        if (input.length < 3) {
+            return;
+        }
+        int length = HEADER_BYTES + Math.min(input.length - 3, BUFFER_BYTES);
+        REQUEST.clear().position(HEADER_BYTES);
+        REQUEST.put(input, 3, length - HEADER_BYTES).clear();
+        REQUEST.putInt(0, length).putInt(4, input[0] & 0xff).putLong(8, UNIQUE).putLong(16, input[2] & 3);
+        dispatch(length, input[1] % 2 == 0);
+    }
+
+    private static void bytes(byte[] input) {
+        int length = Math.min(input.length, BUFFER_BYTES);
+        REQUEST.clear();
+        REQUEST.put(input, 0, length).clear();
+        dispatch(length, true);
+    }
+
+    private static void dispatch(int length, boolean allTaken) {
+        FAILURES.list.clear();
+        Agreement agreement = new Agreement(Protocol.NEWEST_MINOR, allTaken ? -1 : 0);
+        Dispatcher dispatcher = new Dispatcher(
+                new NothingStored(1 << 20),
+                new NoKernel(),
+                agreement,
+                new ServedRequest(unique -> {}),
+                unique -> {},
+                new NoLine(),
+                REQUEST,
+                REPLY);
+        int replied = dispatcher.dispatch(length);
+        if (replied != Dispatcher.NO_REPLY) {
+            int error = REPLY.getInt(4);
+            if (REPLY.getInt(0) != replied || replied < 16 || error > 0 || error < 0 && replied != 16) {
+                throw new AssertionError(replied + " bytes, said to be " + REPLY.getInt(0) + ", error " + error);
+            }
+            dispatcher.takeBack();
+        }
+        // A reply of EIO hides what an exception would show.
+        for (ILoggingEvent event : FAILURES.list) {
+            if (event.getMessage().contains("internal error")
+                    || event.getMessage().contains("undone")) {
+                throw new AssertionError(event.getFormattedMessage() + " "
+                        + event.getThrowableProxy().getMessage() + " "
+                        + java.util.Arrays.stream(event.getThrowableProxy().getStackTraceElementProxyArray())
+                                .limit(6)
+                                .toList());
+            }
+        }
+    }
+
+    private static ListAppender<ILoggingEvent> failures() {
+        ListAppender<ILoggingEvent> appender = new ListAppender<>();
+        appender.setContext((LoggerContext) LoggerFactory.getILoggerFactory());
+        appender.start();
+        for (Class<?> source : new Class<?>[] {Errno.class, Dispatcher.class}) {
+            Logger logger = (Logger) LoggerFactory.getLogger(source);
+            logger.setLevel(Level.ERROR);
+            logger.setAdditive(false);
+            logger.addAppender(appender);
+        }
+        return appender;
+    }
+
+    /** Each opcode with zeros, and some with right arguments. */
+    private static byte[][] seeds() {
+        byte[] name = {'f', 'i', 'l', 'e', 0};
+        byte[][] seeds = new byte[56][];
+        for (int opcode = 0; opcode < seeds.length; opcode++) {
+            byte[] seed = new byte[3 + 88];
+            seed[0] = (byte) opcode;
+            seed[2] = (byte) (opcode == Opcode.LOOKUP ? 1 : 2);
+            // Where a request begins with a name, and where it follows numbers.
+            for (int at = 3; at + name.length < seed.length; at += 8) {
+                System.arraycopy(name, 0, seed, at, opcode % 2 == 0 ? 0 : name.length);
+            }
+            seeds[opcode] = seed;
+        }
+        return seeds;
+    }
+
+    private static ByteBuffer buffer(int bytes) {
+        return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
+    }
+}

@@ -1,0 +1,21 @@
+package org.opendedup.sar.sdfs.health;
+
+import java.io.IOException;
+import java.util.List;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.volume.DamageReport;
+import org.opendedup.sar.volume.NewDamageListener;
+
+/** Damage that a test makes up. */
+public final class FakeDamage implements DamageSource {
+    public DamageReport report = new DamageReport(List.of(), List.of(), 0, 0, 0);
+
+    @Override
+    public DamageReport list(CheckProgress progress) throws IOException {
+        progress.at("damaged files", 1, 1);
+        return report;
+    }
+
+    @Override
+    public void listen(NewDamageListener listener) {}
+}

@@ -1,0 +1,263 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The procedures of docs/OPERATIONS.md, "When a location is lost": each block of commands is taken from the page and
+ * run, with other paths, after the loss that it is for.
+ */
+@Timeout(600)
+class ProceduresTest {
+    private static final String SECTION = "### When a location is lost";
+    private static final int FILES = 3;
+    private static final int FILE_BYTES = 2 << 20;
+
+    @TempDir
+    Path folder;
+
+    private MountedVolume volume;
+    /** Number of calls of {@link #assertEverythingIsThereAndDuplicatesAreFound}. */
+    private int checks;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        Path ssd = folder.resolve("ssd");
+        volume = MountedVolume.makeWith(
+                Files.createDirectory(folder.resolve("pool0")), "--sar-ssd-location=" + ssd, "--sar-ssd-capacity=64MB");
+        volume.mount();
+        for (int file = 0; file < FILES; file++) {
+            Bytes.writeAndSync(volume.mountPoint().resolve("file" + file), Bytes.random(file, FILE_BYTES));
+        }
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        if (!volume.isMounted()) {
+            volume.close();
+            return;
+        }
+        volume.adopt();
+        volume.close();
+    }
+
+    /** Returns the blocks of commands below a paragraph that begins in bold like that. */
+    private static List<String> blocks(String paragraph) throws IOException {
+        String page = Files.readString(MountedVolume.projectFolder().resolve("docs/OPERATIONS.md"));
+        String section = page.substring(page.indexOf(SECTION) + SECTION.length());
+        section = section.substring(0, section.indexOf("\n### "));
+        int at = section.indexOf("**" + paragraph);
+        assertTrue(at >= 0, "the page has no paragraph " + paragraph);
+        int end = section.indexOf("\n**", at);
+        List<String> blocks = new ArrayList<>();
+        StringBuilder block = new StringBuilder();
+        for (String line :
+                section.substring(at, end < 0 ? section.length() : end).split("\n")) {
+            if (line.startsWith("    ")) {
+                block.append(line.substring(4)).append('\n');
+            } else if (!block.isEmpty()) {
+                blocks.add(block.toString());
+                block.setLength(0);
+            }
+        }
+        if (!block.isEmpty()) {
+            blocks.add(block.toString());
+        }
+        assertFalse(blocks.isEmpty(), "no commands below " + paragraph);
+        return blocks;
+    }
+
+    private Commands.Result run(String block) throws IOException {
+        var places = new LinkedHashMap<String, Path>();
+        places.put("/srv/pool0/chunkstore/chunks", volume.data());
+        places.put("/srv/pool0/ddb", volume.metadata());
+        places.put("/srv2/pool0-chunks", folder.resolve("moved-chunks"));
+        places.put("/srv/pool0", folder.resolve("pool0/base"));
+        places.put("/srv/new", folder.resolve("new"));
+        places.put("/ssd/pool0-hashdb", volume.hashDb());
+        places.put("/ssd/pool0", folder.resolve("ssd"));
+        places.put("/mnt/pool0", volume.mountPoint());
+        places.put("/backup/pool0", folder.resolve("backup"));
+        places.put("/etc/sdfs", volume.configFolder());
+        // In one pass, so that no replacement is replaced again.
+        String commands = block;
+        int number = 0;
+        for (String place : places.keySet()) {
+            commands = commands.replace(place, "@" + number++ + "@");
+        }
+        number = 0;
+        for (Path place : places.values()) {
+            commands = commands.replace("@" + number++ + "@", place.toString());
+        }
+        String scripts = MountedVolume.projectFolder().resolve("scripts").toString();
+        return Commands.run(
+                Map.of(
+                        "SDFS_CONFIG_DIR",
+                        volume.configFolder().toString(),
+                        "PATH",
+                        scripts + ":" + System.getenv("PATH")),
+                List.of("bash", "-ec", commands));
+    }
+
+    private void follow(String paragraph) throws IOException {
+        for (String block : blocks(paragraph)) {
+            Commands.Result result = run(block);
+            assertEquals(0, result.exitCode(), () -> block + result.output());
+        }
+    }
+
+    private void assertEverythingIsThereAndDuplicatesAreFound() throws IOException {
+        volume.adopt();
+        assertFiles();
+        awaitIndex();
+        long before = volume.figure("stats", "storedBytes");
+        checks++;
+        for (int file = 0; file < FILES; file++) {
+            Bytes.writeAndSync(
+                    volume.mountPoint().resolve("again" + checks + "-" + file), Bytes.random(file, FILE_BYTES));
+        }
+        long grown = volume.figure("stats", "storedBytes") - before;
+        assertTrue(grown < FILE_BYTES, () -> "duplicates took " + grown + " bytes");
+    }
+
+    private void assertFiles() throws IOException {
+        for (int file = 0; file < FILES; file++) {
+            assertArrayEquals(
+                    Bytes.random(file, FILE_BYTES),
+                    Files.readAllBytes(volume.mountPoint().resolve("file" + file)),
+                    "file" + file);
+        }
+    }
+
+    private void awaitIndex() throws IOException {
+        String status;
+        do {
+            Commands.Result result = volume.script("sdfscli", List.of(volume.name(), "status", "--json"));
+            status = result.output().replaceAll("\\s", "");
+        } while (!hasIndex() || !status.contains("\"updating\":false,\"complete\":true"));
+    }
+
+    private boolean hasIndex() throws IOException {
+        if (!Files.isDirectory(volume.hashDb())) {
+            return false;
+        }
+        try (Stream<Path> all = Files.walk(volume.hashDb())) {
+            return all.anyMatch(path -> path.endsWith("CURRENT"));
+        }
+    }
+
+    @Test
+    void theIndexIsLostWhileMountedAndNotMounted() throws IOException {
+        // A container that is open when the index is lost is added to the new one when it is sealed.
+        volume.remount();
+        Commands.succeed("rm", "-r", volume.hashDb());
+        assertEverythingIsThereAndDuplicatesAreFound();
+        assertTrue(Files.readString(volume.log()).contains("the fingerprint index of pool0 is lost"));
+        volume.unmount();
+        Commands.succeed("rm", "-r", volume.hashDb());
+        follow("The index.");
+        assertEverythingIsThereAndDuplicatesAreFound();
+    }
+
+    @Test
+    void theSsdIsLostWhileMountedThenBothAreLost() throws IOException {
+        Path ssd = folder.resolve("ssd");
+        Commands.succeed("sh", "-c", "rm -r " + ssd + "/*");
+        assertFiles();
+        volume.remount();
+        assertFiles();
+        follow("The SSD.");
+        assertEverythingIsThereAndDuplicatesAreFound();
+        volume.unmount();
+        Commands.succeed("rm", "-r", ssd, volume.hashDb());
+        follow("Index and SSD.");
+        assertEverythingIsThereAndDuplicatesAreFound();
+    }
+
+    @Test
+    void theMetadataAreLost() throws IOException {
+        volume.unmount();
+        Commands.succeed("rm", "-r", volume.metadata());
+        assertFalse(volume.tryMount(volume.mountPoint()).exitCode() == 0);
+        follow("Names, recipes and counts, completely");
+        assertEverythingIsThereAndDuplicatesAreFound();
+    }
+
+    @Test
+    void theMetadataAreDamaged() throws IOException {
+        volume.unmount();
+        List<String> blocks = blocks("Names, recipes and counts, damaged");
+        assertEquals(2, blocks.size());
+        damageTable();
+        Commands.Result mended = run(blocks.get(0));
+        assertEquals(0, mended.exitCode(), mended::output);
+        damageTable();
+        Commands.succeed("rm", "-r", volume.data().resolve("metadata-backups").toString());
+        Commands.Result notMended = run(blocks.get(0));
+        assertFalse(notMended.exitCode() == 0, () -> "control: no backup has the table: " + notMended.output());
+        Commands.Result salvaged = run(blocks.get(1));
+        assertTrue(List.of(0, 4).contains(salvaged.exitCode()), salvaged::output);
+        volume.mount();
+        for (int file = 0; file < FILES; file++) {
+            Path path = volume.mountPoint().resolve("file" + file);
+            byte[] found;
+            try {
+                found = Files.readAllBytes(path);
+            } catch (IOException e) {
+                assertTrue(salvaged.output().contains("file" + file), () -> path + " is not named: " + e);
+                continue;
+            }
+            assertArrayEquals(Bytes.random(file, FILE_BYTES), found, path.toString());
+        }
+    }
+
+    private void damageTable() throws IOException {
+        Path table = Damage.largest(Damage.files(volume.metadata(), ".sst"));
+        Damage.flipBit(table, Files.size(table) / 3);
+    }
+
+    @Test
+    void theContainersMove() throws IOException {
+        follow("The containers move");
+        assertEverythingIsThereAndDuplicatesAreFound();
+    }
+
+    @Test
+    void containersAndMetadataComeBack() throws IOException {
+        volume.unmount();
+        Path backup = Files.createDirectory(folder.resolve("backup"));
+        Commands.succeed("cp", "-a", volume.data(), backup.resolve("chunks"));
+        Commands.succeed("cp", "-a", volume.metadata(), backup.resolve("ddb"));
+        volume.mount();
+        Bytes.writeAndSync(volume.mountPoint().resolve("later"), Bytes.random(99, FILE_BYTES));
+        volume.unmount();
+        Commands.succeed("rm", "-r", volume.data(), volume.metadata());
+        follow("Containers and metadata come back");
+        assertFalse(Files.exists(volume.mountPoint().resolve("later")));
+        assertEverythingIsThereAndDuplicatesAreFound();
+    }
+
+    @Test
+    void theVolumeFileIsLost() throws IOException {
+        volume.unmount();
+        Files.delete(volume.configFolder().resolve("pool0-volume-cfg.xml"));
+        follow("The volume file");
+        assertEverythingIsThereAndDuplicatesAreFound();
+    }
+}
