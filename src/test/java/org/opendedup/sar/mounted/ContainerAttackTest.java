@@ -12,6 +12,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +34,8 @@ class ContainerAttackTest {
     private static final int BLOCK_BYTES = 4096;
     private static final int HEADER_BYTES = 32;
     private static final int FOOTER_BYTES = 48;
+    /** Maximum time that the log takes to name the files of new damage: it is written beside the reads. */
+    private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     @TempDir
     Path folder;
@@ -55,9 +60,10 @@ class ContainerAttackTest {
             assertTrue(found.refused() >= attack.leastBlocks(), () -> "not all was noticed: " + found + " " + attack);
             assertTrue(
                     found.refused() <= attack.mostBlocks(), () -> "more was lost than that: " + found + " " + attack);
-            // The exchanged one, and the first one of the missing pack; the number of such lines is limited.
-            assertLogNames(volume, attack.gone().get(0));
-            assertLogNames(volume, attack.gone().get(1));
+            PackedContainer exchanged = attack.gone().get(0);
+            assertLogNames(volume, "container " + exchanged.id(), "/file-0");
+            Path missing = attack.gone().get(1).pack();
+            assertLogNames(volume, "pack " + volume.data().relativize(missing), "/file-1");
             writingTheSameAgainIsWhole(volume, FILES);
         }
     }
@@ -157,13 +163,18 @@ class ContainerAttackTest {
         }
     }
 
-    private static void assertLogNames(MountedVolume volume, PackedContainer container) throws IOException {
+    /** Waits until the log says that the place cannot be read, and which file that harms. */
+    private static void assertLogNames(MountedVolume volume, String place, String file) throws IOException {
+        Pattern expected = Pattern.compile("\\b" + Pattern.quote(place) + " cannot be read, found by .*; files: (.*, )?"
+                + Pattern.quote(file) + "\\b");
+        long deadline = System.nanoTime() + LOG_NANOS;
         String log = Files.readString(volume.log());
-        assertTrue(
-                log.lines()
-                        .anyMatch(
-                                line -> line.contains("container " + container.id() + ",") && line.contains("inode ")),
-                () -> container + " is not in " + log);
+        while (!expected.matcher(log).find() && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
+            log = Files.readString(volume.log());
+        }
+        String found = log;
+        assertTrue(expected.matcher(found).find(), () -> place + " with " + file + " is not in " + found);
     }
 
     @Test
