@@ -17,6 +17,7 @@ import re
 import shutil
 import statistics
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -28,7 +29,8 @@ SMALL_FILES, SMALL_FOLDERS = 40_000, 40
 LISTED_FILES = 100_000
 FOUND_FILES, FOUND_FOLDERS = 1_000_000, 1000
 TREE_FILES = 80_000
-APPENDS, APPEND_BYTES = 300, 100
+APPENDS, APPEND_BYTES = 1000, 100
+SYNC_THREADS = 8
 HUGE_FILES = 10_000_000
 
 
@@ -101,6 +103,17 @@ def append_and_sync(path):
         taken.append((time.monotonic() - begin) * 1e6)
     os.close(file)
     return taken
+
+
+def append_in_threads(folder):
+    """Appends with fsync a second, of several threads with a file each, together."""
+    threads = [threading.Thread(target=append_and_sync, args=(folder / f"log{number}",)) for number in range(SYNC_THREADS)]
+    begin = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return SYNC_THREADS * APPENDS / (time.monotonic() - begin)
 
 
 def command(line):
@@ -273,6 +286,8 @@ class Bench:
             self.report.add("append of 100 bytes with fsync, median us", "<= 2 x plain", place.column,
                             statistics.median(taken))
             self.report.add("append of 100 bytes with fsync, mean us", "", place.column, statistics.fmean(taken))
+            self.report.add(f"the same in {SYNC_THREADS} threads together, a second", ">= 5000", place.column,
+                            append_in_threads(place.folder))
 
     def listing(self):
         count = self.scaled(LISTED_FILES)

@@ -15,14 +15,44 @@ class CommandFailed(Exception):
     pass
 
 
+class Disk:
+    """A disk of scripts/slow-disk whose power can be cut: it then loses blocks that were not flushed."""
+
+    def __init__(self, place, lying=False):
+        self.place = place
+        self.order("up", "--rate", "0", "--size", "16G", "--write-cache", "lying" if lying else "volatile")
+
+    def order(self, verb, *words):
+        done = subprocess.run([SCRIPTS / "slow-disk", verb, self.place, *map(str, words)], text=True, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise CommandFailed(f"slow-disk {verb} ended with {done.returncode}:\n{done.stdout}")
+
+    def power_off(self, seed):
+        self.order("power-off", seed)
+
+    def power_on(self):
+        self.order("power-on")
+
+    def remove(self):
+        self.order("down")
+
+
 class Volume:
-    def __init__(self, folder, options=()):
+    """A volume whose stores lie in one folder.
+
+    folder: for what a power cut must not touch: configuration and mount point
+    stores: for everything else
+    """
+
+    def __init__(self, folder, stores, options=()):
         self.folder = folder
+        self.stores = stores
         self.mount_point = folder / "mnt"
         self.env = {**os.environ, "SDFS_CONFIG_DIR": str(folder / "config")}
         self.mount_point.mkdir(parents=True)
-        self.must("mkfs.sdfs", f"--volume-name={NAME}", "--volume-capacity=20GB", f"--base-path={folder / 'base'}",
-                  "--memory-budget=512MB", f"--sar-ssd-location={folder / 'ssd'}", "--sar-ssd-capacity=512MB",
+        self.must("mkfs.sdfs", f"--volume-name={NAME}", "--volume-capacity=20GB", f"--base-path={stores / 'base'}",
+                  "--memory-budget=512MB", f"--sar-ssd-location={stores / 'ssd'}", "--sar-ssd-capacity=512MB",
                   "--sar-reference-count-threshold=2", *options)
 
     def command(self, script, *words):
@@ -52,7 +82,7 @@ class Volume:
 
     def daemons(self):
         """Returns the numbers of this volume's daemons: the processes that were started with its log."""
-        mark = f"-Dsdfs.log.file={self.folder}/base/log/{NAME}.log".encode()
+        mark = f"-Dsdfs.log.file={self.stores}/base/log/{NAME}.log".encode()
         found = []
         for process in Path("/proc").iterdir():
             if process.name.isdigit():

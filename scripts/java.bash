@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Functions of the commands: which Java runs them, and with which options. Sourced, not run. Works in the built project and in
-# the folder that scripts/install makes: bin (this), jars, native, java (a link), commands.jsa, daemon.jsa.
+# the folder that scripts/install makes: bin (this), jars, native, java (a link), and archives: commands and daemon, .jsa or .aot.
 
 # Names of files in any language, whatever the caller's locale; messages and numbers in plain English.
 export LC_ALL=C.UTF-8
@@ -21,6 +21,26 @@ find_java() {
   else
     command -v java
   fi
+}
+
+# The first release whose JVM keeps what it learned of a run: classes, and profiles of methods (JEP 483, 514, 515).
+first_with_aot_cache=25
+
+# Prints the Java program for an installation: as find_java, but of the JDKs in /usr/lib/jvm the newest that keeps what it learned goes
+# before the one of the PATH.
+find_java_to_install() {
+  local java feature best="" best_feature=$((first_with_aot_cache - 1))
+  if [[ -z "${JAVA_HOME:-}" ]]; then
+    for java in /usr/lib/jvm/*/bin/java; do
+      [[ -x "$java" ]] || continue
+      feature="$(java_feature "$java")"
+      if ((feature > best_feature)); then
+        best="$java"
+        best_feature="$feature"
+      fi
+    done
+  fi
+  if [[ -n "$best" ]]; then printf '%s\n' "$best"; else find_java; fi
 }
 
 # Prints the release of a Java program, such as 17; from the JDK's release file if there is one, because running Java itself
@@ -52,12 +72,16 @@ run_java() {
   java="$(find_java)" || die "there is no java; install a JDK or JRE of release 17 or later, or set JAVA_HOME"
   feature="$(java_feature "$java")"
   ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
-  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto "-Xmx${command_heap:-256m}")
+  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${command_heap:-256m}")
   # The daemon inherits these two.
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
-  # Archives of the classes, which scripts/install makes: a mount takes a quarter less time. Another JVM ignores them.
-  [[ ! -r "$home/commands.jsa" ]] || options+=("-XX:SharedArchiveFile=$home/commands.jsa" -Xlog:disable -Xlog:all=error:stderr)
-  [[ ! -r "$home/daemon.jsa" ]] || options+=("-Dsdfs.archive=$home/daemon.jsa")
+  # Archives, which scripts/install makes: a mount takes a quarter less time. Another JVM ignores them; it must not report that.
+  if [[ -r "$home/commands.aot" ]] && ((feature >= first_with_aot_cache)); then
+    options+=("-XX:AOTCache=$home/commands.aot" "-Dsdfs.archive=$home/daemon.aot" -Xlog:disable -Xlog:all=error:stderr
+      '-Xlog:aot*=off' '-Xlog:cds*=off')
+  elif [[ -r "$home/commands.jsa" ]]; then
+    options+=("-XX:SharedArchiveFile=$home/commands.jsa" "-Dsdfs.archive=$home/daemon.jsa" -Xlog:disable -Xlog:all=error:stderr)
+  fi
   # For scripts/install.
   [[ -z "${SDFS_COMMAND_JAVA_OPTS:-}" ]] || options+=("$SDFS_COMMAND_JAVA_OPTS")
   ((feature < 22)) || options+=(--enable-native-access=ALL-UNNAMED)

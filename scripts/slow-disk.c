@@ -10,7 +10,10 @@
  *
  * In front of it, if requested, an LRU cache of blocks in a file: filled by reads; written blocks are removed.
  *
- * Other files: "stat" (counters, one a line), "control" (take "error on|reads|writes|off" or "delay_ms N").
+ * With a volatile write cache, a power cut loses any of the blocks that were written since the last flush. With a lying one, flushes
+ * do nothing, so it loses any of those written since the disk was made or the power came back.
+ *
+ * Other files: "stat" (counters, one a line), "control" (take "error on|reads|writes|off", "delay_ms N", "power off SEED" or "power on").
  */
 #define _GNU_SOURCE
 #define FUSE_USE_VERSION 31
@@ -209,7 +212,117 @@ static void free_arm(void) {
   pthread_mutex_unlock(&arm.lock);
 }
 
+/* Injected faults. Under lock; the condition is signalled when they change. */
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool read_errors, write_errors, power_off;
+  long delay_ms;
+} fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_off(void) {
+  pthread_mutex_lock(&fault.lock);
+  bool off = fault.power_off;
+  pthread_mutex_unlock(&fault.lock);
+  return off;
+}
+
+/* ---- the volatile write cache ---- */
+
+/* What a power cut may bring back: the bytes that blocks had at the last flush. Under lock, as are the writes. */
+static struct {
+  pthread_mutex_t lock;
+  bool present, lying;
+  char **old;        /* by block of the disk: its bytes at the last flush; NULL if it was not written since */
+  uint32_t *written; /* the blocks with such bytes */
+  size_t count, room;
+} undo = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void *allocate(size_t number, size_t size) {
+  void *memory = malloc(number * size);
+  if (!memory) {
+    perror("slow-disk: memory");
+    exit(1);
+  }
+  return memory;
+}
+
+static void open_undo(bool lying) {
+  undo.present = true;
+  undo.lying = lying;
+  undo.old = calloc(disk.size / BLOCK + 1, sizeof(char *));
+  if (!undo.old) {
+    perror("slow-disk: memory of the write cache");
+    exit(1);
+  }
+}
+
+static void note_written(uint32_t block) {
+  if (undo.old[block]) {
+    return;
+  }
+  if (undo.count == undo.room) {
+    undo.room = undo.room ? 2 * undo.room : 1024;
+    undo.written = realloc(undo.written, undo.room * sizeof(uint32_t));
+    if (!undo.written) {
+      perror("slow-disk: memory of the write cache");
+      exit(1);
+    }
+  }
+  char *old = allocate(BLOCK, 1);
+  ssize_t got = pread(disk.file, old, BLOCK, (off_t)block * BLOCK);
+  memset(old + (got > 0 ? got : 0), 0, BLOCK - (got > 0 ? got : 0));
+  undo.old[block] = old;
+  undo.written[undo.count++] = block;
+}
+
+static void forget_written(void) {
+  for (size_t i = 0; i < undo.count; i++) {
+    free(undo.old[undo.written[i]]);
+    undo.old[undo.written[i]] = NULL;
+  }
+  undo.count = 0;
+}
+
+/* A power cut: a share of the blocks that were not flushed has its old bytes again. Share and blocks depend on the seed. */
+static void lose_written(unsigned seed) {
+  static const int lost_of_ten[] = {10, 5, 1};
+  int share = lost_of_ten[rand_r(&seed) / 7 % 3];
+  pthread_mutex_lock(&undo.lock);
+  for (size_t i = 0; i < undo.count; i++) {
+    uint32_t block = undo.written[i];
+    if (rand_r(&seed) / 7 % 10 < share && pwrite(disk.file, undo.old[block], BLOCK, (off_t)block * BLOCK) != BLOCK) {
+      perror("slow-disk: a lost block");
+    }
+  }
+  forget_written();
+  pthread_mutex_unlock(&undo.lock);
+}
+
+static ssize_t transfer_volatile(enum kind kind, char *bytes, off_t at, size_t length) {
+  ssize_t done = 0;
+  pthread_mutex_lock(&undo.lock);
+  if (is_off()) {
+    done = -EIO;
+  } else if (kind == FLUSH) {
+    if (!undo.lying) {
+      forget_written();
+    }
+  } else {
+    for (off_t block = at / BLOCK; length && block <= (off_t)(at + length - 1) / BLOCK; block++) {
+      note_written(block);
+    }
+    done = pwrite(disk.file, bytes, length, at);
+    done = done < 0 ? -errno : done;
+  }
+  pthread_mutex_unlock(&undo.lock);
+  return done;
+}
+
 static ssize_t transfer(enum kind kind, char *bytes, off_t at, size_t length) {
+  if (undo.present && kind != READ) {
+    return transfer_volatile(kind, bytes, at, length);
+  }
   ssize_t done = kind == READ ? pread(disk.file, bytes, length, at) : kind == WRITE ? pwrite(disk.file, bytes, length, at) : 0;
   return done < 0 ? -errno : done;
 }
@@ -259,15 +372,6 @@ static void link_older(uint32_t newer, uint32_t slot) {
 static void touch(uint32_t slot) {
   unlink_slot(slot);
   link_older(cache.head, slot);
-}
-
-static void *allocate(size_t number, size_t size) {
-  void *memory = malloc(number * size);
-  if (!memory) {
-    perror("slow-disk: memory of the cache");
-    exit(1);
-  }
-  return memory;
 }
 
 static void open_cache(const char *path, uint64_t bytes) {
@@ -376,14 +480,6 @@ static ssize_t write_disk(const char *bytes, off_t at, size_t length) {
 
 /* ---- faults ---- */
 
-/* Injected faults. Under lock; the condition is signalled when they change. */
-static struct {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  bool read_errors, write_errors;
-  long delay_ms;
-} fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
 /* Waits for the delay, or until it is changed; returns whether the request must fail. */
 static bool fails(enum kind kind) {
   pthread_mutex_lock(&fault.lock);
@@ -391,7 +487,7 @@ static bool fails(enum kind kind) {
   struct timespec deadline = as_timespec(now_ns() + delay * NS_PER_MS);
   while (delay && fault.delay_ms == delay && pthread_cond_timedwait(&fault.changed, &fault.lock, &deadline) == 0) {
   }
-  bool failing = kind == READ ? fault.read_errors : fault.write_errors;
+  bool failing = fault.power_off || (kind == READ ? fault.read_errors : fault.write_errors);
   pthread_mutex_unlock(&fault.lock);
   if (failing) {
     pthread_mutex_lock(&arm.lock);
@@ -405,7 +501,8 @@ static bool fails(enum kind kind) {
 static bool control(const char *order) {
   char word[16];
   long number;
-  bool understood = true;
+  unsigned seed;
+  bool understood = true, cut = false;
   pthread_mutex_lock(&fault.lock);
   if (sscanf(order, "delay_ms %ld", &number) == 1 && number >= 0) {
     fault.delay_ms = number;
@@ -413,18 +510,27 @@ static bool control(const char *order) {
              (!strcmp(word, "on") || !strcmp(word, "off") || !strcmp(word, "reads") || !strcmp(word, "writes"))) {
     fault.read_errors = !strcmp(word, "on") || !strcmp(word, "reads");
     fault.write_errors = !strcmp(word, "on") || !strcmp(word, "writes");
+  } else if (sscanf(order, "power off %u", &seed) == 1) {
+    cut = !fault.power_off;
+    fault.power_off = true;
+  } else if (!strncmp(order, "power on", strlen("power on"))) {
+    fault.power_off = false;
   } else {
     understood = false;
   }
   pthread_cond_broadcast(&fault.changed);
   pthread_mutex_unlock(&fault.lock);
+  if (cut && undo.present) {
+    /* No write follows: each looks at the power under the lock of the write cache. */
+    lose_written(seed);
+  }
   return understood;
 }
 
 static int describe_faults(char *text, size_t size) {
   pthread_mutex_lock(&fault.lock);
   const char *errors = fault.read_errors ? (fault.write_errors ? "on" : "reads") : fault.write_errors ? "writes" : "off";
-  int length = snprintf(text, size, "error %s\ndelay_ms %ld\n", errors, fault.delay_ms);
+  int length = snprintf(text, size, "error %s\ndelay_ms %ld\npower %s\n", errors, fault.delay_ms, fault.power_off ? "off" : "on");
   pthread_mutex_unlock(&fault.lock);
   return length;
 }
@@ -542,7 +648,8 @@ static const struct fuse_operations operations = {
 /* ---- the program ---- */
 
 static int wrong_usage(void) {
-  fputs("usage: slow-disk [--rate MB_PER_S] [--seek MS] [--cache-file FILE --cache-bytes N] IMAGE MOUNT_POINT\n"
+  fputs("usage: slow-disk [--rate MB_PER_S] [--seek MS] [--cache-file FILE --cache-bytes N] [--write-cache volatile|lying] IMAGE\n"
+        "       MOUNT_POINT\n"
         "--rate 0: as fast as the image's disk. Stays in the foreground.\n",
         stderr);
   return 2;
@@ -563,9 +670,10 @@ int main(int argc, char **argv) {
                                           {"seek", required_argument, NULL, 's'},
                                           {"cache-file", required_argument, NULL, 'f'},
                                           {"cache-bytes", required_argument, NULL, 'b'},
+                                          {"write-cache", required_argument, NULL, 'w'},
                                           {NULL, 0, NULL, 0}};
   double rate = 150, seek = 8.9;
-  const char *cache_path = NULL;
+  const char *cache_path = NULL, *write_cache = NULL;
   uint64_t cache_bytes = 0;
   for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     switch (option) {
@@ -573,10 +681,12 @@ int main(int argc, char **argv) {
     case 's': seek = atof(optarg); break;
     case 'f': cache_path = optarg; break;
     case 'b': cache_bytes = strtoull(optarg, NULL, 10); break;
+    case 'w': write_cache = optarg; break;
     default: return wrong_usage();
     }
   }
-  if (argc - optind != 2 || rate < 0 || seek < 0 || (cache_path != NULL) != (cache_bytes >= BLOCK)) {
+  if (argc - optind != 2 || rate < 0 || seek < 0 || (cache_path != NULL) != (cache_bytes >= BLOCK) ||
+      (write_cache && strcmp(write_cache, "volatile") && strcmp(write_cache, "lying"))) {
     return wrong_usage();
   }
   open_disk(argv[optind]);
@@ -584,6 +694,9 @@ int main(int argc, char **argv) {
   set_seek_curve(seek);
   if (cache_path) {
     open_cache(cache_path, cache_bytes);
+  }
+  if (write_cache) {
+    open_undo(!strcmp(write_cache, "lying"));
   }
   prctl(PR_SET_TIMERSLACK, 1000UL); /* else a sleep may be 50 microseconds too long */
   pthread_condattr_t monotonic;

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -140,8 +142,14 @@ class CapacityOnMountTest {
             assertEquals(
                     used,
                     Long.parseLong(Commands.succeed("du", "-s", "-B1", root).split("\\s")[0]));
+            // The last bytes of a file are in the intent log first.
+            for (int i = 0; i < 300 && volume.figure("stats", "uniqueBytes") < 8 * MIB; i++) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+            }
             assertEquals(8 * MIB, volume.figure("stats", "uniqueBytes"));
-            assertEquals(4 * MIB, volume.figure("stats", "garbageBytes"));
+            // The last bytes of the deleted file may never have left the intent log.
+            long garbage = volume.figure("stats", "garbageBytes");
+            assertTrue(garbage <= 4 * MIB && garbage > 4 * MIB - (64 << 10), () -> garbage + " bytes of garbage");
             long[] after = space(root);
             assertEquals(after[1], volume.figure("df", "freeBytes") / 4096 * 4096);
             assertEquals("1%", df(root, "pcent"));

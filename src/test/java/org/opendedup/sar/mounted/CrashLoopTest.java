@@ -35,6 +35,20 @@ class CrashLoopTest {
         assertTrue(result.output().contains("FAIL: 2 rounds"), result::output);
     }
 
+    @Test
+    void twoPowerCutsLoseNothing() throws IOException {
+        Commands.Result result = loop("--power-cut", "--rounds", "2");
+        assertEquals(0, result.exitCode(), result::output);
+        assertTrue(result.output().contains("PASS: 2 rounds"), result::output);
+    }
+
+    @Test
+    void controlADiskThatDoesNothingAtAFlushIsFound() throws IOException {
+        Commands.Result result = loop("--power-cut", "--rounds", "1", "--control", "lying");
+        assertEquals(1, result.exitCode(), result::output);
+        assertTrue(result.output().contains("FAIL: 1 rounds"), result::output);
+    }
+
     private Commands.Result loop(String... options) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");

@@ -65,6 +65,47 @@ class HealOnMountTest {
     }
 
     @Test
+    void whatWasInAMissingPackIsWholeWhenItIsWrittenAgain() throws Exception {
+        byte[] content = Bytes.random(3, 9 * MIB);
+        byte[] other = Bytes.random(4, MIB);
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("pack")))
+                .mount()) {
+            Path first = volume.mountPoint().resolve("first");
+            Bytes.writeAndSync(first, content);
+            volume.remount();
+            Bytes.writeAndSync(volume.mountPoint().resolve("other"), other);
+            volume.unmount();
+            Path pack = PackedContainer.largestIn(volume.data()).pack();
+            Files.delete(pack);
+            volume.mount();
+            assertThrows(IOException.class, () -> Files.readAllBytes(first), "control: it is missing");
+            assertEquals(2, cli(volume, "status").exitCode());
+            assertEquals(2, cli(volume, "damaged").exitCode());
+
+            Bytes.writeAndSync(volume.mountPoint().resolve("second"), content);
+            Commands.Result healed = cli(volume, "heal", "--wait");
+            assertEquals(0, healed.exitCode(), healed::output);
+            assertNothingIsDamaged(volume, first, content);
+            volume.remount();
+            assertNothingIsDamaged(volume, first, content);
+            Commands.Result status = cli(volume, "status");
+            assertEquals(0, status.exitCode(), status::output);
+            assertArrayEquals(other, Files.readAllBytes(volume.mountPoint().resolve("other")));
+            assertEquals(0, cli(volume, "scrub", "start", "--wait").exitCode());
+            volume.unmount();
+        }
+    }
+
+    private static void assertNothingIsDamaged(MountedVolume volume, Path file, byte[] content) throws IOException {
+        assertArrayEquals(content, Files.readAllBytes(file));
+        Commands.Result status = cli(volume, "status");
+        // Requests that failed before the pass make it degraded for an hour.
+        assertTrue(status.exitCode() < 2, status::output);
+        Commands.Result damaged = cli(volume, "damaged");
+        assertEquals(0, damaged.exitCode(), damaged::output);
+    }
+
+    @Test
     void itHealsByItself() throws Exception {
         byte[] content = Bytes.random(2, 9 * MIB);
         try (MountedVolume volume = damaged("alone", content)) {

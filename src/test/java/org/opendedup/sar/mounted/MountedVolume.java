@@ -27,6 +27,7 @@ final class MountedVolume implements AutoCloseable {
     private final String name;
     private final Path mountPoint;
     private String binding = FuseBindings.DEFAULT;
+    private String options = "rw";
     private String umask = "";
     private Optional<ProcessHandle> daemon = Optional.empty();
 
@@ -154,9 +155,17 @@ final class MountedVolume implements AutoCloseable {
         return this;
     }
 
+    /** Uses these mount options from now on. */
+    MountedVolume with(String mountOptions) {
+        options = mountOptions;
+        return this;
+    }
+
     /** Tries to mount, here or elsewhere; the caller checks the result. */
     Commands.Result tryMount(Path where) throws IOException {
-        List<String> arguments = List.of("--fuse-binding=" + binding, name, where.toString());
+        String ioUring = System.getProperty("sar.uring");
+        String all = options + (ioUring == null ? "" : Boolean.parseBoolean(ioUring) ? ",io_uring" : ",noio_uring");
+        List<String> arguments = List.of("--fuse-binding=" + binding, "-o", all, name, where.toString());
         return script("mount.sdfs", arguments);
     }
 

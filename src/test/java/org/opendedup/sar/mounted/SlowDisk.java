@@ -37,6 +37,11 @@ final class SlowDisk implements AutoCloseable {
         return mountPoint;
     }
 
+    /** Returns the command that gives an order, for a shell; see {@link #order}. */
+    String command(String order) {
+        return SCRIPT + " control " + mountPoint + " '" + order + "'";
+    }
+
     /** {@code error on|reads|writes|off} or {@code delay_ms N}. */
     void order(String order) throws IOException {
         Commands.succeed(SCRIPT, "control", mountPoint, order);

@@ -21,9 +21,6 @@ final class NewestFiles {
     /** Inodes read at a time. */
     private static final int SCAN = 4096;
 
-    private static final int TYPE = 0170000;
-    private static final int REGULAR = 0100000;
-
     /** A file; by the time at which its bytes, its name or its attributes changed last. */
     private record Newest(long inode, long bytes, long changedNs) {}
 
@@ -57,7 +54,7 @@ final class NewestFiles {
     }
 
     private void add(Inode inode) {
-        if ((inode.mode() & TYPE) != REGULAR || inode.links() == 0 || inode.dataBytes() == 0) {
+        if (!inode.isFile() || inode.links() == 0 || inode.dataBytes() == 0) {
             return;
         }
         // The time of modification may be any: backup programs set it to that of the original.

@@ -1,6 +1,7 @@
 package org.opendedup.sar.check;
 
 import java.io.IOException;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.FoundContainer;
@@ -24,8 +25,10 @@ public final class ChunkDirectory {
     private final FrameTable table;
     private final int @Nullable [] lengths;
     private final int @Nullable [] prefixes;
+    private final BitSet lost;
 
-    private ChunkDirectory(FrameTable table, int @Nullable [] lengths, int @Nullable [] prefixes) {
+    private ChunkDirectory(FrameTable table, int @Nullable [] lengths, int @Nullable [] prefixes, BitSet lost) {
+        this.lost = lost;
         this.table = table;
         this.lengths = lengths;
         this.prefixes = prefixes;
@@ -36,27 +39,31 @@ public final class ChunkDirectory {
         int slots = found.table().slots();
         int[] lengths = new int[slots];
         int[] prefixes = new int[slots];
+        BitSet lost = new BitSet();
         for (int slot = 0; slot < slots; slot++) {
             lengths[slot] = found.length(slot);
+            lost.set(slot, found.isLost(slot));
             prefixes[slot] = found.fingerprintPrefix(slot);
         }
-        return new ChunkDirectory(found.table(), lengths, prefixes);
+        return new ChunkDirectory(found.table(), lengths, prefixes, lost);
     }
 
     public static ChunkDirectory of(SealedContainer directory) {
         int slots = directory.slots();
         int[] lengths = new int[slots];
         int[] prefixes = new int[slots];
+        BitSet lost = new BitSet();
         for (int slot = 0; slot < slots; slot++) {
             lengths[slot] = directory.length(slot);
+            lost.set(slot, directory.isLost(slot));
             prefixes[slot] = Fingerprints.fingerprintPrefix(directory.fingerprints(), slot * Fingerprints.BYTES);
         }
-        return new ChunkDirectory(directory.frameTable(), lengths, prefixes);
+        return new ChunkDirectory(directory.frameTable(), lengths, prefixes, lost);
     }
 
     /** Returns the directory of a container that is being written: only its frames are known. */
     public static ChunkDirectory of(FrameTable table) {
-        return new ChunkDirectory(table, null, null);
+        return new ChunkDirectory(table, null, null, new BitSet());
     }
 
     FrameTable table() {
@@ -66,6 +73,11 @@ public final class ChunkDirectory {
     /** Returns whether the container has a chunk in a slot, as far as is known. */
     boolean has(int slot) {
         return slot < table.slots() && (lengths == null || lengths[slot] > 0);
+    }
+
+    /** Returns whether a slot's chunk is listed without its bytes. */
+    boolean isLost(int slot) {
+        return lost.get(slot);
     }
 
     /** Returns the length of a slot's chunk in bytes; 0 if it is unknown. */

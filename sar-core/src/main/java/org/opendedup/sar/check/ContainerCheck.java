@@ -92,8 +92,7 @@ final class ContainerCheck {
                     Severity.NOTE,
                     Kind.STRAYS,
                     strayBytes + " bytes in " + strayPacks + (strayPacks == 1 ? " pack" : " packs")
-                            + " belong to no container; a crash or a failed write left them",
-                    mend.collection());
+                            + " belong to no container; a crash or a failed write left them");
         }
     }
 
@@ -106,8 +105,7 @@ final class ContainerCheck {
                         Severity.LOSS,
                         Kind.DAMAGED_ENTRY,
                         "the record of container " + container
-                                + " in the container table is damaged, so nothing can be read from it",
-                        mend.rebuilding());
+                                + " in the container table is damaged, so nothing can be read from it");
                 findings.addContainer(finding, container);
                 lost.addContainer(finding, container);
             } else {
@@ -117,11 +115,7 @@ final class ContainerCheck {
         });
         String problem = records.summaryProblem(sum);
         if (problem != null) {
-            findings.add(
-                    Severity.DEFECT,
-                    Kind.SUMMARY,
-                    "the totals of the container table are wrong: " + problem,
-                    mend.rebuilding());
+            findings.add(Severity.DEFECT, Kind.SUMMARY, "the totals of the container table are wrong: " + problem);
         }
     }
 
@@ -134,8 +128,7 @@ final class ContainerCheck {
                 if (isMoved(entry)) {
                     return;
                 }
-                int finding = findings.add(
-                        Severity.DEFECT, Kind.WRONG_ENTRY, PlaceCheck.name(entry) + " " + problem, mend.rebuilding());
+                int finding = findings.add(Severity.DEFECT, Kind.WRONG_ENTRY, PlaceCheck.name(entry) + " " + problem);
                 findings.addContainer(finding, entry.container());
             });
             long named = 0;
@@ -179,7 +172,7 @@ final class ContainerCheck {
                 Kind.MISSING_PACK,
                 "pack " + name + " " + problem + ": " + count(contents.size(), "container") + " with " + live
                         + " bytes of chunks that files refer to",
-                mend.bringBack(data + "/" + name));
+                mend.of(Kind.MISSING_PACK, data + "/" + name));
         for (ContainerEntry entry : contents) {
             findings.addContainer(finding, entry.container());
             lost.addContainer(finding, entry.container());
@@ -201,8 +194,7 @@ final class ContainerCheck {
                     Severity.DEFECT,
                     Kind.WRONG_ENTRY,
                     "container " + entry.container() + " has, by its entry in the container table and by its counts: "
-                            + String.join(", ", differences),
-                    mend.rebuilding());
+                            + String.join(", ", differences));
             findings.addContainer(finding, entry.container());
         }
     }
@@ -229,8 +221,7 @@ final class ContainerCheck {
                     Severity.DEFECT,
                     Kind.PACK_HEADER,
                     "the header of pack " + PackFormat.fileName(pack) + " is damaged (" + e.getMessage()
-                            + "); its containers are read without it",
-                    mend.disk());
+                            + "); its containers are read without it");
         }
     }
 
@@ -264,8 +255,7 @@ final class ContainerCheck {
                     Kind.WRONG_ENTRY,
                     "container " + entry.container()
                             + " has, by its entry in the container table and by its own bytes: "
-                            + String.join(", ", differences),
-                    mend.rebuilding());
+                            + String.join(", ", differences));
             findings.addContainer(finding, entry.container());
         }
         checkOwnHeader(reader, entry, found);
@@ -285,8 +275,7 @@ final class ContainerCheck {
                     Severity.DEFECT,
                     Kind.CONTAINER_HEADER,
                     "the header of container " + found.container() + " is damaged (" + e.getMessage()
-                            + "); its chunks are read without it",
-                    mend.disk());
+                            + "); its chunks are read without it");
             findings.addContainer(finding, found.container());
         }
     }
@@ -353,8 +342,7 @@ final class ContainerCheck {
         int finding = findings.add(
                 entry.liveBytes() > 0 ? Severity.LOSS : Severity.DEFECT,
                 Kind.MISSING_CONTAINER,
-                PlaceCheck.name(entry) + " is not there: " + problem,
-                mend.rebuilding());
+                PlaceCheck.name(entry) + " is not there: " + problem);
         findings.addContainer(finding, entry.container());
         lost.addContainer(finding, entry.container());
     }
@@ -377,7 +365,7 @@ final class ContainerCheck {
                 count(missing.cardinality(), "chunk") + " of container " + entry.container()
                         + ", which are counted as stored, are not in it"
                         + (areKnown ? "; all of them are known to be lost" : ""),
-                areKnown ? mend.files() : mend.rebuilding());
+                areKnown ? mend.files() : mend.of(Kind.MISSING_CHUNKS));
         findings.addContainer(finding, entry.container());
         lost.addSlots(finding, entry.container(), missing);
     }
@@ -397,8 +385,7 @@ final class ContainerCheck {
                         findings.add(
                                 Severity.DEFECT,
                                 Kind.DAMAGED_COUNTS,
-                                "the count record of container " + container + " is damaged",
-                                mend.metadata()),
+                                "the count record of container " + container + " is damaged"),
                         container);
                 return;
             }
@@ -414,7 +401,7 @@ final class ContainerCheck {
                     "container " + container + " has counts of " + count(alive.cardinality(), "chunk")
                             + " and no entry in the container table"
                             + (isKnown ? "; all of them are known to be lost" : ""),
-                    isKnown ? mend.files() : mend.rebuilding());
+                    isKnown ? mend.files() : mend.of(Kind.NO_ENTRY));
             findings.addContainer(finding, container);
             lost.addContainer(finding, container);
         });

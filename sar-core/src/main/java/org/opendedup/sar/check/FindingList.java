@@ -23,6 +23,7 @@ final class FindingList {
         final String mend;
         final List<Long> containers = new ArrayList<>();
         long further;
+        String unlisted = "";
 
         Draft(Severity severity, Kind kind, String what, String mend) {
             this.severity = severity;
@@ -32,23 +33,33 @@ final class FindingList {
         }
     }
 
+    private final Mend mend;
     private final List<Draft> drafts = new ArrayList<>();
     private final Map<Kind, Map<Severity, Integer>> counts = new EnumMap<>(Kind.class);
     private final Map<Kind, Map<Severity, Integer>> rests = new EnumMap<>(Kind.class);
+
+    FindingList(Mend mend) {
+        this.mend = mend;
+    }
+
+    /** Adds a finding that is mended as all of its kind are; see {@link #add(Severity, Kind, String, String)}. */
+    int add(Severity severity, Kind kind, String what) {
+        return add(severity, kind, what, mend.of(kind));
+    }
 
     /**
      * Adds a finding.
      *
      * @return its number, for {@link #addContainer} and for the files in {@link #findings}
      */
-    int add(Severity severity, Kind kind, String what, String mend) {
+    int add(Severity severity, Kind kind, String what, String command) {
         int count = counts.computeIfAbsent(kind, none -> new HashMap<>()).merge(severity, 1, Integer::sum);
         if (count <= MAX_OF_A_KIND) {
-            drafts.add(new Draft(severity, kind, what, mend));
+            drafts.add(new Draft(severity, kind, what, command));
             return drafts.size() - 1;
         }
         int rest = rests.computeIfAbsent(kind, none -> new HashMap<>()).computeIfAbsent(severity, none -> {
-            drafts.add(new Draft(severity, kind, "", mend));
+            drafts.add(new Draft(severity, kind, "", command));
             return drafts.size() - 1;
         });
         drafts.get(rest).further++;
@@ -62,6 +73,12 @@ final class FindingList {
         }
     }
 
+    /** Says how many damaged ranges of a finding are in none of its files. */
+    void unlisted(int finding, long ranges, long bytes) {
+        drafts.get(finding).unlisted =
+                "; " + ranges + " more damaged ranges of files, with " + bytes + " bytes, are not listed";
+    }
+
     /** @param files the damaged files by the numbers of the findings */
     List<Finding> findings(Map<Integer, List<DamagedFile>> files) {
         List<Finding> findings = new ArrayList<>();
@@ -71,7 +88,7 @@ final class FindingList {
             findings.add(new Finding(
                     draft.severity,
                     draft.kind,
-                    what,
+                    what + draft.unlisted,
                     draft.containers.stream().sorted().toList(),
                     files.getOrDefault(number, List.of()),
                     draft.mend));

@@ -1,6 +1,5 @@
 package org.opendedup.sar.check;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -11,9 +10,9 @@ import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.MetadataRecords.Page;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.metadata.Orphan;
 import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecordCursor;
 
 /**
  * Compares each inode with the names in it, if it is a directory, with its recipe, and with the list of orphans, in one
@@ -52,54 +51,31 @@ final class InodeCheck {
         return inodes;
     }
 
-    /** A cursor that knows the number of its record. */
-    private static final class Ahead<T> implements Closeable {
-        private final RecordCursor<T> cursor;
-        private long id;
-
-        Ahead(RecordCursor<T> cursor) throws IOException {
-            this.cursor = cursor;
-            try {
-                next();
-            } catch (IOException e) {
-                // Nobody else would close it, and the database could not be closed then.
-                cursor.close();
-                throw e;
-            }
-        }
-
-        void next() throws IOException {
-            id = cursor.next() ? cursor.id() : Long.MAX_VALUE;
-        }
-
-        @Override
-        public void close() {
-            cursor.close();
-        }
-    }
-
     void run(long bytes, CheckProgress progress) throws IOException {
         try (Ahead<Inode> inode = new Ahead<>(records.inodes());
                 Ahead<Name> name = new Ahead<>(records.names());
                 Ahead<Page> page = new Ahead<>(records.pages());
-                Ahead<Orphan> orphan = new Ahead<>(records.orphans())) {
+                Ahead<Orphan> orphan = new Ahead<>(records.orphans());
+                IntentCheck intents = new IntentCheck(records, findings, corrections)) {
             long done = 0;
             while (true) {
-                long id = Math.min(Math.min(inode.id, name.id), Math.min(page.id, orphan.id));
+                long id = Math.min(
+                        intents.next(), Math.min(Math.min(inode.id(), name.id()), Math.min(page.id(), orphan.id())));
                 if (id == Long.MAX_VALUE) {
                     break;
                 }
                 progress.at(STEP, done, bytes);
-                boolean exists = inode.id == id;
-                Inode found = exists ? inode.cursor.value() : null;
+                boolean exists = inode.id() == id;
+                Inode found = exists ? inode.value() : null;
                 long dead = Long.MAX_VALUE;
-                if (orphan.id == id) {
-                    Orphan value = orphan.cursor.value();
+                if (orphan.id() == id) {
+                    Orphan value = orphan.value();
                     dead = value == null ? damagedOrphan(id, exists, found) : value.fromPage();
                     orphan.next();
                 }
                 int subdirectories = names(name, id, exists);
                 done += pages(page, id, exists, found, dead, done, bytes, progress);
+                intents.check(id, exists, found);
                 if (exists) {
                     inodes++;
                     inode(id, found, subdirectories, dead);
@@ -133,7 +109,7 @@ final class InodeCheck {
             return;
         }
         dataBytes += inode.dataBytes();
-        if (NameCheck.isDirectory(inode) && inode.links() > 0 && inode.links() != 2 + subdirectories) {
+        if (inode.isDirectory() && inode.links() > 0 && inode.links() != 2 + subdirectories) {
             findings.add(
                     Severity.DEFECT,
                     Kind.NAMES,
@@ -146,13 +122,13 @@ final class InodeCheck {
                     Severity.DEFECT,
                     Kind.NAMES,
                     "inode " + id + " has no links and is not in the list of what has to be freed");
-            corrections.unlinked(id);
+            corrections.nameless(id);
         }
     }
 
     /** Returns the number of subdirectories. */
     private int names(Ahead<Name> name, long directory, boolean exists) throws IOException {
-        if (name.id == directory && !exists) {
+        if (name.id() == directory && !exists) {
             findings.add(
                     Severity.DEFECT,
                     Kind.NAMES,
@@ -160,13 +136,13 @@ final class InodeCheck {
             corrections.namesWithoutDirectory(directory);
         }
         int subdirectories = 0;
-        while (name.id == directory) {
-            Name found = name.cursor.value();
+        while (name.id() == directory) {
+            Name found = name.value();
             if (found == null) {
                 findings.add(Severity.LOSS, Kind.DAMAGED_RECORD, "a name in directory " + directory + " is damaged");
             } else if (exists) {
                 names.add(directory, found);
-                subdirectories += NameCheck.isDirectory(found.type()) ? 1 : 0;
+                subdirectories += Modes.isDirectory(found.type()) ? 1 : 0;
             }
             name.next();
         }
@@ -184,7 +160,7 @@ final class InodeCheck {
             long of,
             CheckProgress progress)
             throws IOException {
-        if (page.id == id && !exists) {
+        if (page.id() == id && !exists) {
             findings.add(
                     Severity.DEFECT, Kind.REFERENCES, "there is a recipe of inode " + id + ", which does not exist");
             corrections.recipeWithoutInode(id);
@@ -192,8 +168,8 @@ final class InodeCheck {
         long bytes = 0;
         long size = inode == null ? 0 : inode.size();
         boolean isWhole = true;
-        while (page.id == id) {
-            Page found = Objects.requireNonNull(page.cursor.value());
+        while (page.id() == id) {
+            Page found = Objects.requireNonNull(page.value());
             long start = found.number() * records.pageBytes();
             RecipePage entries = found.page();
             if (entries == null) {

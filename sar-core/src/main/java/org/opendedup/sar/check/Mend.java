@@ -1,37 +1,71 @@
 package org.opendedup.sar.check;
 
+import org.opendedup.sar.check.Finding.Kind;
+
 /**
- * What to do about findings, as commands for the volume's administrator.
+ * What to do about findings, for the volume's administrator: whole commands, to be entered as they are.
  *
  * @param volume the volume's name
+ * @param inUse whether it is mounted
  */
-record Mend(String volume) {
-    String rebuilding() {
-        return "sdfs-check " + volume + " --rebuild-containers";
+public record Mend(String volume, boolean inUse) {
+    /**
+     * Returns what mends a finding.
+     *
+     * @param place of a missing pack: the pack; of a finding about the index: the index's folder; else not used
+     */
+    public String of(Kind kind, String place) {
+        return switch (kind) {
+            case MISSING_PACK -> bringBack(place);
+            case PACK_HEADER, CONTAINER_HEADER ->
+                "check the disk, then verify what it returns: " + mounted("scrub start --wait")
+                        + ". The volume reads its files without the header";
+            case MISSING_CONTAINER, MISSING_CHUNKS, WRONG_ENTRY, DAMAGED_ENTRY, NO_ENTRY, SUMMARY ->
+                unmounted("--rebuild-containers");
+            case DAMAGED_COUNTS, REFERENCES, NAMES -> unmounted("--repair");
+            case WRONG_REFERENCE -> files();
+            case DAMAGED_RECORD -> salvage();
+            case INDEX -> newIndex(place);
+            case SSD -> mounted("scrub start --wait");
+            case NOT_CHECKED -> "remove the cause that the finding names, then: " + again();
+            case STRAYS -> mounted("gc");
+        };
     }
 
-    String collection() {
-        return "sdfscli " + volume + " gc";
+    String of(Kind kind) {
+        return of(kind, "");
     }
 
-    String bringBack(String file) {
-        return "bring back " + file + ", then: sdfs-check " + volume
-                + ". If it is lost, restore the files from a backup";
-    }
-
-    String disk() {
-        return "check the disk. No command is needed: the volume reads this container";
-    }
-
+    /** Returns what to do about chunks that are known to be lost. */
     String files() {
-        return "restore the files from a backup; rewriting or deleting them ends this finding";
+        return "restore the files from a backup, or delete them, then: " + again();
     }
 
-    String repair() {
-        return "unmount the volume, then: sdfs-check " + volume + " --repair";
+    /** Returns what to do about records, or blocks of records, that cannot be read. */
+    String salvage() {
+        return unmounted("--salvage-metadata") + ", which loses nothing; if the finding stays: "
+                + unmounted("--salvage-metadata=records") + ", which says what is lost";
     }
 
-    String metadata() {
-        return "restore the metadata and the containers from a backup; no command mends this";
+    private String bringBack(String pack) {
+        return "bring back " + pack + ", then: " + again() + ". If it is lost, restore the files from a backup";
+    }
+
+    private String newIndex(String folder) {
+        String emptied = "find '" + folder.replace("'", "'\\''") + "' -mindepth 1 -delete";
+        return (inUse ? "sdfscli " + volume + " unmount && " : "") + emptied
+                + "; the next mount makes the index anew from the containers";
+    }
+
+    private String again() {
+        return inUse ? mounted("check") : "sdfs-check " + volume;
+    }
+
+    private String unmounted(String option) {
+        return (inUse ? "sdfscli " + volume + " unmount && " : "") + "sdfs-check " + volume + " " + option;
+    }
+
+    private String mounted(String command) {
+        return (inUse ? "" : "mount the volume, then: ") + "sdfscli " + volume + " " + command;
     }
 }

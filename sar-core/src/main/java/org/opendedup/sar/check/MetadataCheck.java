@@ -4,12 +4,10 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.StoredCopies;
 import org.opendedup.sar.metadata.Totals;
-import org.opendedup.sar.sort.SortSteps;
 
 /**
  * Checks the records of a volume's metadata against each other and against the directories of the containers: names,
@@ -37,15 +35,13 @@ public final class MetadataCheck {
     /**
      * Runs the check.
      *
-     * @param scratch an empty directory for the files of sorts, which are deleted at the end
-     * @param steps called before each write to it
      * @param containers number of containers, for the progress
-     * @throws java.io.InterruptedIOException if {@code progress} or {@code steps} stopped it
+     * @throws java.io.InterruptedIOException if {@code progress} or the steps of {@code scratch} stopped it
      */
-    public void run(Directory scratch, SortSteps steps, long containers, CheckProgress progress) throws IOException {
+    public void run(Scratch scratch, long containers, CheckProgress progress) throws IOException {
         Totals totals = records.totals();
-        try (References references = new References(scratch, steps);
-                NameCheck names = new NameCheck(scratch, steps, findings, corrections)) {
+        try (References references = new References(scratch);
+                NameCheck names = new NameCheck(scratch, findings, corrections)) {
             InodeCheck inodes = new InodeCheck(records, findings, corrections, references, names);
             inodes.run(totals == null ? 0 : totals.logicalBytes(), progress);
             names.run(records, inodes.inodes(), progress);

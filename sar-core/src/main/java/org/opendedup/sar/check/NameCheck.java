@@ -8,13 +8,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.RecordCursor;
-import org.opendedup.sar.sort.SortSteps;
 import org.opendedup.sar.sort.TupleSort;
 
 /**
@@ -23,9 +21,6 @@ import org.opendedup.sar.sort.TupleSort;
  */
 final class NameCheck implements Closeable {
     private static final int COLUMNS = 3;
-    private static final int MEMORY_BYTES = 16 << 20;
-    private static final int TYPE = 0170000;
-    private static final int DIRECTORY = 0040000;
 
     private final TupleSort sort;
     private final CheckFindings findings;
@@ -40,18 +35,10 @@ final class NameCheck implements Closeable {
     /** The directories that have names of the directory that is compared, and how many. */
     private final Map<Long, Integer> holders = new TreeMap<>();
 
-    NameCheck(Directory scratch, SortSteps steps, CheckFindings findings, Corrections corrections) {
-        sort = new TupleSort(scratch, "names", COLUMNS, MEMORY_BYTES, steps);
+    NameCheck(Scratch scratch, CheckFindings findings, Corrections corrections) {
+        sort = new TupleSort(scratch.directory(), "names", COLUMNS, scratch.nameBytes(), scratch.steps());
         this.findings = findings;
         this.corrections = corrections;
-    }
-
-    static boolean isDirectory(int mode) {
-        return (mode & TYPE) == DIRECTORY;
-    }
-
-    static boolean isDirectory(Inode inode) {
-        return isDirectory(inode.mode());
     }
 
     void add(long directory, Name name) throws IOException {
@@ -75,10 +62,10 @@ final class NameCheck implements Closeable {
                 Inode found = inode.value();
                 int count = 0;
                 long parent = 0;
-                boolean isDirectory = found != null && isDirectory(found);
+                boolean isDirectory = found != null && found.isDirectory();
                 holders.clear();
                 while (more && names.get(0) == inode.id()) {
-                    if (found != null && (names.get(2) & TYPE) != (found.mode() & TYPE)) {
+                    if (found != null && names.get(2) != found.type()) {
                         findings.add(
                                 Severity.DEFECT,
                                 Kind.NAMES,
@@ -117,7 +104,7 @@ final class NameCheck implements Closeable {
         if (inode.links() == 0 && count == 0) {
             return;
         }
-        if (isDirectory(inode)) {
+        if (inode.isDirectory()) {
             compareDirectory(inode, count, parent);
         } else if (count == 0) {
             nameless(inode);
@@ -135,7 +122,7 @@ final class NameCheck implements Closeable {
                 Severity.DEFECT,
                 Kind.NAMES,
                 "inode " + inode.id() + " has " + inode.links() + " links, and no name leads to it");
-        corrections.nameless(inode.id(), isDirectory(inode));
+        corrections.nameless(inode.id());
     }
 
     private void compareDirectory(Inode inode, int count, long last) throws IOException {

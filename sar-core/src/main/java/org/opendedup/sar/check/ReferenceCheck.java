@@ -222,8 +222,10 @@ final class ReferenceCheck {
             boolean allAlive = true;
             long bytes = 0;
             for (int slot = table.firstSlot(frame); slot < end; slot++) {
-                allAlive &= counts.isAlive(slot);
-                bytes += counts.isAlive(slot) ? counts.length(slot) : 0;
+                // A lost chunk is counted and is not in the frame.
+                boolean isLost = directory.isLost(slot);
+                allAlive &= counts.isAlive(slot) || isLost;
+                bytes += counts.isAlive(slot) && !isLost ? counts.length(slot) : 0;
             }
             if (bytes > table.rawLength(frame) || allAlive && bytes != table.rawLength(frame)) {
                 isRight = false;

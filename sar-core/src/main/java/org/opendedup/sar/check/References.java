@@ -3,9 +3,7 @@ package org.opendedup.sar.check;
 import java.io.Closeable;
 import java.io.IOException;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.sort.SortSteps;
 import org.opendedup.sar.sort.TupleSort;
 
 /**
@@ -14,13 +12,12 @@ import org.opendedup.sar.sort.TupleSort;
  */
 final class References implements Closeable {
     private static final int COLUMNS = 5;
-    private static final int MEMORY_BYTES = 32 << 20;
 
     private final TupleSort sort;
     private final long[] tuple = new long[COLUMNS];
 
-    References(Directory scratch, SortSteps steps) {
-        sort = new TupleSort(scratch, "references", COLUMNS, MEMORY_BYTES, steps);
+    References(Scratch scratch) {
+        sort = new TupleSort(scratch.directory(), "references", COLUMNS, scratch.referenceBytes(), scratch.steps());
     }
 
     /** Adds the references of a page. */

@@ -7,6 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -14,7 +15,6 @@ import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.sort.SortSteps;
 
 /**
  * The check of a volume by its metadata, which do not change meanwhile, and by its packs: everything that can be
@@ -38,14 +38,6 @@ public final class StoredVolume {
         }
     }
 
-    /**
-     * Where a check sorts references and names.
-     *
-     * @param directory an empty directory; its files are deleted at the end
-     * @param steps called before each write to it
-     */
-    public record Scratch(Directory directory, SortSteps steps) {}
-
     private final Directory data;
     private final KeyValueStore database;
     private final Mend mend;
@@ -68,7 +60,7 @@ public final class StoredVolume {
      * @param volume the volume's name, for the commands in the findings
      */
     public static StoredVolume unmounted(Directory data, KeyValueStore database, String volume, Scratch scratch) {
-        return new StoredVolume(data, database, new Mend(volume), scratch, null);
+        return new StoredVolume(data, database, new Mend(volume, false), scratch, null);
     }
 
     /**
@@ -79,7 +71,7 @@ public final class StoredVolume {
      */
     public static StoredVolume inUse(
             Directory data, KeyValueStore cut, String volume, Scratch scratch, PresentContainers present) {
-        return new StoredVolume(data, cut, new Mend(volume), scratch, present);
+        return new StoredVolume(data, cut, new Mend(volume, true), scratch, present);
     }
 
     /**
@@ -94,7 +86,7 @@ public final class StoredVolume {
     }
 
     private Report checkOpen(CheckProgress progress) throws IOException {
-        FindingList findings = new FindingList();
+        FindingList findings = new FindingList(mend);
         LostChunks lost = new LostChunks();
         ContainerCheck containers =
                 new ContainerCheck(data, ContainerRecords.open(database), mend, findings, lost, present);
@@ -106,13 +98,15 @@ public final class StoredVolume {
                             containers::directory,
                             new Mending(findings, ranges),
                             Corrections.NONE)
-                    .run(scratch.directory(), scratch.steps(), containers.containers(), progress);
+                    .run(scratch, containers.containers(), progress);
         } catch (UnsupportedFormatException | InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
-            notChecked(findings, "not all files and references could be checked: " + e.getMessage());
+            notChecked(findings, containers, "not all files and references could be checked: ", e);
         }
-        return new Report(containers.containers(), findings.findings(files(lost, ranges, findings, progress)));
+        ranges.unlisted().forEach((finding, more) -> findings.unlisted(finding, more.ranges(), more.bytes()));
+        return new Report(
+                containers.containers(), findings.findings(files(containers, lost, ranges, findings, progress)));
     }
 
     /**
@@ -127,14 +121,19 @@ public final class StoredVolume {
         ContainerRecords records = ContainerRecords.open(database);
         long[] containers = {0};
         records.forEachEntry((container, entry) -> containers[0]++);
-        ContainerCheck check =
-                new ContainerCheck(data, records, new Mend(""), new FindingList(), new LostChunks(), null);
+        Mend none = new Mend("", false);
+        ContainerCheck check = new ContainerCheck(data, records, none, new FindingList(none), new LostChunks(), null);
         new MetadataCheck(MetadataRecords.of(database), check::directory, (severity, kind, what) -> 0, corrections)
-                .run(scratch.directory(), scratch.steps(), containers[0], progress);
+                .run(scratch, containers[0], progress);
     }
 
     private Map<Integer, List<DamagedFile>> files(
-            LostChunks lost, WrongRanges ranges, FindingList findings, CheckProgress progress) throws IOException {
+            ContainerCheck containers,
+            LostChunks lost,
+            WrongRanges ranges,
+            FindingList findings,
+            CheckProgress progress)
+            throws IOException {
         if (lost.isEmpty() && ranges.isEmpty()) {
             return Map.of();
         }
@@ -146,14 +145,20 @@ public final class StoredVolume {
         } catch (InterruptedIOException e) {
             throw e;
         } catch (IOException e) {
-            notChecked(findings, "not all names of damaged files could be found: " + e.getMessage());
+            notChecked(findings, containers, "not all names of damaged files could be found: ", e);
             return Map.of();
         }
     }
 
-    private void notChecked(FindingList findings, String problem) {
-        findings.add(
-                Severity.DEFECT, Kind.NOT_CHECKED, problem, mend.rebuilding() + ", then: sdfs-check " + mend.volume());
+    private void notChecked(FindingList findings, ContainerCheck containers, String problem, IOException why) {
+        String command = mend.of(Kind.NOT_CHECKED);
+        if (containers.hasDamagedEntries()) {
+            // Nothing can read such a table as a whole.
+            command = mend.of(Kind.DAMAGED_ENTRY);
+        } else if (why instanceof CorruptionException) {
+            command = mend.salvage();
+        }
+        findings.add(Severity.DEFECT, Kind.NOT_CHECKED, problem + why.getMessage(), command);
     }
 
     /** Adds to each finding what mends it. */
@@ -168,13 +173,7 @@ public final class StoredVolume {
 
         @Override
         public int add(Severity severity, Kind kind, String what) {
-            String command = switch (kind) {
-                case REFERENCES, NAMES -> mend.repair();
-                case WRONG_REFERENCE -> mend.files();
-                case MISSING_CONTAINER -> mend.rebuilding();
-                default -> mend.metadata();
-            };
-            return findings.add(severity, kind, what, command);
+            return findings.add(severity, kind, what);
         }
 
         @Override

@@ -176,7 +176,7 @@ public final class TableRebuild {
         prefixes = ExpectedPrefixes.read(records, slots);
     }
 
-    /** Returns the index behind the last candidate for the container of the candidate {@code first}. */
+    /** Returns the index after the last candidate for the container of the candidate {@code first}. */
     private int endOfPlaces(int first) {
         int end = first + 1;
         while (end < candidates.size()

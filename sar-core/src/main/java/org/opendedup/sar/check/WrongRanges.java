@@ -1,13 +1,16 @@
 package org.opendedup.sar.check;
 
 import java.util.Arrays;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Ranges of files that are damaged for another reason than a chunk that cannot be read, each with its finding. Memory:
- * 32 bytes for each range, and at most {@value #MAX} ranges.
+ * 32 bytes for each range, and at most {@value #MAX} ranges; of further ones, only number and bytes are kept for each
+ * finding.
  */
 final class WrongRanges {
-    private static final int MAX = 1 << 20;
+    static final int MAX = 1 << 20;
     private static final int COLUMNS = 4;
 
     /** Receives ranges; see {@link #forEach}. */
@@ -18,9 +21,17 @@ final class WrongRanges {
 
     private long[] ranges = new long[64];
     private int count;
+    private final Map<Integer, Unlisted> unlisted = new TreeMap<>();
+
+    /** Ranges that are not kept. */
+    record Unlisted(long ranges, long bytes) {}
 
     void add(int finding, long inode, long from, long to) {
         if (count == MAX) {
+            unlisted.merge(
+                    finding,
+                    new Unlisted(1, to - from),
+                    (before, one) -> new Unlisted(before.ranges + 1, before.bytes + one.bytes));
             return;
         }
         if ((count + 1) * COLUMNS > ranges.length) {
@@ -35,6 +46,11 @@ final class WrongRanges {
 
     boolean isEmpty() {
         return count == 0;
+    }
+
+    /** Returns what is not kept, by the numbers of the findings. */
+    Map<Integer, Unlisted> unlisted() {
+        return unlisted;
     }
 
     void forEach(Visitor visitor) {

@@ -5,10 +5,10 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 
 /**
- * Consecutive chunks of one stream, about 2 MiB: the unit that the write path fingerprints, looks up and stores. A
- * struct of arrays, which the ingest pipeline fills step by step and reuses for the next segment. Chunk {@code i} is
- * {@code data[offset(i) .. offset(i) + length(i))}. Not thread-safe, except that different threads may fingerprint
- * different chunks.
+ * Consecutive chunks of one stream, or whole small files, about 2 MiB: the unit that the write path fingerprints, looks
+ * up and stores. A struct of arrays, which the ingest pipeline fills step by step and reuses for the next segment.
+ * Chunk {@code i} is {@code data[offset(i) .. offset(i) + length(i))}. Not thread-safe, except that different threads
+ * may fingerprint different chunks.
  */
 public final class Segment {
     private final byte[] data;

@@ -21,9 +21,9 @@ import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerTable;
-import org.opendedup.sar.metadata.DamageNote;
 import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.NewDamage;
 import org.opendedup.sar.metadata.ReferenceCounts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,6 +62,7 @@ public final class Collector {
      *     a reference that it has read
      * @param pins of operations that read for longer
      * @param disk queue of the device that holds the containers
+     * @param damage hears of damage that a collection finds
      * @param ownsPacks whether all packs in the data location are of this history of the volume, so that strays may be
      *     given back
      */
@@ -73,6 +74,7 @@ public final class Collector {
             GracePeriod uses,
             Pins pins,
             DiskQueue disk,
+            NewDamage damage,
             boolean ownsPacks) {}
 
     private final Parts parts;
@@ -377,6 +379,7 @@ public final class Collector {
             } catch (InterruptedIOException | NoSpaceException e) {
                 throw e;
             } catch (IOException e) {
+                parts.damage().suspected(entry.container());
                 keep(entry.container(), e);
                 return null;
             }
@@ -418,14 +421,10 @@ public final class Collector {
         /** Marks the chunks, so that the next collection copies the frame as it is if it finds the same damage. */
         @Override
         public void damaged(long container, int firstSlot, int slots, IOException why) {
-            parts.commits().changes().lock();
             try {
-                DamageNote note = DamageNote.now(DamageNote.NO_FRAME, How.COLLECTION, String.valueOf(why.getMessage()));
-                counts.markDamaged(container, firstSlot, firstSlot + slots, note);
+                parts.damage().found(container, firstSlot, firstSlot + slots, How.COLLECTION, why);
             } catch (IOException e) {
                 log.debug("the damage of container {} is not noted", container, e);
-            } finally {
-                parts.commits().changes().unlock();
             }
             keep(container, why);
         }

@@ -1,6 +1,5 @@
 package org.opendedup.sar.container;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -9,13 +8,13 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
@@ -79,7 +78,7 @@ public final class Compaction implements Closeable {
     private final Map<Long, Copy> copies = new LinkedHashMap<>();
 
     /** A container that was copied. */
-    private record Copy(StoredContainer from, StoredContainer to, FrameTable table) {}
+    private record Copy(StoredContainer from, StoredContainer to, FrameTable table, boolean keepsOld) {}
 
     Compaction(
             Directory directory,
@@ -154,7 +153,7 @@ public final class Compaction implements Closeable {
      */
     public SealedContainer load(long container, BitSet kept, BitSet damaged, boolean ifSmaller) throws IOException {
         Whole whole = read(container, free.element());
-        begin(whole, kept, damaged, ifSmaller, Replacements.NONE);
+        begin(whole, kept, damaged, ifSmaller, false, new Replacements());
         return whole.directory();
     }
 
@@ -177,9 +176,10 @@ public final class Compaction implements Closeable {
      * of {@code damaged}. A block that cannot be read is zeros. If the directory is damaged, makes it anew from the
      * frames, and verifies all of them.
      *
+     * @param known what is known of its chunks from elsewhere, for frames that do not tell it
      * @throws CorruptionException if the container is missing, or its directory cannot be made anew
      */
-    public DamagedContainer examine(long container, BitSet damaged) throws IOException {
+    public DamagedContainer examine(long container, BitSet damaged, KnownChunks known) throws IOException {
         GenerationCopier scratch = free.element();
         try {
             Whole whole = read(container, scratch);
@@ -187,7 +187,7 @@ public final class Compaction implements Closeable {
             return DamagedContainer.of(whole, damaged, decompressor, false);
         } catch (CorruptionException noDirectory) {
             log.debug("the directory of container {} is made anew", container, noDirectory);
-            Whole whole = containers.withoutDirectory(container, scratch.source);
+            Whole whole = containers.withoutDirectory(container, known, scratch.source);
             scratch.source = whole.bytes();
             examined = whole;
             BitSet all = new BitSet();
@@ -197,24 +197,88 @@ public final class Compaction implements Closeable {
     }
 
     /**
+     * As {@link #examine}, of a container whose pack is missing or cut short.
+     *
+     * @param known what is known of its chunks from elsewhere
+     * @throws CorruptionException if the numbers of its frames are not known
+     */
+    public DamagedContainer examineRemains(long container, KnownChunks known) throws IOException {
+        GenerationCopier scratch = free.element();
+        Whole whole = containers.remains(container, known, scratch.source);
+        scratch.source = whole.bytes();
+        examined = whole;
+        BitSet all = new BitSet();
+        all.set(0, whole.table().slots());
+        return DamagedContainer.of(whole, all, decompressor, false);
+    }
+
+    /**
+     * As {@link #examine}, with the bytes of a former place in the place of the present ones, of which nothing is left.
+     *
+     * @throws CorruptionException if the container is not there either
+     */
+    public DamagedContainer examineFormer(long container, StoredContainer place) throws IOException {
+        GenerationCopier scratch = free.element();
+        Whole former = containers.former(container, place, scratch.source);
+        scratch.source = former.bytes();
+        StoredContainer present = Objects.requireNonNull(containers.stored(container));
+        Whole whole = new Whole(container, present, former.directory(), former.bytes(), former.isComplete());
+        examined = whole;
+        BitSet all = new BitSet();
+        all.set(0, whole.table().slots());
+        return DamagedContainer.of(whole, all, decompressor, false);
+    }
+
+    /**
+     * Returns the chunks that can be read in a former place of a container, by slot; each has the fingerprint that the
+     * directory in that place lists. The memory of {@link #examine} is not used: it may have the present writing.
+     *
+     * @param known gets what that directory lists
+     * @throws CorruptionException if the container is not there
+     */
+    public Map<Integer, byte[]> formerChunks(long container, StoredContainer place, BitSet slots, KnownChunks known)
+            throws IOException {
+        Whole whole = containers.former(container, place, new byte[0]);
+        FrameTable table = whole.table();
+        FrameSalvage salvage = new FrameSalvage(decompressor);
+        Map<Integer, byte[]> chunks = new HashMap<>();
+        known.putAll(whole.directory());
+        int slot = slots.nextSetBit(0);
+        while (slot >= 0) {
+            int frame = table.frameOf(slot);
+            if (frame >= 0) {
+                chunks.putAll(salvage.chunks(whole, frame));
+                slot = table.firstSlot(frame) + table.slotCount(frame) - 1;
+            }
+            slot = slots.nextSetBit(slot + 1);
+        }
+        return chunks;
+    }
+
+    /**
      * Makes the next generation of the container that was {@link #examine examined} last, with other bytes in the place
-     * of damaged ones. A damaged frame of which a chunk that is kept has no replacement is copied as it is.
+     * of damaged ones. A damaged frame that {@code replacements} does not have is copied as it is. The old place stays:
+     * see {@link #giveBack}.
      *
      * @param kept slots whose chunks stay
      * @param damaged slots that are known to be damaged
+     * @return the old place
      */
-    public void heal(BitSet kept, BitSet damaged, Replacements replacements) {
-        begin(Objects.requireNonNull(examined), kept, damaged, false, replacements);
+    public StoredContainer heal(BitSet kept, BitSet damaged, Replacements replacements) {
+        Whole whole = Objects.requireNonNull(examined);
         examined = null;
+        begin(whole, kept, damaged, false, true, replacements);
+        return whole.stored();
     }
 
-    private void begin(Whole whole, BitSet kept, BitSet damaged, boolean ifSmaller, Replacements replacements) {
+    private void begin(
+            Whole whole, BitSet kept, BitSet damaged, boolean ifSmaller, boolean keepsOld, Replacements replacements) {
         GenerationCopier scratch = free.remove();
         scratch.source = whole.bytes();
         scratch.begin(whole, kept, damaged, recompressor, level, replacements);
         CompletableFuture<NextGeneration> copying = new CompletableFuture<>();
         workers.execute(() -> copyFrame(scratch, copying));
-        underWay.add(new UnderWay(whole.container(), scratch, copying, ifSmaller));
+        underWay.add(new UnderWay(whole.container(), scratch, copying, ifSmaller, keepsOld));
     }
 
     /**
@@ -244,7 +308,7 @@ public final class Compaction implements Closeable {
     public void dropLoaded() {
         for (UnderWay dropped : underWay) {
             dropped.awaitEnd();
-            free.add(dropped.scratch);
+            free.add(dropped.scratch());
         }
         underWay.clear();
     }
@@ -253,44 +317,20 @@ public final class Compaction implements Closeable {
         UnderWay oldest = underWay.remove();
         try {
             NextGeneration next = oldest.await();
-            if (oldest.ifSmaller
+            if (oldest.ifSmaller()
                     && !FrameCopier.isWorth(
                             next.frameBytesBefore(), next.frames().length())) {
-                rewritten.marked(oldest.container, next.from(), level);
-                results.incompressible(oldest.container);
+                rewritten.marked(oldest.container(), next.from(), level);
+                results.incompressible(oldest.container());
                 return;
             }
             StoredContainer to = write(next);
-            copies.put(oldest.container, new Copy(next.from(), to, next.table()));
-            results.copied(oldest.container, to.bytes(), next.savedBytes());
+            copies.put(oldest.container(), new Copy(next.from(), to, next.table(), oldest.keepsOld()));
+            results.copied(oldest.container(), to.bytes(), next.savedBytes());
         } catch (DamagedFrame e) {
-            results.damaged(oldest.container, e.firstSlot(), e.slots(), e);
+            results.damaged(oldest.container(), e.firstSlot(), e.slots(), e);
         } finally {
-            free.add(oldest.scratch);
-        }
-    }
-
-    /** A container that is loaded. */
-    private record UnderWay(
-            long container, GenerationCopier scratch, Future<NextGeneration> copying, boolean ifSmaller) {
-        NextGeneration await() throws IOException {
-            try {
-                return Objects.requireNonNull(Uninterruptibles.getUninterruptibly(copying));
-            } catch (ExecutionException e) {
-                if (e.getCause() instanceof IOException damage) {
-                    throw damage;
-                }
-                throw new IOException("container " + container + " could not be copied", e.getCause());
-            }
-        }
-
-        /** Waits until the memory is not used any more. */
-        void awaitEnd() {
-            try {
-                await();
-            } catch (IOException e) {
-                log.debug("a copy that is not needed failed", e);
-            }
+            free.add(oldest.scratch());
         }
     }
 
@@ -299,14 +339,15 @@ public final class Compaction implements Closeable {
                 next.identity(),
                 next.table().encode(),
                 next.chunkLists(),
-                ContainerFormat.HEADER_BYTES + next.frames().length());
+                ContainerFormat.HEADER_BYTES + next.frames().length(),
+                next.hasLost());
         Pack target = pack(next.identity().container());
         target.lock().lock();
         try {
             long end = target.position();
             long start = PackFormat.align(end);
-            target.append(
-                    ContainerFormat.begin(next.identity(), (int) (start - end)).buffer());
+            target.append(ContainerFormat.begin(next.identity(), (int) (start - end), next.hasLost())
+                    .buffer());
             target.append(
                     ByteBuffer.wrap(next.frames().array(), 0, next.frames().length()));
             target.append(tail.buffer());
@@ -366,7 +407,8 @@ public final class Compaction implements Closeable {
             throw e;
         }
         written.nameIsDurable();
-        copies.forEach((container, copy) -> rewritten.moved(container, copy.from(), copy.to(), copy.table()));
+        copies.forEach(
+                (container, copy) -> rewritten.moved(container, copy.from(), copy.to(), copy.table(), copy.keepsOld()));
         copies.clear();
     }
 
@@ -394,6 +436,15 @@ public final class Compaction implements Closeable {
      */
     public long giveBackOldPlaces() throws IOException {
         return space.giveBack(rewritten.takeVacated());
+    }
+
+    /**
+     * Gives a place back that {@link #heal} left, under the same conditions.
+     *
+     * @return as {@link #giveBackOldPlaces}
+     */
+    public long giveBack(StoredContainer place) throws IOException {
+        return space.giveBack(List.of(place));
     }
 
     /**

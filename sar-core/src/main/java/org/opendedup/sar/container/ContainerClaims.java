@@ -21,6 +21,9 @@ public interface ContainerClaims {
     /** Visits all entries of the table, in ascending order of their ids. */
     void forEach(Visitor visitor) throws IOException;
 
+    /** Visits the places of earlier writings of containers that must not be given back. */
+    default void forEachFormer(Visitor visitor) throws IOException {}
+
     /** Visits the entries of containers that are not sealed, without looking at the others. */
     void forEachOpen(Visitor visitor) throws IOException;
 

@@ -29,6 +29,10 @@ final class ContainerIdSet {
         }
     }
 
+    void clear() {
+        parts.clear();
+    }
+
     void remove(long container) {
         BitSet part = parts.get(container >>> PART_BITS);
         if (part != null) {

@@ -190,7 +190,12 @@ public final class ContainerStore implements Closeable {
 
     /** Returns the missing packs, by number, with their containers; see {@link Packs#missing}. */
     public SortedMap<Long, Long> missingPacks() throws IOException {
-        return packs.missing(claims);
+        SortedMap<Long, Long> missing = packs.missing(claims);
+        if (!missing.isEmpty()) {
+            // Containers that were there may be gone.
+            present.clear();
+        }
+        return missing;
     }
 
     /**
@@ -207,6 +212,12 @@ public final class ContainerStore implements Closeable {
             present.add(container);
         }
         return exists;
+    }
+
+    /** Returns whether a container is in the container table and its pack is not there now. */
+    public boolean isMissing(long container) throws IOException {
+        StoredContainer stored = open.contains(container) ? null : entry(container);
+        return stored != null && !packs.exists(stored.pack());
     }
 
     /** Returns whether a container is in the container table, whether or not its pack is there. */

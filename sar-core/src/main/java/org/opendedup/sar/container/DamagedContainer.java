@@ -4,9 +4,11 @@ import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.SealedContainers.Whole;
 import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
 
@@ -36,7 +38,8 @@ public final class DamagedContainer {
     }
 
     /**
-     * Verifies those frames of a container that have a slot of {@code slots}.
+     * Verifies those frames of a container that have a slot of {@code slots}. One with a lost chunk counts as damaged,
+     * and its other chunks as sound.
      *
      * @param isMadeAnew whether the directory was made anew from the frames
      */
@@ -53,8 +56,15 @@ public final class DamagedContainer {
                 next = table.firstSlot(frame) + table.slotCount(frame);
                 FrameDecoder.Expected expected = new FrameDecoder.Expected(whole.container(), whole.at(), frame);
                 try {
-                    FrameDecoder.decode(whole.bytes(), (int) table.fileOffset(frame), expected, compressor, true);
+                    Frame decoded = FrameDecoder.decode(
+                            whole.bytes(), (int) table.fileOffset(frame), expected, compressor, true);
                     sound.set(table.firstSlot(frame), next);
+                    IntStream.range(table.firstSlot(frame), next)
+                            .filter(decoded::isLost)
+                            .forEach(sound::clear);
+                    if (sound.nextClearBit(table.firstSlot(frame)) < next) {
+                        damaged.put(frame, salvage.chunks(whole, frame));
+                    }
                 } catch (CorruptionException e) {
                     damaged.put(frame, salvage.chunks(whole, frame));
                 }
@@ -84,12 +94,12 @@ public final class DamagedContainer {
         return directory;
     }
 
-    /** Returns the slots of frames that turned out to be sound. */
+    /** Returns the slots of frames that turned out to be sound, except lost chunks. */
     public BitSet sound() {
         return sound;
     }
 
-    /** Returns the numbers of the frames that are damaged. */
+    /** Returns the numbers of the frames that are damaged, or have lost chunks. */
     public Set<Integer> damagedFrames() {
         return damaged.keySet();
     }

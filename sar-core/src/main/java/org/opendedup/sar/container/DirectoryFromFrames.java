@@ -7,6 +7,7 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.ByteReader;
+import org.opendedup.sar.container.format.ChunkEntry;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
 import org.opendedup.sar.container.format.ContainerIdentity;
@@ -145,9 +146,9 @@ final class DirectoryFromFrames {
         try {
             long sum = 0;
             for (int chunk = 0; chunk < header.chunks(); chunk++) {
-                int chunkBytes = list.readVarint();
-                sum += chunkBytes;
-                list.skip(chunkBytes > 0 ? Fingerprints.BYTES : 0);
+                int entry = list.readVarint();
+                sum += ChunkEntry.storedBytes(entry);
+                list.skip(ChunkEntry.hasFingerprint(entry) ? Fingerprints.BYTES : 0);
             }
             return sum == header.rawBytes() && list.remaining() == 0;
         } catch (CorruptionException e) {

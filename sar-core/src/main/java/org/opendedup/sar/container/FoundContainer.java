@@ -16,9 +16,17 @@ public final class FoundContainer {
     private final int[] lengths;
     private final int[] prefixes;
     private final BitSet whole;
+    private final BitSet lost;
 
     private FoundContainer(
-            long container, StoredContainer stored, FrameTable table, int[] lengths, int[] prefixes, BitSet whole) {
+            long container,
+            StoredContainer stored,
+            FrameTable table,
+            int[] lengths,
+            int[] prefixes,
+            BitSet whole,
+            BitSet lost) {
+        this.lost = lost;
         this.container = container;
         this.stored = stored;
         this.table = table;
@@ -30,22 +38,43 @@ public final class FoundContainer {
     /** @param whole the slots whose bytes are known to be whole; null: all that the directory has, unread */
     static FoundContainer sealed(SealedContainer directory, long pack, long offset, long bytes, BitSet whole) {
         FrameTable table = directory.frameTable();
+        // A lost chunk has length 0, and its fingerprint.
         int[] lengths = new int[directory.slots()];
         int[] prefixes = new int[directory.slots()];
+        BitSet lost = new BitSet();
         for (int slot = 0; slot < lengths.length; slot++) {
             lengths[slot] = directory.length(slot);
+            lost.set(slot, directory.isLost(slot));
             prefixes[slot] = Fingerprints.fingerprintPrefix(directory.fingerprints(), slot * Fingerprints.BYTES);
         }
-        return of(directory.container(), State.SEALED, pack, offset, bytes, table, lengths, prefixes, whole);
+        return of(
+                directory.container(),
+                State.SEALED,
+                pack,
+                offset,
+                bytes,
+                table,
+                lengths,
+                prefixes,
+                whole,
+                lost,
+                directory.lostBytes());
     }
 
     static FoundContainer open(
-            long container, long pack, long offset, long bytes, FrameTable table, int[] lengths, int[] prefixes) {
+            long container,
+            long pack,
+            long offset,
+            long bytes,
+            FrameTable table,
+            int[] lengths,
+            int[] prefixes,
+            BitSet lost) {
         BitSet whole = new BitSet();
         for (int slot = 0; slot < lengths.length; slot++) {
             whole.set(slot, lengths[slot] > 0);
         }
-        return of(container, State.OPEN, pack, offset, bytes, table, lengths, prefixes, whole);
+        return of(container, State.OPEN, pack, offset, bytes, table, lengths, prefixes, whole, lost, 0);
     }
 
     private static FoundContainer of(
@@ -57,14 +86,16 @@ public final class FoundContainer {
             FrameTable table,
             int[] lengths,
             int[] prefixes,
-            BitSet whole) {
-        long rawBytes = 0;
+            BitSet whole,
+            BitSet lost,
+            long lostBytes) {
+        long rawBytes = lostBytes;
         for (int frame = 0; frame < table.frames(); frame++) {
             rawBytes += table.rawLength(frame);
         }
         Writing writing = table.writing();
         StoredContainer stored = new StoredContainer(writing, state, pack, offset, bytes, table.slots(), rawBytes);
-        return new FoundContainer(container, stored, table, lengths, prefixes, whole);
+        return new FoundContainer(container, stored, table, lengths, prefixes, whole, lost);
     }
 
     public long container() {
@@ -83,6 +114,11 @@ public final class FoundContainer {
     /** Returns the length of a slot's chunk in bytes; 0 if the container has none, up to {@link ChunkId#MAX_SLOTS}. */
     public int length(int slot) {
         return slot < lengths.length ? lengths[slot] : 0;
+    }
+
+    /** Returns whether a slot's chunk is listed without its bytes. */
+    public boolean isLost(int slot) {
+        return lost.get(slot);
     }
 
     /** Returns the first four bytes of a slot's fingerprint; 0 if the container has no such chunk. */

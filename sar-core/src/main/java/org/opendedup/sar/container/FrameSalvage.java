@@ -6,6 +6,7 @@ import java.util.Map;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.container.SealedContainers.Whole;
+import org.opendedup.sar.container.format.ChunkEntry;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.FrameFormat;
@@ -30,7 +31,8 @@ final class FrameSalvage {
         int end = first + whole.table().slotCount(frame);
         int listBytes = 0;
         for (int slot = first; slot < end; slot++) {
-            listBytes += varintBytes(directory.length(slot)) + (directory.length(slot) > 0 ? Fingerprints.BYTES : 0);
+            int entry = directory.entry(slot);
+            listBytes += varintBytes(entry) + (ChunkEntry.hasFingerprint(entry) ? Fingerprints.BYTES : 0);
         }
         int payload = (int) whole.table().fileOffset(frame) + FrameFormat.HEADER_BYTES + listBytes;
         int payloadBytes =

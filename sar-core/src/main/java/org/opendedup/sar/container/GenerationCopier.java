@@ -2,6 +2,7 @@ package org.opendedup.sar.container;
 
 import java.util.BitSet;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
@@ -45,7 +46,7 @@ final class GenerationCopier {
      * @param damaged slots that are known to be damaged
      * @param level zstd level of the recompressor; frames that keep all their chunks are compressed anew if it is
      *     higher than the container's
-     * @param replacements for chunks of frames that are known to be damaged
+     * @param replacements for chunks of frames that are known to be damaged, or that have lost chunks
      */
     void begin(
             Whole whole, BitSet kept, BitSet damaged, Compressor recompressor, int level, Replacements replacements) {
@@ -87,6 +88,7 @@ final class GenerationCopier {
         private long bytesBefore;
         private long savedBytes;
         private boolean isCompressedAnew;
+        private boolean hasLost;
 
         Copying(
                 Whole whole,
@@ -105,7 +107,9 @@ final class GenerationCopier {
             removed = (BitSet) kept.clone();
             removed.flip(0, table.slots());
             identity = new ContainerIdentity(
-                    whole.container(), table.writing().salt(), table.writing().generation() + 1);
+                    whole.container(),
+                    table.writing().salt(),
+                    whole.stored().writing().generation() + 1);
             newTable = new FrameTable.Builder(identity.writing());
         }
 
@@ -113,14 +117,16 @@ final class GenerationCopier {
             if (frame == table.frames()) {
                 return false;
             }
-            FrameDecoder.Expected expected = new FrameDecoder.Expected(whole.container(), whole.at(), frame);
-            try {
-                copySound(expected);
-            } catch (CorruptionException e) {
-                if (!isKnownToBeDamaged()) {
-                    throw new DamagedFrame(table.firstSlot(frame), table.slotCount(frame), e);
-                }
-                if (!copyReplaced()) {
+            if (replacements.hasFrame(frame)) {
+                copyReplaced();
+            } else {
+                FrameDecoder.Expected expected = new FrameDecoder.Expected(whole.container(), whole.at(), frame);
+                try {
+                    copySound(expected);
+                } catch (CorruptionException e) {
+                    if (!isKnownToBeDamaged()) {
+                        throw new DamagedFrame(table.firstSlot(frame), table.slotCount(frame), e);
+                    }
                     copyDamaged(expected, e);
                 }
             }
@@ -145,7 +151,8 @@ final class GenerationCopier {
                 chunkLists.putBytes(copied.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(copied.array()));
             }
             newTable.add(table.firstSlot(frame), table.slotCount(frame), offset, length, copier.rawBytes());
-            rawBytes += copier.rawBytes();
+            rawBytes += copier.listedBytes();
+            hasLost |= copier.listedBytes() > copier.rawBytes();
             savedBytes += copier.savedBytes();
             isCompressedAnew |= copier.isCompressedAnew();
         }
@@ -163,51 +170,65 @@ final class GenerationCopier {
             newTable.add(
                     table.firstSlot(frame), table.slotCount(frame), offset, copied.length(), table.rawLength(frame));
             rawBytes += bytesInUse();
+            hasLost |= IntStream.range(0, table.slotCount(frame))
+                    .anyMatch(slot -> whole.directory().isLost(table.firstSlot(frame) + slot));
         }
 
         /**
-         * Makes the frame from replacements of its chunks, each verified by its fingerprint. Returns false if one is
-         * missing: the rest of the frame then stays as it is.
+         * Makes the frame from replacements of its chunks, each verified by its fingerprint; a chunk without one is
+         * lost.
          */
-        private boolean copyReplaced() {
+        private void copyReplaced() {
             SealedContainer directory = whole.directory();
             int first = table.firstSlot(frame);
             replaced.start(first);
             for (int slot = first; slot < first + table.slotCount(frame); slot++) {
-                int length = directory.length(slot);
-                if (!kept.get(slot)) {
+                int length = directory.listedLength(slot);
+                if (!kept.get(slot) || length == 0) {
                     replaced.addRemoved();
                     continue;
                 }
-                if (length == 0) {
-                    // Its fingerprint was lost with the directory; the frame may still have its bytes.
-                    return false;
-                }
                 byte[] chunk = replacements.chunk(slot);
                 int fingerprint = slot * Fingerprints.BYTES;
-                if (chunk == null
-                        || chunk.length != length
-                        || !sha.matches(chunk, 0, length, directory.fingerprints(), fingerprint)) {
-                    return false;
+                if (chunk != null
+                        && chunk.length == length
+                        && sha.matches(chunk, 0, length, directory.fingerprints(), fingerprint)) {
+                    replaced.add(chunk, 0, length, directory.fingerprints(), fingerprint);
+                } else {
+                    replaced.addLost(length, directory.fingerprints(), fingerprint);
                 }
-                replaced.add(chunk, 0, length, directory.fingerprints(), fingerprint);
             }
+            hasLost |= replaced.hasLost();
             int offset = ContainerFormat.HEADER_BYTES + frames.length();
             int length = 0;
-            if (replaced.bytes() > 0) {
+            if (replaced.listedBytes() > 0) {
                 FrameFormat.encode(replaced, identity, recompressor, encoded);
                 length = encoded.length();
                 frames.putBytes(encoded.array(), 0, length);
                 chunkLists.putBytes(encoded.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(encoded.array()));
             }
             newTable.add(first, table.slotCount(frame), offset, length, replaced.bytes());
-            rawBytes += replaced.bytes();
-            return true;
+            rawBytes += replaced.listedBytes();
         }
 
+        /**
+         * Returns whether all bytes of the frame that files need are known to be damaged. A mark on a chunk that is
+         * lost says nothing of the others: the frame was sound when it was written.
+         */
         private boolean isKnownToBeDamaged() {
-            int slot = damaged.nextSetBit(table.firstSlot(frame));
-            return slot >= 0 && slot < table.firstSlot(frame) + table.slotCount(frame);
+            int first = table.firstSlot(frame);
+            int end = first + table.slotCount(frame);
+            int marked = damaged.nextSetBit(first);
+            if (marked < 0 || marked >= end) {
+                return false;
+            }
+            SealedContainer directory = whole.directory();
+            for (int slot = kept.nextSetBit(first); slot >= 0 && slot < end; slot = kept.nextSetBit(slot + 1)) {
+                if (!damaged.get(slot) && !directory.isLost(slot)) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /**
@@ -218,7 +239,7 @@ final class GenerationCopier {
             int end = table.firstSlot(frame) + table.slotCount(frame);
             long bytes = 0;
             for (int slot = table.firstSlot(frame); slot < end; slot++) {
-                bytes += kept.get(slot) ? whole.directory().length(slot) : 0;
+                bytes += kept.get(slot) ? whole.directory().listedLength(slot) : 0;
             }
             return bytes;
         }
@@ -234,7 +255,8 @@ final class GenerationCopier {
                     rawBytes,
                     isCompressedAnew || before < level ? level : before,
                     bytesBefore,
-                    savedBytes);
+                    savedBytes,
+                    hasLost);
         }
     }
 }

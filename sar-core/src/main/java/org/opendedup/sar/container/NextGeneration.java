@@ -12,6 +12,7 @@ import org.opendedup.sar.container.format.FrameTable;
  * @param recompressed as of {@link StoredContainer}
  * @param frameBytesBefore bytes of the frames in the present generation
  * @param savedBytes by how much frames that keep all their chunks are smaller
+ * @param hasLost whether a chunk is lost
  */
 record NextGeneration(
         ContainerIdentity identity,
@@ -22,4 +23,5 @@ record NextGeneration(
         long rawBytes,
         int recompressed,
         long frameBytesBefore,
-        long savedBytes) {}
+        long savedBytes,
+        boolean hasLost) {}

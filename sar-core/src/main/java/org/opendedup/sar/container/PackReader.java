@@ -13,6 +13,7 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.ByteReader;
+import org.opendedup.sar.container.format.ChunkEntry;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameFormat;
@@ -274,6 +275,7 @@ public final class PackReader implements Closeable {
         private final SalvagedFile file;
         private final FrameTable.Builder table;
         private final BitSet whole = new BitSet();
+        private final BitSet lost = new BitSet();
         private int[] lengths = new int[256];
         private int[] prefixes = new int[256];
         private long end;
@@ -312,7 +314,8 @@ public final class PackReader implements Closeable {
                             end,
                             table.build(),
                             Arrays.copyOf(lengths, table.slots()),
-                            Arrays.copyOf(prefixes, table.slots()));
+                            Arrays.copyOf(prefixes, table.slots()),
+                            lost);
         }
 
         private FrameFormat.@Nullable Header frameAt(long at) throws IOException {
@@ -340,11 +343,13 @@ public final class PackReader implements Closeable {
             int list = file.place(at) + FrameFormat.HEADER_BYTES;
             ByteReader in = new ByteReader(file.bytes(), list, list + frame.listBytes(), place(offset));
             for (int slot = frame.firstSlot(); slot < table.slots(); slot++) {
-                lengths[slot] = in.readVarint();
-                if (lengths[slot] > 0) {
+                int entry = in.readVarint();
+                lengths[slot] = ChunkEntry.storedBytes(entry);
+                if (ChunkEntry.hasFingerprint(entry)) {
                     prefixes[slot] = Fingerprints.fingerprintPrefix(file.bytes(), in.position());
                     in.skip(Fingerprints.BYTES);
-                    whole.set(slot);
+                    whole.set(slot, lengths[slot] > 0);
+                    lost.set(slot, ChunkEntry.isLost(entry));
                 }
             }
         }

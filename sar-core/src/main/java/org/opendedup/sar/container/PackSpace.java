@@ -126,19 +126,21 @@ final class PackSpace {
         return bytes;
     }
 
-    /** Returns the places of all containers in some packs, by pack. */
+    /** Returns the places of all containers in some packs, former ones that are of use included, by pack. */
     private Map<Long, List<FileRange>> rangesIn(long[] numbers) throws IOException {
         Map<Long, List<FileRange>> ranges = new HashMap<>();
         for (long number : numbers) {
             ranges.put(number, new ArrayList<>());
         }
-        claims.forEach((container, stored) -> {
+        ContainerClaims.Visitor visitor = (container, stored) -> {
             List<FileRange> ofPack = ranges.get(stored.pack());
             if (ofPack != null) {
                 long end = PackFormat.align(stored.offset() + stored.bytes());
                 ofPack.add(new FileRange(stored.offset(), end - stored.offset()));
             }
-        });
+        };
+        claims.forEach(visitor);
+        claims.forEachFormer(visitor);
         return ranges;
     }
 

@@ -111,9 +111,10 @@ final class Packs implements Closeable {
     }
 
     /**
-     * Returns the packs that the container table names and that are missing, each with the number of its containers.
-     * Lists the folder once and reads the whole table; once more if a pack is missing, because a collection may have
-     * moved its containers and deleted it meanwhile: that no entry names any more.
+     * Returns the packs that the container table names, or a former place that is of use, and that are missing, each
+     * with the number of its containers. Lists the folder once and reads the whole table; once more if a pack is
+     * missing, because a collection may have moved its containers and deleted it meanwhile: that no entry names any
+     * more.
      */
     SortedMap<Long, Long> missing(ContainerClaims claims) throws IOException {
         Set<Long> present = new HashSet<>();
@@ -121,11 +122,13 @@ final class Packs implements Closeable {
             present.add(pack);
         }
         Set<Long> missing = new HashSet<>();
-        claims.forEach((container, stored) -> {
+        ContainerClaims.Visitor note = (container, stored) -> {
             if (!present.contains(stored.pack())) {
                 missing.add(stored.pack());
             }
-        });
+        };
+        claims.forEach(note);
+        claims.forEachFormer(note);
         for (long pack : List.copyOf(missing)) {
             if (exists(pack)) {
                 missing.remove(pack); // Created after the list.
@@ -133,11 +136,13 @@ final class Packs implements Closeable {
         }
         SortedMap<Long, Long> named = new TreeMap<>();
         if (!missing.isEmpty()) {
-            claims.forEach((container, stored) -> {
+            ContainerClaims.Visitor count = (container, stored) -> {
                 if (missing.contains(stored.pack())) {
                     named.merge(stored.pack(), 1L, Long::sum);
                 }
-            });
+            };
+            claims.forEach(count);
+            claims.forEachFormer(count);
         }
         return named;
     }

@@ -19,31 +19,38 @@ import org.opendedup.sar.container.format.LocatedTable;
 final class RewrittenContainers {
     /**
      * The old place of a container, and the new one with its frame table: both null if it is removed; the old one
-     * without a table if only its level changes.
+     * without a table if only its level changes. Whether the old place is given back is up to somebody else if
+     * {@code keepsOld}.
      */
     private record Move(
             StoredContainer from,
             @Nullable StoredContainer to,
-            @Nullable LocatedTable table) {}
+            @Nullable LocatedTable table,
+            boolean keepsOld) {}
 
     /** Moves that are durable and not committed, by container. Guarded by this, as is the list below. */
     private final Map<Long, Move> uncommitted = new HashMap<>();
     /** Old places that nothing refers to. */
     private final List<StoredContainer> vacated = new ArrayList<>();
 
-    /** Adds a container whose new place is durable. */
-    synchronized void moved(long container, StoredContainer from, StoredContainer to, FrameTable table) {
-        uncommitted.put(container, new Move(from, to, new LocatedTable(to.pack(), to.offset(), table)));
+    /**
+     * Adds a container whose new place is durable.
+     *
+     * @param keepsOld whether {@link #takeVacated} does not return the old place
+     */
+    synchronized void moved(
+            long container, StoredContainer from, StoredContainer to, FrameTable table, boolean keepsOld) {
+        uncommitted.put(container, new Move(from, to, new LocatedTable(to.pack(), to.offset(), table), keepsOld));
     }
 
     /** Adds a container that stays where it is, with its new level. */
     synchronized void marked(long container, StoredContainer from, int level) {
-        uncommitted.put(container, new Move(from, from.withRecompressed(level), null));
+        uncommitted.put(container, new Move(from, from.withRecompressed(level), null, false));
     }
 
     /** Adds a container to be removed. */
     synchronized void removed(long container, StoredContainer from) {
-        uncommitted.put(container, new Move(from, null, null));
+        uncommitted.put(container, new Move(from, null, null, false));
     }
 
     /** Returns what the next commit has to contain. */
@@ -70,7 +77,7 @@ final class RewrittenContainers {
                     ? changes.removed().contains(container)
                     : to.equals(changes.stored().get(container));
             if (isCommitted) {
-                if (to == null || !to.isAt(each.getValue().from)) {
+                if (to == null || !each.getValue().keepsOld && !to.isAt(each.getValue().from)) {
                     vacated.add(each.getValue().from);
                 }
                 LocatedTable table = each.getValue().table;

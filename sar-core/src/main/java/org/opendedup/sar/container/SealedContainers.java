@@ -7,6 +7,7 @@ import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
@@ -257,9 +258,10 @@ final class SealedContainers implements Closeable {
     /**
      * As {@link #whole}, or as {@link #salvaged} if that is needed, with a directory made anew from the frames.
      *
+     * @param known chunks of frames that do not tell them
      * @throws CorruptionException if the container is missing, or cut short, or the numbers of its frames are not known
      */
-    Whole withoutDirectory(long container, byte[] buffer) throws IOException {
+    Whole withoutDirectory(long container, KnownChunks known, byte[] buffer) throws IOException {
         forgetCached(container);
         return read(container, (id, stored) -> {
             byte[] bytes;
@@ -272,13 +274,76 @@ final class SealedContainers implements Closeable {
                 isComplete = false;
                 bytes = salvagedOf(id, stored, buffer);
             }
-            LocatedTable cached = tableCache.get(id);
-            FrameTable known = cached == null || !cached.table().writing().equals(stored.writing())
-                    ? keptTable(id, stored.writing())
-                    : cached.table();
-            SealedContainer made = new DirectoryFromFrames(id, stored, bytes, placeOf(id, stored)).make(known);
-            return new Whole(id, stored, made, bytes, isComplete);
+            return madeAnew(id, stored, known, bytes, isComplete);
         });
+    }
+
+    private Whole madeAnew(long container, StoredContainer stored, KnownChunks known, byte[] bytes, boolean isComplete)
+            throws IOException {
+        LocatedTable cached = tableCache.get(container);
+        FrameTable table = cached == null || !cached.table().writing().equals(stored.writing())
+                ? keptTable(container, stored.writing())
+                : cached.table();
+        SealedContainer made =
+                new DirectoryFromFrames(container, stored, bytes, placeOf(container, stored)).make(table);
+        known.addTo(made);
+        return new Whole(container, stored, made, bytes, isComplete);
+    }
+
+    /**
+     * Reads what is left of a container whose pack is missing or cut short; all else is zeros. The directory is made
+     * from a copy of its frame table, from the lists of the frames that are left, and from {@code known}; a slot that
+     * none of these lists has length 0.
+     *
+     * @throws CorruptionException if the numbers of its frames are not known
+     */
+    Whole remains(long container, KnownChunks known, byte[] buffer) throws IOException {
+        return read(container, (id, stored) -> madeAnew(id, stored, known, remainsOf(id, stored, buffer), false));
+    }
+
+    private byte[] remainsOf(long container, StoredContainer stored, byte[] buffer) throws IOException {
+        int length = Math.toIntExact(stored.bytes());
+        byte[] bytes = buffer.length >= length ? buffer : new byte[length];
+        Arrays.fill(bytes, 0, length, (byte) 0);
+        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+            SlicedInput slice = new SlicedInput(lease.input(), stored.offset(), stored.bytes());
+            int present = (int) slice.length();
+            SalvagedFile file = new SalvagedFile(slice, placeOf(container, stored), present);
+            for (int at = 0; at < present; at += SALVAGED_AT_ONCE) {
+                int count = Math.min(SALVAGED_AT_ONCE, present - at);
+                if (file.has(at, count)) {
+                    System.arraycopy(file.bytes(), file.place(at), bytes, at, count);
+                }
+            }
+            statistics.add(present);
+        } catch (NoSuchFileException e) {
+            log.debug("of container {} nothing is left", container, e);
+        }
+        return bytes;
+    }
+
+    /**
+     * Reads a container in a place that the container table does not name any more; a block that cannot be read is
+     * zeros.
+     *
+     * @throws CorruptionException if it is not there, or the numbers of its frames are not known
+     */
+    Whole former(long container, StoredContainer place, byte[] buffer) throws IOException {
+        try {
+            return checked(container, place, allOf(container, place, buffer), true);
+        } catch (InterruptedIOException | ClosedChannelException e) {
+            throw e;
+        } catch (IOException e) {
+            log.debug("the former place of container {} is not whole", container, e);
+        }
+        byte[] bytes = remainsOf(container, place, buffer);
+        try {
+            return checked(container, place, bytes, false);
+        } catch (CorruptionException noDirectory) {
+            SealedContainer made =
+                    new DirectoryFromFrames(container, place, bytes, placeOf(container, place)).make(null);
+            return new Whole(container, place, made, bytes, false);
+        }
     }
 
     private Whole checked(long container, StoredContainer stored, byte[] bytes, boolean isComplete) throws IOException {

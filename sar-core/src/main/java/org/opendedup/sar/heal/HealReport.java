@@ -48,6 +48,19 @@ public record HealReport(
         return fromFrame + fromSsd + fromCopies + sound;
     }
 
+    /** Adds what another report counts, without what it could not heal. */
+    HealReport plus(HealReport more) {
+        return new HealReport(
+                containers + more.containers,
+                healedContainers + more.healedContainers,
+                fromFrame + more.fromFrame,
+                fromSsd + more.fromSsd,
+                fromCopies + more.fromCopies,
+                sound + more.sound,
+                unhealed,
+                unhealedChunks);
+    }
+
     HealReport plusExamined() {
         return new HealReport(
                 containers + 1, healedContainers, fromFrame, fromSsd, fromCopies, sound, unhealed, unhealedChunks);

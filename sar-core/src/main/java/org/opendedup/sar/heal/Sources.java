@@ -59,7 +59,7 @@ final class Sources {
         int prefix = Fingerprints.fingerprintPrefix(directory.fingerprints(), at);
         byte[] copy = null;
         try {
-            copy = parts.ssd().copy(ChunkId.of(directory.container(), slot), directory.length(slot), prefix);
+            copy = parts.ssd().copy(ChunkId.of(directory.container(), slot), directory.listedLength(slot), prefix);
         } catch (IOException e) {
             // Each further copy could take as long.
             ssdFails = true;
@@ -71,7 +71,7 @@ final class Sources {
     /** Returns the bytes of another stored copy; null if none is known that has the right bytes. */
     byte @Nullable [] fromOtherCopy(SealedContainer directory, int slot) throws IOException {
         segment.clear();
-        segment.add(0, directory.length(slot), false);
+        segment.add(0, directory.listedLength(slot), false);
         System.arraycopy(
                 directory.fingerprints(), slot * Fingerprints.BYTES, segment.fingerprints(), 0, Fingerprints.BYTES);
         try {
@@ -154,7 +154,7 @@ final class Sources {
                 DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             Frame frame = parts.containers().frame(container, parts.containers().frameOf(chunkId), false);
             if (!frame.holds(from)
-                    || frame.length(from) != directory.length(slot)
+                    || frame.length(from) != directory.listedLength(slot)
                     || !isRight(frame.data(), frame.offset(from), frame.length(from), directory, slot)) {
                 return null;
             }
@@ -169,7 +169,7 @@ final class Sources {
     }
 
     private boolean isRight(byte[] bytes, int offset, int length, SealedContainer directory, int slot) {
-        return length == directory.length(slot)
+        return length == directory.listedLength(slot)
                 && sha.matches(bytes, offset, length, directory.fingerprints(), slot * Fingerprints.BYTES);
     }
 }

@@ -77,6 +77,19 @@ public interface ChunkIndex extends Closeable {
     /** Returns the frame table that was passed to {@link #cover}, or null if the container is not covered. */
     byte @Nullable [] frameTable(long container) throws IOException;
 
+    /** Receives what is known of the slots of a container. */
+    @FunctionalInterface
+    interface SlotVisitor {
+        /** @param fingerprint its 32 bytes */
+        void visit(int slot, byte[] fingerprint);
+    }
+
+    /**
+     * Visits the slots of a container whose fingerprints were inserted and are still kept, also those whose
+     * fingerprints lead to another copy by now. Any may be absent, and one may be visited twice.
+     */
+    void forEachOf(long container, SlotVisitor visitor) throws IOException;
+
     /** Visits the id of every covered container, in ascending order. */
     void forEachCovered(LongConsumer visitor) throws IOException;
 

@@ -57,6 +57,11 @@ public final class NoChunkIndex implements ChunkIndex {
     }
 
     @Override
+    public void forEachOf(long container, SlotVisitor visitor) {
+        // No fingerprint is kept.
+    }
+
+    @Override
     public void forEachCovered(LongConsumer visitor) {
         // No container is covered.
     }

@@ -2,6 +2,8 @@ package org.opendedup.sar.ingest;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.locks.Lock;
@@ -11,15 +13,9 @@ import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.chunk.SegmentCutter;
-import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.metadata.HeldRecipe;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore;
 import org.opendedup.sar.tier.copies.AccessListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,20 +42,14 @@ public final class IngestPipeline {
     /** Size of a segment, in bytes: about 250 chunks of 8 KiB, enough for one batch of index lookups. */
     public static final int SEGMENT_BYTES = 2 << 20;
 
+    /** Maximum number of files in one segment: as many chunks as a segment of a large file has. */
+    private static final int MAX_FILES_PER_SEGMENT = 256;
+
     /**
      * Memory of one run that is being stored, in bytes: its segment plus the chunk that may follow, and lists of its
      * chunks.
      */
     public static final long RUN_BYTES = SEGMENT_BYTES + (256 << 10);
-
-    /**
-     * Notified, under the change lock, that the recipe now describes bytes {@code from} to {@code to} of the run's
-     * file.
-     */
-    @FunctionalInterface
-    public interface Listener {
-        void stored(long from, long to);
-    }
 
     /**
      * The place in a file where a run is stored.
@@ -78,12 +68,7 @@ public final class IngestPipeline {
     private final int alignment;
 
     private final IngestStores stores;
-    private final ForgivingIndex index;
     private final StoredContents contents;
-    private final Lock changes;
-    private final LongPredicate damaged;
-    private final @Nullable AccessListener promotion;
-    private final int pageBytes;
     private final IngestStatistics statistics = new IngestStatistics();
     private final BlockingQueue<Workspace> workspaces;
 
@@ -104,15 +89,12 @@ public final class IngestPipeline {
         this.chunker = chunker;
         this.alignment = chunker.alignment();
         this.stores = stores;
-        index = new ForgivingIndex(stores.index());
         this.contents = contents;
-        this.changes = changes;
-        this.damaged = damaged;
-        this.promotion = promotion;
-        this.pageBytes = stores.metadata().recipes().pageBytes();
         this.workspaces = new ArrayBlockingQueue<>(parallelRuns);
+        ForgivingIndex index = new ForgivingIndex(stores.index());
         for (int i = 0; i < parallelRuns; i++) {
-            workspaces.add(new Workspace(chunker, stores.metadata().recipes()));
+            workspaces.add(
+                    new Workspace(chunker, new SegmentStore(stores, index, changes, damaged, promotion, statistics)));
         }
     }
 
@@ -127,13 +109,63 @@ public final class IngestPipeline {
      *     end of the file is left out because the destination does not request the last one; the offset is then a clean
      *     cut
      */
-    public long store(ByteRun run, Destination destination, Listener listener) throws IOException {
+    public long store(ByteRun run, Destination destination, StoreListener listener) throws IOException {
         Workspace workspace = take();
         try (ContainerWriter writer = stores.containers().writer(destination.inode())) {
             return new Storing(run, destination, listener, workspace, writer).store();
         } finally {
             workspaces.add(workspace);
         }
+    }
+
+    /**
+     * A small file whose bytes are all in memory, from its first to its last.
+     *
+     * @param run its bytes; it begins at offset 0, and has at most {@link #SEGMENT_BYTES}
+     * @param listener as for {@link #store}
+     */
+    public record SmallFile(long inode, ByteRun run, StoreListener listener) {}
+
+    /**
+     * Stores small files, many in one segment, so that each step is made once for all of these, and files that follow
+     * each other lie together. If this fails, the files whose listeners were notified are stored.
+     *
+     * @param stream as in {@link ContainerStore#writer}
+     */
+    public void storeTogether(List<SmallFile> files, long stream) throws IOException {
+        Workspace workspace = take();
+        try (ContainerWriter writer = stores.containers().writer(stream)) {
+            for (int from = 0; from < files.size(); ) {
+                from = storeTogether(files, from, workspace, writer);
+            }
+        } finally {
+            workspaces.add(workspace);
+        }
+    }
+
+    /** Stores as many files from {@code from} on as one segment takes; returns the number of the next one. */
+    private static int storeTogether(List<SmallFile> files, int from, Workspace workspace, ContainerWriter writer)
+            throws IOException {
+        Segment segment = workspace.segment;
+        segment.clear();
+        List<SegmentPart> parts = new ArrayList<>();
+        int filled = 0;
+        int next = from;
+        while (next < files.size() && parts.size() < MAX_FILES_PER_SEGMENT) {
+            SmallFile file = files.get(next);
+            int length = (int) file.run.end();
+            if (filled > 0 && length > SEGMENT_BYTES - filled) {
+                break;
+            }
+            file.run.copy(0, segment.data(), filled, length);
+            workspace.cutter.reset();
+            workspace.cutter.cut(segment, filled, filled + length, true);
+            parts.add(new SegmentPart(file.inode, 0, filled, length, false, file.listener));
+            filled += length;
+            next++;
+        }
+        workspace.store.store(segment, parts, writer);
+        return next;
     }
 
     /**
@@ -156,12 +188,10 @@ public final class IngestPipeline {
     private static final class Workspace {
         final Segment segment;
         final SegmentCutter cutter;
-        final SegmentDuplicates duplicates = new SegmentDuplicates();
-        final RecipePage.Builder page = new RecipePage.Builder();
-        final WrittenDuplicates promotion;
+        final SegmentStore store;
 
-        Workspace(Chunker chunker, RecipeStore recipes) {
-            promotion = new WrittenDuplicates(recipes);
+        Workspace(Chunker chunker, SegmentStore store) {
+            this.store = store;
             segment = new Segment(SEGMENT_BYTES + chunker.maxChunkBytes());
             cutter = new SegmentCutter(chunker);
         }
@@ -180,7 +210,7 @@ public final class IngestPipeline {
     private final class Storing {
         private final ByteRun run;
         private final Destination destination;
-        private final Listener listener;
+        private final StoreListener listener;
         private final Workspace workspace;
         private final Segment segment;
         private final ContainerWriter writer;
@@ -199,7 +229,12 @@ public final class IngestPipeline {
         /** Number of input bytes in the segment's buffer. */
         private int filled;
 
-        Storing(ByteRun run, Destination destination, Listener listener, Workspace workspace, ContainerWriter writer) {
+        Storing(
+                ByteRun run,
+                Destination destination,
+                StoreListener listener,
+                Workspace workspace,
+                ContainerWriter writer) {
             this.run = run;
             this.destination = destination;
             this.listener = listener;
@@ -278,10 +313,6 @@ public final class IngestPipeline {
             return stored.chunkStart(stored.isHole(start) ? start - 1 : start, start);
         }
 
-        private RecipePage page(long number) throws IOException {
-            return stores.metadata().recipes().page(destination.inode(), number);
-        }
-
         /** Fills the segment's buffer: old bytes ahead of the run, the run, and a few old bytes after it. */
         private void fill() throws IOException {
             long to = Math.min(inputEnd, position + SEGMENT_BYTES + chunker.maxChunkBytes());
@@ -340,150 +371,8 @@ public final class IngestPipeline {
 
         /** @param open whether more of the file follows and will be stored */
         private void storeSegment(int length, boolean open) throws IOException {
-            stores.fingerprinter().fingerprint(segment);
-            try (GracePeriod.Use use = stores.uses().begin()) {
-                storeFingerprinted(length);
-            }
-            if (promotion != null) {
-                workspace.promotion.report(
-                        promotion,
-                        destination.inode(),
-                        position,
-                        segment,
-                        length,
-                        open,
-                        stores.metadata().counts());
-            }
-        }
-
-        private void storeFingerprinted(int length) throws IOException {
-            index.lookup(segment);
-            int fresh = appendNew();
-            // Reads before acquiring the lock: a thread that waits for the disk while it holds the lock makes others
-            // wait.
-            try (HeldRecipe held = hold(length)) {
-                changes.lock();
-                try {
-                    if (fresh > 0) {
-                        tellLengths();
-                    }
-                    replacePages(length);
-                } finally {
-                    changes.unlock();
-                }
-            }
-            if (fresh > 0) {
-                index.insert(segment);
-            }
-        }
-
-        /**
-         * Reads the recipe pages of the segment's bytes, and holds in memory their counts and the counts of the chunks
-         * that they will refer to.
-         */
-        private HeldRecipe hold(int length) throws IOException {
-            long firstPage = position / pageBytes;
-            long endPage = (position + length - 1) / pageBytes + 1;
-            HeldRecipe held = stores.metadata().recipes().holdFew(destination.inode(), firstPage, endPage);
-            try {
-                for (int chunk = 0; chunk < segment.count(); chunk++) {
-                    held.holdCount(segment.isZero(chunk) ? ChunkId.NONE : segment.chunkId(chunk));
-                }
-                return held;
-            } catch (IOException | RuntimeException e) {
-                held.close();
-                throw e;
-            }
-        }
-
-        /** Verifies the index's hints and stores the chunks that have none. Returns the number of chunks stored. */
-        private int appendNew() throws IOException {
-            int fresh = 0;
-            workspace.duplicates.clear(segment.count());
-            for (int chunk = 0; chunk < segment.count(); chunk++) {
-                int length = segment.length(chunk);
-                if (segment.isZero(chunk)) {
-                    statistics.zeroBytes.add(length);
-                    continue;
-                }
-                if (isUsable(segment.chunkId(chunk))) {
-                    statistics.duplicateBytes.add(length);
-                    continue;
-                }
-                int first = workspace.duplicates.firstOf(segment, chunk);
-                if (first != chunk) {
-                    segment.setChunkId(chunk, segment.chunkId(first));
-                    statistics.duplicateBytes.add(length);
-                    continue;
-                }
-                long id = writer.append(
-                        segment.data(),
-                        segment.offset(chunk),
-                        length,
-                        segment.fingerprints(),
-                        Segment.fingerprintOffset(chunk));
-                segment.setChunkId(chunk, id);
-                segment.setFresh(chunk, true);
-                fresh++;
-            }
-            return fresh;
-        }
-
-        private boolean isUsable(long hint) throws IOException {
-            return hint != ChunkId.NONE && stores.metadata().counts().isReferable(hint) && !damaged.test(hint);
-        }
-
-        private void tellLengths() throws IOException {
-            for (int chunk = 0; chunk < segment.count(); chunk++) {
-                if (segment.isFresh(chunk)) {
-                    stores.metadata().counts().setLength(segment.chunkId(chunk), segment.length(chunk));
-                }
-            }
-        }
-
-        /**
-         * Replaces the recipe's entries for the segment's bytes with the segment's references, and notifies the
-         * listener of each page.
-         */
-        private void replacePages(int length) throws IOException {
-            long end = position + length;
-            int chunk = 0;
-            for (long at = position; at < end; ) {
-                long number = at / pageBytes;
-                long pageStart = number * pageBytes;
-                long to = Math.min(end, pageStart + pageBytes);
-                RecipePage old = page(number);
-                RecipePage.Builder now = workspace.page;
-                now.addRange(old, 0, (int) (at - pageStart));
-                chunk = addReferences(now, chunk, at, to);
-                now.addRange(old, (int) (to - pageStart), pageBytes);
-                stores.metadata().recipes().replace(destination.inode(), number, now.build());
-                listener.stored(at, to);
-                at = to;
-            }
-        }
-
-        /**
-         * Adds the references for file bytes {@code from} to {@code to}; returns the chunk that contains {@code to}.
-         */
-        private int addReferences(RecipePage.Builder page, int firstChunk, long from, long to) {
-            int chunk = firstChunk;
-            for (long at = from; at < to; ) {
-                int inChunk = (int) (at - position) - segment.offset(chunk);
-                int length = (int) Math.min(segment.length(chunk) - inChunk, to - at);
-                if (segment.isZero(chunk)) {
-                    page.add(ChunkId.NONE, 0, length, 0);
-                } else {
-                    int fingerprintPrefix =
-                            Fingerprints.fingerprintPrefix(segment.fingerprints(), Segment.fingerprintOffset(chunk));
-                    page.add(segment.chunkId(chunk), inChunk, length, fingerprintPrefix);
-                }
-                at += length;
-                if (inChunk + length == segment.length(chunk)) {
-                    chunk++;
-                }
-            }
-            return chunk;
+            SegmentPart part = new SegmentPart(destination.inode(), position, 0, length, open, listener);
+            workspace.store.store(segment, List.of(part), writer);
         }
     }
 }

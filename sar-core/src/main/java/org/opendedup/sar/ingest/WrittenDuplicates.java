@@ -34,31 +34,22 @@ final class WrittenDuplicates {
     }
 
     /**
-     * Reports a segment's duplicates, with their bytes, their current reference counts and their runs; while nothing
-     * can be promoted, reports only their number.
+     * Reports the duplicates of a part of a segment, with their bytes, their current reference counts and their runs;
+     * while nothing can be promoted, reports only their number.
      *
-     * @param position offset of the segment in the file; the recipe already describes it
-     * @param length bytes of the segment that were stored
-     * @param open whether more of the file follows and will be stored
+     * @param part chunks that are reported; the recipe already describes them
      */
-    void report(
-            AccessListener promotion,
-            long inode,
-            long position,
-            Segment segment,
-            int length,
-            boolean open,
-            ReferenceCounts references) {
+    void report(AccessListener promotion, Segment segment, SegmentPart part, ReferenceCounts references) {
         if (!promotion.isActive()) {
-            promotion.onDuplicatesMissed(count(segment, length), Refusal.UNAVAILABLE);
+            promotion.onDuplicatesMissed(count(segment, part), Refusal.UNAVAILABLE);
             return;
         }
-        gather(position, segment, length);
+        gather(segment, part);
         if (duplicates.count() == 0) {
             return;
         }
         try {
-            runs.measure(inode, position, position + length, open, promotion.longRunBytes());
+            runs.measure(part.inode(), part.position(), part.end(), part.open(), promotion.longRunBytes());
             references.occurrences(ids, duplicates.count(), counts);
         } catch (IOException e) {
             log.warn("duplicates are not promoted, their references or runs are unknown: {}", e.getMessage());
@@ -70,8 +61,8 @@ final class WrittenDuplicates {
             duplicates.setReferences(i, counts[i]);
             duplicates.setRunBytes(i, runs.runBytes(numbers[i]));
         }
-        promotion.onDuplicatesWritten(inode, duplicates);
-        reportUnfinished(promotion, inode, position + length);
+        promotion.onDuplicatesWritten(part.inode(), duplicates);
+        reportUnfinished(promotion, part.inode(), part.end());
         // The segment's buffer is filled with other bytes next.
         duplicates.clear();
     }
@@ -90,10 +81,10 @@ final class WrittenDuplicates {
         }
     }
 
-    private static int count(Segment segment, int length) {
+    private static int count(Segment segment, SegmentPart part) {
         int count = 0;
-        for (int chunk = 0; chunk < segment.count() && segment.offset(chunk) < length; chunk++) {
-            count += isDuplicate(segment, chunk) ? 1 : 0;
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            count += part.has(segment, chunk) && isDuplicate(segment, chunk) ? 1 : 0;
         }
         return count;
     }
@@ -102,7 +93,7 @@ final class WrittenDuplicates {
         return !segment.isZero(chunk) && !segment.isFresh(chunk);
     }
 
-    private void gather(long position, Segment segment, int length) {
+    private void gather(Segment segment, SegmentPart part) {
         duplicates.clear();
         runs.clear();
         if (ids.length < segment.count()) {
@@ -111,11 +102,11 @@ final class WrittenDuplicates {
             numbers = new int[segment.count()];
             offsets = new long[segment.count()];
         }
-        for (int chunk = 0; chunk < segment.count() && segment.offset(chunk) < length; chunk++) {
-            if (segment.isZero(chunk)) {
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            if (segment.isZero(chunk) || !part.has(segment, chunk)) {
                 continue;
             }
-            long offset = position + segment.offset(chunk);
+            long offset = part.positionOf(segment, chunk);
             runs.add(offset, segment.chunkId(chunk), 0, segment.length(chunk));
             if (!isDuplicate(segment, chunk)) {
                 continue;

@@ -240,7 +240,7 @@ public final class ContainerRecords {
             changes++;
             damage.changed(
                     container,
-                    damage.places(container),
+                    damage.known(container),
                     counts.damaged(),
                     marked.damaged(),
                     new DamagedPlace(

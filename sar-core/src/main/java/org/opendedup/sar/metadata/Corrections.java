@@ -63,11 +63,8 @@ public interface Corrections {
     /** A directory lies in itself by its name in {@code holder}, so the root does not reach it. */
     default void circle(long holder, long directory) throws IOException {}
 
-    /** No name leads to an inode that has links. */
-    default void nameless(long inode, boolean isDirectory) throws IOException {}
-
-    /** An inode without links is not waiting to be freed. */
-    default void unlinked(long inode) throws IOException {}
+    /** An inode must have a name and has none: it has links, or it has none and is not waiting to be freed. */
+    default void nameless(long inode) throws IOException {}
 
     /**
      * The record of which recipe pages of an inode are dead cannot be decoded.
@@ -87,6 +84,13 @@ public interface Corrections {
      * before {@link #counts}.
      */
     default void recipeDamaged() {}
+
+    /**
+     * Records of the intent log of an inode cannot be used.
+     *
+     * @param isFile whether the inode is a file, which keeps what can be decoded
+     */
+    default void intents(long inode, boolean isFile) throws IOException {}
 
     /** The volume's totals are wrong. */
     default void totals() throws IOException {}

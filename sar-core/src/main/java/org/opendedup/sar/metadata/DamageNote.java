@@ -18,7 +18,8 @@ public record DamageNote(int frame, How how, long foundMs, String reason) {
         READ("a read"),
         SCRUB("a scrub"),
         MOUNT("mounting"),
-        COLLECTION("a garbage collection");
+        COLLECTION("a garbage collection"),
+        HEAL("healing");
 
         private final String text;
 

@@ -2,13 +2,13 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -31,6 +31,7 @@ public final class DamageRecords {
     private static final byte[] PACK = Keys.of("damaged-pack ");
 
     private final Overlay overlay;
+    private final FormerPlaces former;
     private final int maxPlaces;
     /** Guarded by this. */
     private int places;
@@ -45,6 +46,7 @@ public final class DamageRecords {
     DamageRecords(Overlay overlay, int maxPlaces) throws IOException {
         this.overlay = overlay;
         this.maxPlaces = maxPlaces;
+        former = new FormerPlaces(overlay);
         places = places().size();
         byte[] stored = overlay.get(Family.SYSTEM, SystemRecords.UNRECORDED_DAMAGE);
         unrecorded = stored == null ? 0 : SystemRecords.decodeNumber(stored);
@@ -55,9 +57,24 @@ public final class DamageRecords {
         return scan(overlay, PLACE, after(PLACE));
     }
 
-    /** Returns the recorded places of a container, in ascending order. */
-    public List<DamagedPlace> places(long container) throws IOException {
-        return scan(overlay, placeKey(container, 0), placeKey(container + 1, 0));
+    /** Returns the places from which damaged containers were healed and that are still of use. */
+    public FormerPlaces former() {
+        return former;
+    }
+
+    /**
+     * What is recorded of a container.
+     *
+     * @param places its damaged places, in ascending order
+     * @param former where it was before it was healed
+     */
+    record Known(List<DamagedPlace> places, List<StoredContainer> former) {
+        static final Known NOTHING = new Known(List.of(), List.of());
+    }
+
+    /** Returns what is recorded of a container. */
+    Known known(long container) throws IOException {
+        return new Known(scan(overlay, placeKey(container, 0), placeKey(container + 1, 0)), former.of(container));
     }
 
     private static List<DamagedPlace> scan(Overlay records, byte[] from, byte[] to) throws IOException {
@@ -113,16 +130,19 @@ public final class DamageRecords {
 
     /**
      * Records a change of the marks of one container, whose records nobody else may change meanwhile. Reads nothing, so
-     * it cannot fail.
+     * it cannot fail. With the last mark the former places of the container go.
      *
-     * @param known the result of {@link #places(long)} before the change
+     * @param known the result of {@link #known} before the change
      * @param before the damaged slots before the change
      * @param after the damaged slots after the change
      * @param added the place that was found damaged; null if none was
      */
-    synchronized void changed(
-            long container, List<DamagedPlace> known, BitSet before, BitSet after, @Nullable DamagedPlace added) {
-        SortedMap<Integer, DamagedPlace> ranges = byFirstSlot(known);
+    synchronized void changed(long container, Known known, BitSet before, BitSet after, @Nullable DamagedPlace added) {
+        if (after.isEmpty()) {
+            known.former()
+                    .forEach(place -> former.remove(container, place.writing().generation()));
+        }
+        SortedMap<Integer, DamagedPlace> ranges = byFirstSlot(known.places());
         long uncovered = unrecorded - uncovered(before, ranges);
         if (added != null) {
             add(added, ranges);
@@ -212,17 +232,11 @@ public final class DamageRecords {
     }
 
     private static byte[] placeKey(long container, long slot) {
-        return join(PLACE, Keys.of(container, slot));
+        return Keys.join(PLACE, Keys.of(container, slot));
     }
 
     private static byte[] packKey(long pack) {
-        return join(PACK, Keys.of(pack));
-    }
-
-    private static byte[] join(byte[] prefix, byte[] rest) {
-        byte[] key = Arrays.copyOf(prefix, prefix.length + rest.length);
-        System.arraycopy(rest, 0, key, prefix.length, rest.length);
-        return key;
+        return Keys.join(PACK, Keys.of(pack));
     }
 
     /** Returns the key after all that begin with a prefix. */

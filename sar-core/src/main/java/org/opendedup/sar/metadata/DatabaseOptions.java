@@ -36,7 +36,7 @@ final class DatabaseOptions {
     private static final int WRITE_BUFFERS_PER_FAMILY = 2;
 
     /**
-     * Block size in which a write buffer allocates memory, in bytes: nine families with one record each take half a
+     * Block size in which a write buffer allocates memory, in bytes: ten families with one record each take less than a
      * megabyte.
      */
     private static final long ARENA_BLOCK_BYTES = 64 << 10;

@@ -39,6 +39,23 @@ final class EntryFormat {
         return new Entry(inode, type);
     }
 
+    /**
+     * Decodes a whole record.
+     *
+     * @throws CorruptionException if its name is none, or lies at another place than at its hash
+     */
+    static Entry decode(byte[] key, byte[] value, NameHash hash)
+            throws CorruptionException, UnsupportedFormatException {
+        byte[] name = name(key);
+        long directory = Keys.longAt(key, 0);
+        if (key.length <= NAME_OFFSET
+                || !EntryNames.isValid(name)
+                || hash.of(name) != Keys.longAt(key, Keys.LONG_BYTES)) {
+            throw new CorruptionException("entry of directory " + directory, -1, "a name at its hash", "another");
+        }
+        return decode(directory, value);
+    }
+
     /** Returns the name in a key, unchecked; empty if the key is too short to contain one. */
     static byte[] name(byte[] key) {
         return Arrays.copyOfRange(key, Math.min(NAME_OFFSET, key.length), key.length);

@@ -53,6 +53,20 @@ public record Inode(
         return new Inode(id, 1, mode, 1, 0, 0, 0, 0, 0, 0, times, NO_TARGET);
     }
 
+    /** Returns the file type, as in {@code mode & S_IFMT}; see {@link Modes}. */
+    public int type() {
+        return mode & Modes.TYPE;
+    }
+
+    public boolean isDirectory() {
+        return type() == Modes.DIRECTORY;
+    }
+
+    /** Returns whether it is a regular file. */
+    public boolean isFile() {
+        return type() == Modes.REGULAR;
+    }
+
     public Inode withMode(int newMode) {
         return new Inode(id, generation, newMode, links, uid, gid, device, size, dataBytes, parent, times, target);
     }

@@ -19,7 +19,8 @@ public interface KeyValueStore extends Closeable {
         RECIPE,
         COUNT,
         ORPHAN,
-        CONTAINER
+        CONTAINER,
+        INTENT
     }
 
     byte @Nullable [] get(Family family, byte[] key) throws IOException;

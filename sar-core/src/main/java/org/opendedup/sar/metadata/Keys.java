@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** The database's keys. Numbers in them are 8 bytes, big-endian, so that byte order is number order. */
 final class Keys {
@@ -44,6 +45,12 @@ final class Keys {
         LONG_BE.set(key, 0, first);
         LONG_BE.set(key, LONG_BYTES, second);
         System.arraycopy(name, 0, key, 2 * LONG_BYTES, name.length);
+        return key;
+    }
+
+    static byte[] join(byte[] prefix, byte[] rest) {
+        byte[] key = Arrays.copyOf(prefix, prefix.length + rest.length);
+        System.arraycopy(rest, 0, key, prefix.length, rest.length);
         return key;
     }
 

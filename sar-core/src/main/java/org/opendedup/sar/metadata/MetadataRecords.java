@@ -134,13 +134,8 @@ public final class MetadataRecords {
 
     private RecordCursor<Name> names(byte[] from, byte[] to) throws IOException {
         return new RecordCursor<>(source.scan(Family.ENTRY, from, to), EntryFormat.NAME_OFFSET, (key, value) -> {
-            byte[] name = EntryFormat.name(key);
-            long directory = Keys.longAt(key, 0);
-            if (!EntryNames.isValid(name) || nameHash.of(name) != Keys.longAt(key, Keys.LONG_BYTES)) {
-                throw new CorruptionException("entry of directory " + directory, -1, "a name at its hash", "another");
-            }
-            Entry entry = EntryFormat.decode(directory, value);
-            return new Name(name, entry.inode(), entry.type());
+            Entry entry = EntryFormat.decode(key, value, nameHash);
+            return new Name(EntryFormat.name(key), entry.inode(), entry.type());
         });
     }
 
@@ -163,6 +158,11 @@ public final class MetadataRecords {
                 return new Page(number, null);
             }
         });
+    }
+
+    /** Returns the intent log; the number of a record is that of its inode. */
+    public RecordCursor<IntentRecord> intents() throws IOException {
+        return IntentRecords.cursor(source.scan(Family.INTENT, Keys.FIRST, Keys.END));
     }
 
     /** Returns the first dead pages of orphans, by inode. */

@@ -19,9 +19,9 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
  * Writes what a check found to be right into a database that is not in use. Never removes an inode, a recipe or a
- * chunk: what no name leads to gets a name in {@value #FOUND}, and the old bytes of each record that is replaced are
- * kept in a quarantine file, which is durable before the change. Changes are written in batches, each of which leaves
- * the database repairable, so that a repair that was interrupted is repeated.
+ * chunk: what no name leads to gets a name in a folder ({@link LostAndFound}), and the old bytes of each record that is
+ * replaced are kept in a quarantine file, which is durable before the change. Changes are written in batches, each of
+ * which leaves the database repairable, so that a repair that was interrupted is repeated.
  *
  * <p>A change may make another one necessary: check and repair until {@link #changes} stays 0. For one thread.
  */
@@ -29,13 +29,12 @@ public final class MetadataRepair implements Corrections {
     /** Beginning of the names of quarantine files. */
     public static final String QUARANTINE = "quarantine-";
 
-    private static final String FOUND = "lost+found";
     private static final int BATCH_RECORDS = 1000;
-    private static final int DIRECTORY = 0040700;
-    private static final int FILE = 0100600;
-    private static final int TYPE = 0170000;
 
     private record Changed(Family family, ByteBuffer key) {}
+
+    /** The folder that takes what was found. */
+    private record Found(long directory, String name) {}
 
     private final KeyValueStore database;
     private final Directory folder;
@@ -291,8 +290,8 @@ public final class MetadataRepair implements Corrections {
                     put(Family.ENTRY, entryKey(directory, name.name()), null);
                     done(text + " led to inode " + inode + ", which does not exist; it was taken out");
                 } else {
-                    int type = InodeFormat.decode(inode, value).mode() & TYPE;
-                    if (type != (name.type() & TYPE)) {
+                    int type = InodeFormat.decode(inode, value).type();
+                    if (type != name.type()) {
                         put(Family.ENTRY, entryKey(directory, name.name()), EntryFormat.encode(inode, type));
                         done(text + " now says the type of its inode");
                     }
@@ -343,12 +342,7 @@ public final class MetadataRepair implements Corrections {
     }
 
     @Override
-    public void nameless(long inode, boolean isDirectory) throws IOException {
-        adopt(inode);
-    }
-
-    @Override
-    public void unlinked(long inode) throws IOException {
+    public void nameless(long inode) throws IOException {
         adopt(inode);
     }
 
@@ -358,19 +352,21 @@ public final class MetadataRepair implements Corrections {
         if (value == null) {
             return;
         }
-        long found = foundDirectory();
+        Found found = foundDirectory();
         Inode inode = InodeFormat.decode(id, value);
-        boolean isDirectory = (inode.mode() & TYPE) == (DIRECTORY & TYPE);
-        byte[] name = ("#" + id).getBytes(US_ASCII);
-        put(Family.ENTRY, entryKey(found, name), EntryFormat.encode(id, inode.mode() & TYPE));
-        Inode named = isDirectory ? inode.withParent(found) : inode.withLinks(1);
-        if (isDirectory && inode.links() < 2) {
+        String name = LostAndFound.nameOf(id);
+        put(
+                Family.ENTRY,
+                LostAndFound.entryKey(nameHash, found.directory(), name),
+                EntryFormat.encode(id, inode.type()));
+        Inode named = inode.isDirectory() ? inode.withParent(found.directory()) : inode.withLinks(1);
+        if (inode.isDirectory() && inode.links() < 2) {
             named = named.withLinks(2);
         }
         put(Family.INODE, Keys.of(id), InodeFormat.encode(named));
-        done("inode " + id + ", to which no name led, is now /" + FOUND + "/#" + id);
-        if (isDirectory) {
-            addLink(found);
+        done("inode " + id + ", to which no name led, is now /" + found.name() + "/" + name);
+        if (inode.isDirectory()) {
+            addLink(found.directory());
         }
         flushIfLarge();
     }
@@ -384,41 +380,36 @@ public final class MetadataRepair implements Corrections {
     }
 
     /** Returns the folder in the root that takes what was found; makes it if it does not exist. */
-    private long foundDirectory() throws IOException {
+    private Found foundDirectory() throws IOException {
         for (int number = 0; ; number++) {
-            byte[] name = (FOUND + (number == 0 ? "" : "-" + number)).getBytes(US_ASCII);
-            byte[] value = get(Family.ENTRY, entryKey(Inode.ROOT, name));
+            String name = LostAndFound.folderName(number);
+            byte[] value = get(Family.ENTRY, LostAndFound.entryKey(nameHash, Inode.ROOT, name));
             if (value == null) {
-                return makeFoundDirectory(name);
+                return new Found(makeFoundDirectory(name), name);
             }
             Entry entry = EntryFormat.decode(Inode.ROOT, value);
-            if ((entry.type() & TYPE) == (DIRECTORY & TYPE) && get(Family.INODE, Keys.of(entry.inode())) != null) {
-                return entry.inode();
+            if (Modes.isDirectory(entry.type()) && get(Family.INODE, Keys.of(entry.inode())) != null) {
+                return new Found(entry.inode(), name);
             }
         }
     }
 
-    private long makeFoundDirectory(byte[] name) throws IOException {
+    private long makeFoundDirectory(String name) throws IOException {
         byte[] next = get(Family.SYSTEM, SystemRecords.NEXT_INODE);
         long id = SystemRecords.decodeNumber(next == null ? SystemRecords.encodeNumber(Inode.ROOT + 1) : next);
         put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(id + 1));
-        Inode directory = Inode.of(id, DIRECTORY, Inode.Times.ofCreation(nowNs))
-                .withLinks(2)
-                .withParent(Inode.ROOT);
-        put(Family.INODE, Keys.of(id), InodeFormat.encode(directory));
-        put(Family.ENTRY, entryKey(Inode.ROOT, name), EntryFormat.encode(id, DIRECTORY & TYPE));
+        put(Family.INODE, Keys.of(id), InodeFormat.encode(LostAndFound.directory(id, Inode.ROOT, nowNs)));
+        put(Family.ENTRY, LostAndFound.entryKey(nameHash, Inode.ROOT, name), EntryFormat.encode(id, Modes.DIRECTORY));
         addLink(Inode.ROOT);
         areTotalsWrong = true;
-        done("the folder /" + EntryNames.text(name) + " was made");
+        done("the folder /" + name + " was made");
         return id;
     }
 
     /** The next check finds that no name leads to the directory. */
     @Override
     public void namesWithoutDirectory(long directory) throws IOException {
-        Inode made =
-                Inode.of(directory, DIRECTORY, Inode.Times.ofCreation(nowNs)).withLinks(2);
-        put(Family.INODE, Keys.of(directory), InodeFormat.encode(made));
+        put(Family.INODE, Keys.of(directory), InodeFormat.encode(LostAndFound.directory(directory, 0, nowNs)));
         areTotalsWrong = true;
         done("directory " + directory + ", which had names and did not exist, was made again");
         flushIfLarge();
@@ -440,10 +431,36 @@ public final class MetadataRepair implements Corrections {
                 }
             }
         }
-        Inode made = Inode.of(inode, FILE, Inode.Times.ofCreation(nowNs)).withBytes(size, bytes);
+        Inode made = LostAndFound.file(inode, Modes.REGULAR, nowNs).withBytes(size, bytes);
         put(Family.INODE, Keys.of(inode), InodeFormat.encode(made));
         areTotalsWrong = true;
         done("file " + inode + ", which had a recipe and did not exist, was made again with " + size + " bytes");
+        flushIfLarge();
+    }
+
+    @Override
+    public void intents(long inode, boolean isFile) throws IOException {
+        List<IntentRecord> kept = new ArrayList<>();
+        long next = 0;
+        try (KeyValueStore.Cursor cursor = database.scan(Family.INTENT, Keys.of(inode), Keys.of(inode + 1))) {
+            while (cursor.next()) {
+                put(Family.INTENT, cursor.key(), null);
+                IntentRecord record = isFile ? IntentFormat.decodeIfSound(cursor.key(), cursor.value()) : null;
+                if (record == null || record.number() != next) {
+                    // The lost one may have said that bytes of earlier ones are stored, with newer bytes perhaps.
+                    kept.clear();
+                }
+                if (record != null) {
+                    kept.add(record);
+                    next = record.number() + 1;
+                }
+            }
+        }
+        for (int i = 0; i < kept.size(); i++) {
+            byte[] key = Keys.of(inode, i);
+            put(Family.INTENT, key, IntentFormat.encode(key, kept.get(i).withNumber(i)));
+        }
+        done("inode " + inode + " keeps the " + kept.size() + " records of the intent log after the last damaged one");
         flushIfLarge();
     }
 

@@ -53,13 +53,19 @@ public final class MetadataSalvage {
      * @param target an empty database
      * @param older where the records come from that describe the volume, if they are lost
      * @param nowNs times of inodes that must be made anew, in nanoseconds since 1970
+     * @param progress may stop it; the target is of no use then
      * @throws CorruptionException if too much is lost: the manifest; or what describes the volume, and there is no
      *     backup
      */
     public static Result salvage(
-            Path source, KeyValueStore target, ChunkLengths lengths, OlderMetadata older, long nowNs)
+            Path source,
+            KeyValueStore target,
+            ChunkLengths lengths,
+            OlderMetadata older,
+            long nowNs,
+            SalvageProgress progress)
             throws IOException {
-        LostRecords lost = RecordSalvage.copy(source, target);
+        LostRecords lost = RecordSalvage.copy(source, target, progress);
         if (!lost.of(Family.SYSTEM).isEmpty()) {
             takeDescription(target, older);
         }
@@ -67,13 +73,13 @@ public final class MetadataSalvage {
         NameHash hash = SystemRecords.decodeNameHash(SystemRecords.read(target, SystemRecords.NAME_HASH));
         List<String> told = new ArrayList<>();
         SalvagedNames names = new SalvagedNames(target, hash, nowNs, lost, told);
-        long freeInode = names.run(freeInode(target, lost));
+        long freeInode = names.run(freeInode(target, lost), progress);
         long freeContainer = freeContainer(target, lost);
         SalvagedRecipes recipes =
                 new SalvagedRecipes(target, header.pageBytes(), freeContainer, lost, names.remade(), told);
-        recipes.run();
+        recipes.run(names.inodes(), progress);
         SalvagedCounts counts = new SalvagedCounts(target, header.pageBytes(), freeContainer, lengths);
-        counts.run(lost);
+        counts.run(lost, recipes.pages(), progress);
         try (Batch batch = target.batch()) {
             batch.put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(freeInode));
             batch.put(Family.SYSTEM, SystemRecords.NEXT_CONTAINER, SystemRecords.encodeNumber(freeContainer + 1));
@@ -127,7 +133,7 @@ public final class MetadataSalvage {
 
     private static long freeInode(KeyValueStore target, LostRecords lost) throws IOException {
         long highest = Inode.ROOT;
-        for (Family family : List.of(Family.INODE, Family.RECIPE, Family.XATTR, Family.ORPHAN)) {
+        for (Family family : List.of(Family.INODE, Family.RECIPE, Family.XATTR, Family.ORPHAN, Family.INTENT)) {
             highest = Math.max(highest, highest(target, family));
         }
         try (Cursor cursor = target.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
@@ -219,6 +225,9 @@ public final class MetadataSalvage {
                             case RECIPE -> "recipes of inodes " + numbers + ", as far as they were in a damaged block";
                             case COUNT -> "counts of containers " + numbers + "; they are counted anew";
                             case ORPHAN -> "which of inodes " + numbers + " are being removed";
+                            case INTENT ->
+                                "bytes of files with inodes " + numbers + " that were written within the last seconds,"
+                                        + " as far as they were in a damaged block";
                             case CONTAINER -> "places of containers " + numbers + "; they are found in the packs";
                         });
             }

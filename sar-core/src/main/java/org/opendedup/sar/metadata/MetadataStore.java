@@ -40,6 +40,7 @@ public final class MetadataStore implements Closeable {
     private final Namespace namespace;
     private final RecipeStore recipes;
     private final RecipeRanges ranges;
+    private final IntentRecords intents;
     private final ReferenceCounts counts;
     private final DamageRecords damage;
     private final ContainerTable containers;
@@ -67,6 +68,7 @@ public final class MetadataStore implements Closeable {
         containers = ContainerTable.open(database);
         recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts);
+        intents = new IntentRecords(overlay);
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
         containerIds = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
         epochs = EpochHistory.open(database, header.volume());
@@ -137,6 +139,10 @@ public final class MetadataStore implements Closeable {
 
     public RecipeRanges ranges() {
         return ranges;
+    }
+
+    public IntentRecords intents() {
+        return intents;
     }
 
     public ReferenceCounts counts() {

@@ -26,9 +26,8 @@ public final class Namespace {
     private static final int VERSION = 1;
 
     /** The type of a directory in a mode, S_IFDIR. */
-    private static final int DIRECTORY = 0040000;
-
     private final Overlay overlay;
+
     private final NameHash nameHash;
 
     Namespace(Overlay overlay, NameHash nameHash) {
@@ -229,7 +228,7 @@ public final class Namespace {
             for (long count = 0; count < max && cursor.next(); count++) {
                 long directory = Keys.longAt(cursor.key(), 0);
                 Entry entry = EntryFormat.decode(directory, cursor.value());
-                boolean isDirectory = entry.type() == DIRECTORY;
+                boolean isDirectory = Modes.isDirectory(entry.type());
                 visitor.accept(directory, decodeName(directory, cursor.key()), entry.inode(), isDirectory);
             }
         }

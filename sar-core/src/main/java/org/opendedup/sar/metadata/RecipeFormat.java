@@ -1,6 +1,5 @@
 package org.opendedup.sar.metadata;
 
-import java.util.zip.CRC32C;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -27,7 +26,6 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  */
 final class RecipeFormat {
     static final int VERSION = 1;
-    private static final int CRC_BYTES = 4;
 
     private static final int ZEROS = 0;
     private static final int NEXT_SLOT = 1;
@@ -47,7 +45,7 @@ final class RecipeFormat {
                 nextSlot = ChunkId.slot(page.chunkId(entry)) + 1;
             }
         }
-        out.writeIntLittleEndian(crc(key, out.buffer(), out.length()));
+        out.writeIntLittleEndian(RecordChecksum.of(key, out.buffer(), out.length()));
         return out.toBytes();
     }
 
@@ -77,8 +75,9 @@ final class RecipeFormat {
             throws CorruptionException, UnsupportedFormatException {
         long inode = Keys.longAt(key, 0);
         String kind = "recipe page " + Keys.longAt(key, Keys.LONG_BYTES) + " of inode";
-        verify(key, value, kind, inode);
-        ValueReader in = new ValueReader(value, value.length - CRC_BYTES, kind, inode).expectVersion(VERSION);
+        RecordChecksum.verify(key, value, kind, inode);
+        ValueReader in =
+                new ValueReader(value, value.length - RecordChecksum.BYTES, kind, inode).expectVersion(VERSION);
         RecipePage.Builder page = new RecipePage.Builder();
         long container = 0;
         long nextSlot = 0;
@@ -100,25 +99,5 @@ final class RecipeFormat {
             nextSlot = slot + 1;
         }
         return page.build();
-    }
-
-    private static void verify(byte[] key, byte[] value, String kind, long inode) throws CorruptionException {
-        ValueReader in = new ValueReader(value, kind, inode);
-        if (value.length < 1 + CRC_BYTES) {
-            throw in.corruption("at least " + (1 + CRC_BYTES) + " bytes", value.length + " bytes");
-        }
-        in.readBytes(value.length - CRC_BYTES);
-        int expected = crc(key, value, value.length - CRC_BYTES);
-        int found = in.readIntLittleEndian();
-        if (found != expected) {
-            throw in.corruption(String.format("checksum %08x", expected), String.format("%08x", found));
-        }
-    }
-
-    private static int crc(byte[] key, byte[] value, int length) {
-        CRC32C crc = new CRC32C();
-        crc.update(key);
-        crc.update(value, 0, length);
-        return (int) crc.getValue();
     }
 }

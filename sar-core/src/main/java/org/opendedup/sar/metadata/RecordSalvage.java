@@ -36,8 +36,8 @@ import org.rocksdb.WALRecoveryMode;
 /**
  * Copies every record of a damaged database that can be read. RocksDB verifies each block, and knows which of several
  * versions of a record counts. Its iterator stops at a damaged block, whichever table has it; then it goes on at the
- * first key behind the block ({@link TableSeparators}). Other tables may have records within the gap: each of their
- * keys is looked up, which succeeds if the damaged block is not needed to know the newest version.
+ * first key after the block ({@link TableSeparators}). Other tables may have records within the gap: each of their keys
+ * is looked up, which succeeds if the damaged block is not needed to know the newest version.
  *
  * <p>The logs are read up to the first damage, so that the result is a state in which the volume once was.
  */
@@ -54,14 +54,21 @@ final class RecordSalvage implements Closeable {
     private final ReadOptions options;
     private final LostRecords lost = new LostRecords();
     private final Target target;
+    private final SalvageProgress progress;
+    /** Records that were copied, and about how many there are. */
+    private long copied;
+
+    private long records;
 
     private RecordSalvage(
             Path source,
             RocksDB database,
             Map<Family, ColumnFamilyHandle> families,
             List<RocksObject> natives,
-            KeyValueStore target)
+            KeyValueStore target,
+            SalvageProgress progress)
             throws IOException {
+        this.progress = progress;
         this.source = source;
         this.database = database;
         this.families = families;
@@ -77,11 +84,12 @@ final class RecordSalvage implements Closeable {
      * @param source folder with the files of the damaged database, which no one else uses
      * @throws CorruptionException if the files of the database cannot be told: its manifest is damaged
      */
-    static LostRecords copy(Path source, KeyValueStore target) throws IOException {
+    static LostRecords copy(Path source, KeyValueStore target, SalvageProgress progress) throws IOException {
         RocksDB.loadLibrary();
         List<RocksObject> natives = new ArrayList<>();
-        try (RecordSalvage salvage = open(source, target, natives)) {
+        try (RecordSalvage salvage = open(source, target, natives, progress)) {
             salvage.noteMissingChanges();
+            salvage.estimate();
             for (Family family : Family.values()) {
                 salvage.copy(family);
             }
@@ -99,7 +107,8 @@ final class RecordSalvage implements Closeable {
         }
     }
 
-    private static RecordSalvage open(Path source, KeyValueStore target, List<RocksObject> natives)
+    private static RecordSalvage open(
+            Path source, KeyValueStore target, List<RocksObject> natives, SalvageProgress progress)
             throws RocksDBException, IOException {
         DBOptions options = new DBOptions()
                 .setParanoidChecks(false)
@@ -121,7 +130,7 @@ final class RecordSalvage implements Closeable {
         for (Family family : Family.values()) {
             families.put(family, handles.get(1 + family.ordinal()));
         }
-        return new RecordSalvage(source, database, families, natives, target);
+        return new RecordSalvage(source, database, families, natives, target, progress);
     }
 
     private static byte[] name(Family family) {
@@ -136,6 +145,12 @@ final class RecordSalvage implements Closeable {
         }
     }
 
+    private void estimate() throws RocksDBException {
+        for (ColumnFamilyHandle handle : families.values()) {
+            records += database.getLongProperty(handle, "rocksdb.estimate-num-keys");
+        }
+    }
+
     private void copy(Family family) throws IOException {
         ColumnFamilyHandle handle = Objects.requireNonNull(families.get(family));
         List<Path> tables = tables(family);
@@ -147,6 +162,7 @@ final class RecordSalvage implements Closeable {
                 for (; records.isValid(); records.next()) {
                     last = records.key();
                     target.put(family, last, records.value());
+                    progress.at("records of the database", copied++, Math.max(copied, this.records));
                 }
                 if (isSound(records)) {
                     return;
@@ -165,7 +181,7 @@ final class RecordSalvage implements Closeable {
         }
     }
 
-    /** Moves to the first record behind the damage, or to the end. */
+    /** Moves to the first record after the damage, or to the end. */
     private static void goOnBehind(RocksIterator records, byte[] last, List<byte[]> separators) {
         for (byte[] separator : separators) {
             if (Arrays.compareUnsigned(separator, last) >= 0) {

@@ -2,7 +2,6 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -112,7 +111,7 @@ public final class ReferenceCounts {
             if (!found.hasSound(firstSlot, endSlot) || found.alive().isEmpty()) {
                 return false;
             }
-            List<DamagedPlace> places = damage.places(container);
+            DamageRecords.Known known = damage.known(container);
             BitSet damagedBefore = found.damaged();
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
@@ -123,7 +122,7 @@ public final class ReferenceCounts {
             stripe.account(container, record, before);
             damage.changed(
                     container,
-                    places,
+                    known,
                     damagedBefore,
                     record.damaged(),
                     new DamagedPlace(container, firstSlot, endSlot, note));
@@ -135,13 +134,13 @@ public final class ReferenceCounts {
     public void markSound(long container, BitSet slots) throws IOException {
         CountStripe stripe = read(container);
         synchronized (stripe) {
-            List<DamagedPlace> places = damage.places(container);
+            DamageRecords.Known known = damage.known(container);
             CountRecord record = stripe.change(container);
             BitSet damagedBefore = record.damaged();
             int before = record.heapBytes();
             slots.stream().forEach(slot -> stored.change(record, slot, () -> record.markSound(slot)));
             stripe.account(container, record, before);
-            damage.changed(container, places, damagedBefore, record.damaged(), null);
+            damage.changed(container, known, damagedBefore, record.damaged(), null);
         }
     }
 
@@ -344,12 +343,13 @@ public final class ReferenceCounts {
             BitSet slots = stripe.unreferenced(container);
             if (!slots.isEmpty()) {
                 BitSet damagedBefore = stripe.record(container).damaged();
-                List<DamagedPlace> places = damagedBefore.isEmpty() ? List.of() : damage.places(container);
+                DamageRecords.Known known =
+                        damagedBefore.isEmpty() ? DamageRecords.Known.NOTHING : damage.known(container);
                 CountRecord record = stripe.change(container);
                 int before = record.heapBytes();
                 slots.stream().forEach(slot -> stored.change(record, slot, () -> record.tombstone(container, slot)));
                 stripe.account(container, record, before);
-                damage.changed(container, places, damagedBefore, record.damaged(), null);
+                damage.changed(container, known, damagedBefore, record.damaged(), null);
             }
             stripe.pardon(container);
             return slots;

@@ -48,20 +48,27 @@ final class SalvagedCounts {
         return remade;
     }
 
-    /** @param lost receives count records that can be read and make no sense */
-    void run(LostRecords lost) throws IOException {
-        count();
+    /**
+     * Counts them.
+     *
+     * @param lost receives count records that can be read and make no sense
+     * @param pages number of pages of all recipes, for the progress
+     */
+    void run(LostRecords lost, long pages, SalvageProgress progress) throws IOException {
+        count(pages, progress);
         TreeSet<Long> containers = new TreeSet<>(references.keySet());
         try (Cursor cursor = database.scan(Family.COUNT, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
                 containers.add(Keys.longAt(cursor.key(), 0));
             }
         }
-        noteUnknown(containers, lost);
+        noteUnknown(containers, lost, pages, progress);
         Batch batch = database.batch();
         try {
             int inBatch = 0;
+            long done = 0;
             for (long container : containers) {
+                progress.at("counts", done++, containers.size());
                 correct(batch, container);
                 if (++inBatch == BATCH) {
                     batch.commit();
@@ -80,9 +87,12 @@ final class SalvagedCounts {
         void accept(RecipePage page, int entry);
     }
 
-    private void forEachReference(EntryConsumer consumer) throws IOException {
+    private void forEachReference(String step, long pages, SalvageProgress progress, EntryConsumer consumer)
+            throws IOException {
+        long done = 0;
         try (Cursor cursor = database.scan(Family.RECIPE, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
+                progress.at(step, done++, pages);
                 RecipePage page = RecipeFormat.decode(cursor.key(), cursor.value(), pageBytes);
                 for (int entry = 0; entry < page.count(); entry++) {
                     if (!page.isZero(entry)) {
@@ -93,8 +103,8 @@ final class SalvagedCounts {
         }
     }
 
-    private void count() throws IOException {
-        forEachReference((page, entry) -> {
+    private void count(long pages, SalvageProgress progress) throws IOException {
+        forEachReference("references", pages, progress, (page, entry) -> {
             long chunk = page.chunkId(entry);
             int slot = ChunkId.slot(chunk);
             int[] slots = references.computeIfAbsent(ChunkId.container(chunk), container -> new int[64]);
@@ -110,7 +120,8 @@ final class SalvagedCounts {
     }
 
     /** Finds out what recipes tell of chunks without counts. */
-    private void noteUnknown(TreeSet<Long> containers, LostRecords lost) throws IOException {
+    private void noteUnknown(TreeSet<Long> containers, LostRecords lost, long pages, SalvageProgress progress)
+            throws IOException {
         TreeSet<Long> without = new TreeSet<>();
         for (long container : containers) {
             byte[] value = database.get(Family.COUNT, Keys.of(container));
@@ -124,7 +135,7 @@ final class SalvagedCounts {
         if (without.isEmpty()) {
             return;
         }
-        forEachReference((page, entry) -> {
+        forEachReference("references to chunks without counts", pages, progress, (page, entry) -> {
             long chunk = page.chunkId(entry);
             if (without.contains(ChunkId.container(chunk))) {
                 long[] known = unknown.computeIfAbsent(chunk, id -> new long[2]);

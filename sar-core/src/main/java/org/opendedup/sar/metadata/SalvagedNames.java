@@ -1,7 +1,5 @@
 package org.opendedup.sar.metadata;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,28 +8,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
  * Makes names and inodes of a salvaged database agree. An inode that is lost and has a name or a recipe is made anew,
- * as root's and for root only. An inode without a name, which is not being freed, gets one in the folder
- * {@value #LOST_AND_FOUND}, as a repair does it (docs/adr/0041). Keeps 16 bytes in memory for each name, and 8 for each
+ * as root's and for root only. An inode without a name, which is not being freed, gets one in a folder
+ * ({@link LostAndFound}), as a repair does it (docs/adr/0041). Keeps 16 bytes in memory for each name, and 8 for each
  * inode.
  */
 final class SalvagedNames {
-    static final String LOST_AND_FOUND = "lost+found";
-
-    private static final int TYPE = 0170000;
-    private static final int DIRECTORY = 0040000;
-    private static final int REGULAR = 0100000;
-    private static final int FIFO = 0010000;
-    private static final int SOCKET = 0140000;
-    private static final int FOR_ROOT_FILE = 0600;
-    private static final int FOR_ROOT_FOLDER = 0700;
-
     private final KeyValueStore database;
     private final NameHash hash;
     private final long nowNs;
@@ -48,7 +35,7 @@ final class SalvagedNames {
 
     private long lostAndFound;
     /** Name of that folder. */
-    private String foundName = LOST_AND_FOUND;
+    private String foundName = LostAndFound.folderName(0);
 
     private record Name(long directory, byte[] name, int type) {}
 
@@ -64,6 +51,11 @@ final class SalvagedNames {
         this.told = told;
     }
 
+    /** Returns the number of inodes. */
+    long inodes() {
+        return inodes.length;
+    }
+
     TreeSet<Long> remade() {
         return remade;
     }
@@ -74,7 +66,8 @@ final class SalvagedNames {
      * @param freeInode a number above that of every inode
      * @return a number above that of every inode now
      */
-    long run(long freeInode) throws IOException {
+    long run(long freeInode, SalvageProgress progress) throws IOException {
+        progress.at("names", 0, 0);
         removeDamaged();
         readInodes();
         Map<Long, Name> missing = new TreeMap<>();
@@ -83,18 +76,18 @@ final class SalvagedNames {
         remake(missing);
         for (long folder : folders) {
             if (!missing.containsKey(folder)) {
-                put(folder(folder).withParent(Inode.ROOT));
+                put(LostAndFound.directory(folder, Inode.ROOT, nowNs));
                 remade.add(folder);
             }
         }
         for (long inode : withRecipe()) {
             if (!exists(inode) && !missing.containsKey(inode) && !folders.contains(inode)) {
-                put(Inode.of(inode, REGULAR | FOR_ROOT_FILE, Inode.Times.ofCreation(nowNs)));
+                put(LostAndFound.file(inode, Modes.REGULAR, nowNs));
                 remade.add(inode);
             }
         }
         if (!exists(Inode.ROOT) && !remade.contains(Inode.ROOT)) {
-            put(folder(Inode.ROOT).withParent(Inode.ROOT));
+            put(LostAndFound.directory(Inode.ROOT, Inode.ROOT, nowNs));
             remade.add(Inode.ROOT);
         }
         readInodes();
@@ -111,7 +104,7 @@ final class SalvagedNames {
         List<byte[]> wrong = new ArrayList<>();
         try (Cursor cursor = database.scan(Family.INODE, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
-                if (inode(cursor.key(), cursor.value()) == null) {
+                if (!isInode(cursor.key(), cursor.value())) {
                     wrong.add(cursor.key());
                 }
             }
@@ -120,7 +113,7 @@ final class SalvagedNames {
         wrong.clear();
         try (Cursor cursor = database.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
-                if (entry(cursor.key(), cursor.value()) == null) {
+                if (!isName(cursor.key(), cursor.value())) {
                     wrong.add(cursor.key());
                 }
             }
@@ -159,25 +152,21 @@ final class SalvagedNames {
         }
     }
 
-    private static @Nullable Inode inode(byte[] key, byte[] value) {
+    private static boolean isInode(byte[] key, byte[] value) {
         try {
-            return key.length == Keys.LONG_BYTES ? InodeFormat.decode(Keys.longAt(key, 0), value) : null;
+            return key.length == Keys.LONG_BYTES
+                    && InodeFormat.decode(Keys.longAt(key, 0), value).id() > 0;
         } catch (IOException e) {
-            return null;
+            return false;
         }
     }
 
-    private @Nullable Entry entry(byte[] key, byte[] value) {
-        byte[] name = EntryFormat.name(key);
-        if (key.length <= EntryFormat.NAME_OFFSET
-                || !EntryNames.isValid(name)
-                || Keys.longAt(key, Keys.LONG_BYTES) != hash.of(name)) {
-            return null;
-        }
+    private boolean isName(byte[] key, byte[] value) {
         try {
-            return EntryFormat.decode(Keys.longAt(key, 0), value);
+            return key.length > EntryFormat.NAME_OFFSET
+                    && EntryFormat.decode(key, value, hash).inode() > 0;
         } catch (IOException e) {
-            return null;
+            return false;
         }
     }
 
@@ -208,7 +197,7 @@ final class SalvagedNames {
                 long directory = Keys.longAt(key, 0);
                 Entry entry = EntryFormat.decode(directory, cursor.value());
                 ofNames.add(entry.inode());
-                if (entry.type() == DIRECTORY) {
+                if (Modes.isDirectory(entry.type())) {
                     ofFolders.add(directory);
                 }
                 if (!exists(entry.inode())) {
@@ -230,11 +219,11 @@ final class SalvagedNames {
             Name name = lack.getValue();
             String text = "'" + EntryNames.text(name.name()) + "' in the folder with inode " + name.directory();
             int type = name.type();
-            if (type == DIRECTORY) {
-                put(folder(inode).withParent(name.directory()));
+            if (Modes.isDirectory(type)) {
+                put(LostAndFound.directory(inode, name.directory(), nowNs));
                 told.add("owner, mode and times of the folder " + text + " (inode " + inode + ")");
-            } else if (type == REGULAR || type == FIFO || type == SOCKET) {
-                put(Inode.of(inode, type | FOR_ROOT_FILE, Inode.Times.ofCreation(nowNs)));
+            } else if (type == Modes.REGULAR || type == Modes.FIFO || type == Modes.SOCKET) {
+                put(LostAndFound.file(inode, type, nowNs));
                 told.add("owner, mode, times and exact length of " + text + " (inode " + inode + ")");
             } else {
                 removeNames(inode);
@@ -264,11 +253,6 @@ final class SalvagedNames {
         }
     }
 
-    private Inode folder(long inode) {
-        return Inode.of(inode, DIRECTORY | FOR_ROOT_FOLDER, Inode.Times.ofCreation(nowNs))
-                .withLinks(2);
-    }
-
     private void put(Inode inode) throws IOException {
         try (Batch batch = database.batch()) {
             batch.put(Family.INODE, Keys.of(inode.id()), InodeFormat.encode(inode));
@@ -277,18 +261,18 @@ final class SalvagedNames {
     }
 
     private List<Long> withRecipe() throws IOException {
-        List<Long> missing = new ArrayList<>();
-        long last = 0;
-        try (Cursor cursor = database.scan(Family.RECIPE, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                long inode = Keys.longAt(cursor.key(), 0);
-                if (inode != last && !exists(inode)) {
-                    missing.add(inode);
+        TreeSet<Long> missing = new TreeSet<>();
+        for (Family family : List.of(Family.RECIPE, Family.INTENT)) {
+            try (Cursor cursor = database.scan(family, Keys.FIRST, Keys.END)) {
+                while (cursor.next()) {
+                    long inode = Keys.longAt(cursor.key(), 0);
+                    if (!exists(inode)) {
+                        missing.add(inode);
+                    }
                 }
-                last = inode;
             }
         }
-        return missing;
+        return List.copyOf(missing);
     }
 
     /** Gives a name to each inode that must have one and has none. */
@@ -311,11 +295,12 @@ final class SalvagedNames {
         long free = openLostAndFound(freeInode);
         try (Batch batch = database.batch()) {
             for (Inode inode : nameless) {
-                byte[] name = ("#" + inode.id()).getBytes(US_ASCII);
-                int type = inode.mode() & TYPE;
+                String name = LostAndFound.nameOf(inode.id());
                 batch.put(
-                        Family.ENTRY, Keys.of(lostAndFound, hash.of(name), name), EntryFormat.encode(inode.id(), type));
-                told.add("the name of inode " + inode.id() + ", which is now /" + foundName + "/#" + inode.id());
+                        Family.ENTRY,
+                        LostAndFound.entryKey(hash, lostAndFound, name),
+                        EntryFormat.encode(inode.id(), inode.type()));
+                told.add("the name of inode " + inode.id() + ", which is now /" + foundName + "/" + name);
             }
             batch.commit();
         }
@@ -333,26 +318,25 @@ final class SalvagedNames {
         byte[] value = database.get(Family.ENTRY, key);
         for (int number = 1; value != null; number++) {
             Entry present = EntryFormat.decode(Inode.ROOT, value);
-            if (present.type() == DIRECTORY) {
+            if (Modes.isDirectory(present.type())) {
                 lostAndFound = present.inode();
                 return freeInode;
             }
-            foundName = LOST_AND_FOUND + "-" + number;
+            foundName = LostAndFound.folderName(number);
             key = foundKey();
             value = database.get(Family.ENTRY, key);
         }
         lostAndFound = freeInode;
-        put(folder(lostAndFound).withParent(Inode.ROOT));
+        put(LostAndFound.directory(lostAndFound, Inode.ROOT, nowNs));
         try (Batch batch = database.batch()) {
-            batch.put(Family.ENTRY, key, EntryFormat.encode(lostAndFound, DIRECTORY));
+            batch.put(Family.ENTRY, key, EntryFormat.encode(lostAndFound, Modes.DIRECTORY));
             batch.commit();
         }
         return freeInode + 1;
     }
 
     private byte[] foundKey() {
-        byte[] name = foundName.getBytes(US_ASCII);
-        return Keys.of(Inode.ROOT, hash.of(name), name);
+        return LostAndFound.entryKey(hash, Inode.ROOT, foundName);
     }
 
     /** Sets the number of names of each inode, and the folder of each folder. */
@@ -362,7 +346,7 @@ final class SalvagedNames {
             while (cursor.next()) {
                 long directory = Keys.longAt(cursor.key(), 0);
                 Entry entry = EntryFormat.decode(directory, cursor.value());
-                if (entry.type() == DIRECTORY && parentOf(entry.inode()) != directory) {
+                if (Modes.isDirectory(entry.type()) && parentOf(entry.inode()) != directory) {
                     folderOf.put(entry.inode(), directory);
                 }
             }
@@ -373,7 +357,7 @@ final class SalvagedNames {
                 Inode inode = InodeFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value());
                 Inode right = inode.withParent(folderOf.getOrDefault(inode.id(), inode.parent()));
                 boolean isNamed = count(named, inode.id()) > 0 || inode.id() == Inode.ROOT;
-                if ((inode.mode() & TYPE) == DIRECTORY && (inode.links() > 0 || isNamed)) {
+                if (inode.isDirectory() && (inode.links() > 0 || isNamed)) {
                     right = right.withLinks(2 + count(parents, inode.id()));
                 } else if (isNamed) {
                     right = right.withLinks(count(named, inode.id()));

@@ -17,9 +17,6 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
  * check names the file and the range. An inode counts its stored bytes, so a file that has lost nothing is known.
  */
 final class SalvagedRecipes {
-    private static final int TYPE = 0170000;
-    private static final int REGULAR = 0100000;
-
     /** Maximum number of lost pages of one file. More are absent only in a file that consists of holes. */
     private static final long MAX_LOST_PAGES = 1 << 20;
 
@@ -32,6 +29,7 @@ final class SalvagedRecipes {
     private long lostPages;
     private long dataBytes;
     private long inodes;
+    private long pages;
 
     /** The recipe of one file, as it is. */
     private static final class Found {
@@ -71,22 +69,28 @@ final class SalvagedRecipes {
         return dataBytes;
     }
 
+    /** Returns the number of pages of all recipes, without those that are lost. */
+    long pages() {
+        return pages;
+    }
+
     long inodes() {
         return inodes;
     }
 
-    void run() throws IOException {
+    /** @param all number of inodes, for the progress */
+    void run(long all, SalvageProgress progress) throws IOException {
         try (Cursor cursor = database.scan(Family.INODE, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
                 Inode inode = InodeFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value());
-                boolean isFile = (inode.mode() & TYPE) == REGULAR;
-                if (isFile && inode.links() > 0) {
+                if (inode.isFile() && inode.links() > 0) {
                     inode = correct(inode);
                 } else {
                     removeDamaged(inode);
                 }
                 dataBytes += inode.dataBytes();
                 inodes++;
+                progress.at("recipes", inodes, all);
             }
         }
     }
@@ -158,6 +162,7 @@ final class SalvagedRecipes {
                     continue;
                 }
                 found.bytes += page.dataBytes();
+                pages++;
                 if (number < deadFrom) {
                     found.pages.add(number);
                     found.end = number * pageBytes + page.bytes();

@@ -97,12 +97,27 @@ public record ScrubTotals(
     public record Index(long entries, long wrong, long stale, long chunks, long notIndexed, boolean passedOver) {
         public static final Index NONE = new Index(0, 0, 0, 0, 0, false);
 
-        /** One stale entry in so many means that the index is better made anew. */
+        /** If more than one entry in this many is stale, the index should be made anew. */
         private static final int STALE_PART = 64;
 
         /** Returns whether the index should be deleted, so that the next mount makes it anew. */
-        public boolean isBetterMadeAnew() {
+        public boolean shouldBeMadeAnew() {
             return wrong > 0 || stale > entries / STALE_PART;
+        }
+
+        /** Returns these totals with further entries. */
+        public Index plusEntries(long more, long moreWrong, long moreStale) {
+            return new Index(entries + more, wrong + moreWrong, stale + moreStale, chunks, notIndexed, passedOver);
+        }
+
+        /** Returns these totals with further chunks that were looked up. */
+        public Index plusChunks(long more, long moreNotIndexed) {
+            return new Index(entries, wrong, stale, chunks + more, notIndexed + moreNotIndexed, passedOver);
+        }
+
+        /** Returns these totals of samples that are not complete. */
+        public Index passOver() {
+            return new Index(entries, wrong, stale, chunks, notIndexed, true);
         }
 
         private void encode(ValueWriter out) {

@@ -56,11 +56,19 @@ final class SyncedManifest {
             return 0;
         }
         String[] words = found.strip().split(" ");
-        if (words.length != 5 || !found.equals(text(words[2], words[3]))) {
+        if (words.length != 5 || !found.equals(text(words[2], words[3])) || !isLength(words[3])) {
             log.warn("{} is damaged and is rebuilt; whether the manifest is complete was not checked", NAME);
             return 0;
         }
         return words[2].equals(manifest) ? Long.parseLong(words[3]) : 0;
+    }
+
+    private static boolean isLength(String word) {
+        try {
+            return Long.parseLong(word) >= 0;
+        } catch (NumberFormatException e) {
+            return false;
+        }
     }
 
     /**

@@ -10,16 +10,19 @@ import java.util.Set;
  * The changes that no commit made durable, for a report of what is lost.
  *
  * @param pages number of changed recipe pages, by inode
+ * @param intents bytes written to the intent log, by inode
  * @param names names that files got, by inode: one name per inode
  * @param inodes inodes whose attributes changed
  * @param entries number of names that were added or removed
  */
-public record Uncommitted(Map<Long, Integer> pages, Map<Long, Name> names, Set<Long> inodes, long entries) {
+public record Uncommitted(
+        Map<Long, Integer> pages, Map<Long, Long> intents, Map<Long, Name> names, Set<Long> inodes, long entries) {
     /** A name in a directory. */
     public record Name(long directory, byte[] name) {}
 
     static Uncommitted of(Iterable<Generation> generations) {
         Map<Long, Integer> pages = new HashMap<>();
+        Map<Long, Long> intents = new HashMap<>();
         Map<Long, Name> names = new HashMap<>();
         Set<Long> inodes = new HashSet<>();
         long entries = 0;
@@ -27,6 +30,11 @@ public record Uncommitted(Map<Long, Integer> pages, Map<Long, Name> names, Set<L
             for (byte[] key : generation.changes(KeyValueStore.Family.RECIPE).keySet()) {
                 pages.merge(Keys.longAt(key, 0), 1, Integer::sum);
             }
+            generation.changes(KeyValueStore.Family.INTENT).forEach((key, value) -> {
+                if (value != Generation.DELETED) {
+                    intents.merge(Keys.longAt(key, 0), (long) value.length, Long::sum);
+                }
+            });
             for (KeyValueStore.Family family : Set.of(KeyValueStore.Family.INODE, KeyValueStore.Family.XATTR)) {
                 generation.changes(family).keySet().forEach(key -> inodes.add(Keys.longAt(key, 0)));
             }
@@ -37,7 +45,7 @@ public record Uncommitted(Map<Long, Integer> pages, Map<Long, Name> names, Set<L
                 }
             }
         }
-        return new Uncommitted(pages, names, inodes, entries);
+        return new Uncommitted(pages, intents, names, inodes, entries);
     }
 
     /** Adds the name from an entry's record to {@code names}, by the inode of the entry. */

@@ -83,6 +83,15 @@ final class ValueReader {
         return (readIntLittleEndian() & 0xffff_ffffL) | (long) readIntLittleEndian() << 32;
     }
 
+    /** Passes over bytes. */
+    ValueReader skip(int count) throws CorruptionException {
+        if (count > remaining()) {
+            throw corruption(count + " more bytes", remaining() + " bytes");
+        }
+        position += count;
+        return this;
+    }
+
     byte[] readBytes(int count) throws CorruptionException {
         if (count > remaining()) {
             throw corruption(count + " more bytes", remaining() + " bytes");

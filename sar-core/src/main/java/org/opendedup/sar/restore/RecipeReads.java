@@ -96,7 +96,10 @@ final class RecipeReads {
 
     private static boolean holds(Frame frame, long chunk) {
         int slot = ChunkId.slot(chunk) - frame.firstSlot();
-        return frame.container() == ChunkId.container(chunk) && slot >= 0 && slot < frame.count();
+        return frame.container() == ChunkId.container(chunk)
+                && slot >= 0
+                && slot < frame.count()
+                && !frame.isLost(ChunkId.slot(chunk));
     }
 
     /**

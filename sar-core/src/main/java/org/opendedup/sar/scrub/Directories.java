@@ -51,7 +51,7 @@ final class Directories {
      */
     static boolean isOther(SealedContainer directory, int slot, byte[] fingerprints, int at) {
         return slot < directory.slots()
-                && directory.length(slot) > 0
+                && directory.listedLength(slot) > 0
                 && !isSame(directory.fingerprints(), slot * Fingerprints.BYTES, fingerprints, at);
     }
 

@@ -2,7 +2,6 @@ package org.opendedup.sar.scrub;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,7 +24,6 @@ import org.opendedup.sar.sort.TupleSort;
 public final class IndexCheck {
     private static final int FINGERPRINT_LONGS = Fingerprints.BYTES / Long.BYTES;
     private static final int COLUMNS = 1 + FINGERPRINT_LONGS;
-    private static final int MEMORY_BYTES = 32 << 20;
 
     /** Entries that are read with one cursor of the index. */
     private static final int ENTRIES_AT_ONCE = 8192;
@@ -69,24 +67,25 @@ public final class IndexCheck {
      *
      * @param scratch a directory for the files of the sort, which are deleted at the end
      * @param steps called before each write to it
+     * @param memoryBytes bytes of entries that are in memory at once; ordering them needs half as much in addition
      * @throws InterruptedIOException if {@code progress} stopped it
      */
-    public Report run(Directory scratch, SortSteps steps) throws IOException {
+    public Report run(Directory scratch, SortSteps steps, int memoryBytes) throws IOException {
         String notChecked = null;
-        try (TupleSort sort = new TupleSort(scratch, "entries", COLUMNS, MEMORY_BYTES, steps)) {
+        try (TupleSort sort = new TupleSort(scratch, "entries", COLUMNS, memoryBytes, steps)) {
             if (index.keepsAnything()) {
                 collect(sort);
                 compare(sort.sorted(Long.MIN_VALUE));
             } else {
                 notChecked = "the volume runs without one";
             }
-        } catch (IndexFailed e) {
-            notChecked = String.valueOf(e.getMessage());
+        } catch (PartUnusable e) {
+            notChecked = e.why();
         }
         return new Report(entries, wrong, stale, List.copyOf(named), notChecked);
     }
 
-    private void collect(TupleSort sort) throws IOException, IndexFailed {
+    private void collect(TupleSort sort) throws IOException, PartUnusable {
         long[] some = new long[ENTRIES_AT_ONCE * COLUMNS];
         byte[] from = new byte[Fingerprints.BYTES];
         long estimated = index.estimatedChunks();
@@ -94,7 +93,7 @@ public final class IndexCheck {
             byte[] first = from;
             int[] filled = {0};
             byte[][] last = new byte[1][];
-            onIndex(() -> index.forEachFrom(first, ENTRIES_AT_ONCE, (fingerprint, chunk) -> {
+            PartUnusable.use(() -> index.forEachFrom(first, ENTRIES_AT_ONCE, (fingerprint, chunk) -> {
                 ByteBuffer bytes = ByteBuffer.wrap(fingerprint);
                 some[filled[0]++] = chunk;
                 for (int i = 0; i < FINGERPRINT_LONGS; i++) {
@@ -124,7 +123,7 @@ public final class IndexCheck {
         return false;
     }
 
-    private void compare(TupleSort.Cursor cursor) throws IOException, IndexFailed {
+    private void compare(TupleSort.Cursor cursor) throws IOException, PartUnusable {
         long present = -1;
         ContainerCounts counts = null;
         SealedContainer directory = null;
@@ -164,11 +163,11 @@ public final class IndexCheck {
     }
 
     /** Returns whether nobody removed or replaced an entry since it was read. */
-    private boolean isStillThere(TupleSort.Cursor cursor) throws IndexFailed {
+    private boolean isStillThere(TupleSort.Cursor cursor) throws PartUnusable {
         byte[] fingerprint = fingerprint(cursor);
         long chunk = cursor.get(0);
         boolean[] found = new boolean[1];
-        onIndex(() -> index.forEachFrom(
+        PartUnusable.use(() -> index.forEachFrom(
                 fingerprint, 1, (first, now) -> found[0] = now == chunk && Arrays.equals(first, fingerprint)));
         return found[0];
     }
@@ -177,28 +176,6 @@ public final class IndexCheck {
         if (named.size() < MOST_NAMED) {
             named.add("fingerprint " + Fingerprints.toHex(fingerprint(cursor), 0) + " names chunk "
                     + ChunkId.toString(cursor.get(0)) + ", " + what);
-        }
-    }
-
-    private interface OnIndex {
-        void run() throws IOException;
-    }
-
-    /** Reads the index, whose failures are no failures of the check. */
-    private static void onIndex(OnIndex call) throws IndexFailed {
-        try {
-            call.run();
-        } catch (IOException | UncheckedIOException e) {
-            throw new IndexFailed(e);
-        }
-    }
-
-    /** The index cannot be read. */
-    private static final class IndexFailed extends Exception {
-        private static final long serialVersionUID = 1;
-
-        IndexFailed(Exception cause) {
-            super(cause.getMessage(), cause);
         }
     }
 }

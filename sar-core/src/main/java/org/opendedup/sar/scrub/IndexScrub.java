@@ -2,7 +2,6 @@ package org.opendedup.sar.scrub;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -79,7 +78,7 @@ public final class IndexScrub {
         totals = before.with(ScrubTotals.Index.NONE);
         try {
             if (!index.keepsAnything()) {
-                throw new IndexNotInUse("the volume runs without one");
+                throw new PartUnusable("the volume runs without one");
             }
             for (Map.Entry<Long, List<Entry>> some : entries().entrySet()) {
                 if (!goesOn(DIRECTORY_BYTES)) {
@@ -93,11 +92,9 @@ public final class IndexScrub {
                 }
                 lookUp(container);
             }
-        } catch (IndexNotInUse e) {
-            ScrubTotals.Index found = totals.index();
-            totals = totals.with(new ScrubTotals.Index(
-                    found.entries(), found.wrong(), found.stale(), found.chunks(), found.notIndexed(), true));
-            findings.passedOver("the fingerprint index", e.why);
+        } catch (PartUnusable e) {
+            totals = totals.with(totals.index().passOver());
+            findings.passedOver("the fingerprint index", e.why());
         }
         if (stopped) {
             throw new InterruptedIOException("the scrub was stopped");
@@ -119,14 +116,14 @@ public final class IndexScrub {
     private record Entry(byte[] fingerprint, long chunk) {}
 
     /** Returns the sampled entries, by the container that they name. */
-    private SortedMap<Long, List<Entry>> entries() throws IOException, IndexNotInUse {
+    private SortedMap<Long, List<Entry>> entries() throws IOException, PartUnusable {
         Map<ByteBuffer, Entry> sampled = new HashMap<>();
         ChunkIndex.EntryVisitor visitor =
                 (fingerprint, chunk) -> sampled.put(ByteBuffer.wrap(fingerprint), new Entry(fingerprint, chunk));
         byte[] lowest = new byte[Fingerprints.BYTES];
         // The estimate includes records that are no entries, and may miss some: so there are fewer than a sample.
         if (estimatedEntries() <= ENTRIES / 2) {
-            onIndex(() -> index.forEachFrom(lowest, ENTRIES, visitor));
+            PartUnusable.use(() -> index.forEachFrom(lowest, ENTRIES, visitor));
         } else {
             for (int i = 0; i < ENTRIES && goesOn(ENTRY_BYTES); i++) {
                 sample(lowest, visitor);
@@ -141,27 +138,27 @@ public final class IndexScrub {
         return containers;
     }
 
-    private long estimatedEntries() throws IndexNotInUse {
+    private long estimatedEntries() throws PartUnusable {
         long[] estimated = new long[1];
-        onIndex(() -> estimated[0] = index.estimatedChunks());
+        PartUnusable.use(() -> estimated[0] = index.estimatedChunks());
         return estimated[0];
     }
 
-    /** Visits the first entry behind a random place. */
-    private void sample(byte[] lowest, ChunkIndex.EntryVisitor visitor) throws IndexNotInUse {
+    /** Visits the first entry whose fingerprint is not below a random one; the lowest entry if there is none. */
+    private void sample(byte[] lowest, ChunkIndex.EntryVisitor visitor) throws PartUnusable {
         byte[] from = new byte[Fingerprints.BYTES];
         random.nextBytes(from);
         boolean[] found = new boolean[1];
-        onIndex(() -> index.forEachFrom(from, 1, (fingerprint, chunk) -> {
+        PartUnusable.use(() -> index.forEachFrom(from, 1, (fingerprint, chunk) -> {
             found[0] = true;
             visitor.visit(fingerprint, chunk);
         }));
         if (!found[0]) {
-            onIndex(() -> index.forEachFrom(lowest, 1, visitor));
+            PartUnusable.use(() -> index.forEachFrom(lowest, 1, visitor));
         }
     }
 
-    private void examine(long container, List<Entry> entries) throws IOException, IndexNotInUse {
+    private void examine(long container, List<Entry> entries) throws IOException, PartUnusable {
         ContainerCounts counts = directories.counts(container);
         SealedContainer directory = directories.get(container, counts);
         long wrong = 0;
@@ -174,13 +171,13 @@ public final class IndexScrub {
                 wrong += remove(entry, "which has another fingerprint") ? 1 : 0;
             }
         }
-        count(entries.size(), wrong, stale, 0, 0);
+        totals = totals.with(totals.index().plusEntries(entries.size(), wrong, stale));
     }
 
     /** Removes an entry; returns false if it was changed meanwhile, as collections and writers do. */
-    private boolean remove(Entry entry, String what) throws IndexNotInUse {
+    private boolean remove(Entry entry, String what) throws PartUnusable {
         boolean[] isStillThere = new boolean[1];
-        onIndex(() -> index.forEachFrom(
+        PartUnusable.use(() -> index.forEachFrom(
                 entry.fingerprint,
                 1,
                 (found, chunk) -> isStillThere[0] = chunk == entry.chunk && Arrays.equals(found, entry.fingerprint)));
@@ -192,7 +189,7 @@ public final class IndexScrub {
         System.arraycopy(entry.fingerprint, 0, bySlot, slot * Fingerprints.BYTES, Fingerprints.BYTES);
         BitSet slots = new BitSet();
         slots.set(slot);
-        onIndex(() -> index.remove(ChunkId.container(entry.chunk), bySlot, slots));
+        PartUnusable.use(() -> index.remove(ChunkId.container(entry.chunk), bySlot, slots));
         findings.wrongEntry("the entry of fingerprint " + Fingerprints.toHex(entry.fingerprint, 0) + " named chunk "
                 + ChunkId.toString(entry.chunk) + ", " + what);
         return true;
@@ -204,21 +201,32 @@ public final class IndexScrub {
         int[] seen = new int[1];
         parts.metadata().containers().forEach(entry -> {
             if (entry.stored().state() == StoredContainer.State.SEALED) {
-                int at = sample.size() < CONTAINERS ? sample.size() : random.nextInt(seen[0] + 1);
-                if (at == sample.size()) {
-                    sample.add(entry.container());
-                } else if (at < CONTAINERS) {
-                    sample.set(at, entry.container());
-                }
-                seen[0]++;
+                add(sample, entry.container(), CONTAINERS, seen[0]++);
             }
         });
         sample.sort(null);
         return sample;
     }
 
+    /**
+     * Adds a candidate to a sample, or puts it in the place of a random one, or leaves it out.
+     *
+     * @param most size of the sample
+     * @param seen number of candidates before this one
+     */
+    private <T> void add(List<T> sample, T candidate, int most, int seen) {
+        if (sample.size() < most) {
+            sample.add(candidate);
+            return;
+        }
+        int at = random.nextInt(seen + 1);
+        if (at < most) {
+            sample.set(at, candidate);
+        }
+    }
+
     /** Looks some chunks of a container up that files refer to. */
-    private void lookUp(long container) throws IOException, IndexNotInUse {
+    private void lookUp(long container) throws IOException, PartUnusable {
         ContainerCounts counts = directories.counts(container);
         SealedContainer directory = directories.get(container, counts);
         if (directory == null) {
@@ -235,7 +243,7 @@ public final class IndexScrub {
                     Segment.fingerprintOffset(i),
                     Fingerprints.BYTES);
         }
-        onIndex(() -> index.lookup(segment));
+        PartUnusable.use(() -> index.lookup(segment));
         long missing = 0;
         for (int i = 0; i < slots.size(); i++) {
             // A chunk that lost its last reference meanwhile may have been collected.
@@ -244,7 +252,7 @@ public final class IndexScrub {
                     ? 1
                     : 0;
         }
-        count(0, 0, 0, slots.size(), missing);
+        totals = totals.with(totals.index().plusChunks(slots.size(), missing));
     }
 
     private List<Integer> sample(SealedContainer directory, ContainerCounts counts) {
@@ -252,51 +260,9 @@ public final class IndexScrub {
         int seen = 0;
         for (int slot = 0; slot < directory.slots(); slot++) {
             if (directory.length(slot) > 0 && counts.count(slot) > 0 && !counts.isDamaged(slot)) {
-                int at = slots.size() < CHUNKS_OF_CONTAINER ? slots.size() : random.nextInt(seen + 1);
-                if (at == slots.size()) {
-                    slots.add(slot);
-                } else if (at < CHUNKS_OF_CONTAINER) {
-                    slots.set(at, slot);
-                }
-                seen++;
+                add(slots, slot, CHUNKS_OF_CONTAINER, seen++);
             }
         }
         return slots;
-    }
-
-    private void count(long entries, long wrong, long stale, long chunks, long notIndexed) {
-        ScrubTotals.Index found = totals.index();
-        totals = totals.with(new ScrubTotals.Index(
-                found.entries() + entries,
-                found.wrong() + wrong,
-                found.stale() + stale,
-                found.chunks() + chunks,
-                found.notIndexed() + notIndexed,
-                false));
-    }
-
-    private interface OnIndex {
-        void run() throws IOException;
-    }
-
-    /** Does something with the index, whose failures are no failures of the scrub. */
-    private static void onIndex(OnIndex call) throws IndexNotInUse {
-        try {
-            call.run();
-        } catch (IOException | UncheckedIOException e) {
-            throw new IndexNotInUse(String.valueOf(e.getMessage()));
-        }
-    }
-
-    /** The index is not in use, or cannot be read. */
-    private static final class IndexNotInUse extends Exception {
-        private static final long serialVersionUID = 1;
-
-        private final String why;
-
-        IndexNotInUse(String why) {
-            super(why);
-            this.why = why;
-        }
     }
 }

@@ -64,21 +64,17 @@ public final class MapTableCheck {
                 segment = some.segment(last);
                 offset = some.offset(last) + 1L;
             }
-        } catch (SsdNotInUse e) {
-            notChecked = String.valueOf(e.getMessage());
+        } catch (PartUnusable e) {
+            notChecked = e.why();
         }
         return new Report(copies, nowhere, List.copyOf(named), notChecked);
     }
 
-    private LogCopies from(int segment, long offset) throws SsdNotInUse {
-        try {
-            return audit.copiesFrom(segment, offset);
-        } catch (IOException e) {
-            throw new SsdNotInUse(e);
-        }
+    private LogCopies from(int segment, long offset) throws PartUnusable {
+        return PartUnusable.get(() -> audit.copiesFrom(segment, offset));
     }
 
-    private void compare(LogCopies some, int segment, long offset) throws IOException, SsdNotInUse {
+    private void compare(LogCopies some, int segment, long offset) throws IOException, PartUnusable {
         Map<Long, ContainerCounts> counts = new HashMap<>();
         List<Integer> suspects = new ArrayList<>();
         for (int i = 0; i < some.count(); i++) {
@@ -122,14 +118,5 @@ public final class MapTableCheck {
 
     private static long place(LogCopies copies, int i) {
         return (long) copies.segment(i) << Integer.SIZE | copies.offset(i);
-    }
-
-    /** The SSD is not in use, or does not answer. */
-    private static final class SsdNotInUse extends Exception {
-        private static final long serialVersionUID = 1;
-
-        SsdNotInUse(IOException cause) {
-            super(cause.getMessage(), cause);
-        }
     }
 }

@@ -12,7 +12,7 @@ record Place(long pack, long offset) {
     /** Before every container. */
     static final Place BEGIN = new Place(0, 0);
 
-    /** Returns the place behind a container. */
+    /** Returns the place right after a container. */
     static Place behind(StoredContainer stored) {
         return new Place(stored.pack(), stored.offset() + stored.bytes());
     }

@@ -224,14 +224,16 @@ public final class Scrubber {
         @Nullable String contradiction = null;
         for (int slot = 0; slot < Math.max(directory.slots(), counts.slots()); slot++) {
             int length = slot < directory.slots() ? directory.length(slot) : 0;
+            boolean isLost = slot < directory.slots() && directory.isLost(slot);
             chunks += length > 0 ? 1 : 0;
-            rawBytes += length;
+            rawBytes += isLost ? directory.listedLength(slot) : length;
             sound.set(slot, counts.isDamaged(slot) && length > 0 && !verified.isInDamagedFrame(slot));
             if (!counts.isAlive(slot) || counts.isDamaged(slot)) {
                 continue;
             }
             if (length == 0) {
-                totals = totals.plusContradiction();
+                // A lost chunk is unmarked if the metadata come from a backup.
+                totals = isLost ? totals.plusDamagedFrame() : totals.plusContradiction();
                 findings.missingChunk(container, slot);
             } else if (counts.length(slot) > 0 && counts.length(slot) != length) {
                 contradiction = "chunk " + container + ":" + slot + " has " + length + " bytes, and its counts say "

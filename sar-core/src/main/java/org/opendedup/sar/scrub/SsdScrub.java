@@ -30,8 +30,8 @@ public final class SsdScrub {
     private static final int STEP_BYTES = 8 << 20;
 
     /**
-     * Copies of one container in a step from which on its directory is read: one request to the disk is then shared by
-     * at least so many. A run of chunks that was promoted together lies together in the log.
+     * Copies of one container in a step from which on its directory is read: one request to the disk then serves at
+     * least this many copies. A run of chunks that was promoted together lies together in the log.
      */
     private static final int MIN_SHARED = 16;
 
@@ -71,9 +71,9 @@ public final class SsdScrub {
                 verify(copies);
                 copies = copies();
             }
-        } catch (SsdNotInUse e) {
+        } catch (PartUnusable e) {
             totals = totals.with(totals.ssd().passOver());
-            findings.passedOver("the copies on the SSD", e.why);
+            findings.passedOver("the copies on the SSD", e.why());
         }
         if (stopped) {
             throw new InterruptedIOException("the scrub was stopped");
@@ -81,8 +81,8 @@ public final class SsdScrub {
         return totals;
     }
 
-    private LogCopies copies() throws SsdNotInUse {
-        return onSsd(() -> audit.copiesFrom((int) next.file(), next.offset()));
+    private LogCopies copies() throws PartUnusable {
+        return PartUnusable.get(() -> audit.copiesFrom((int) next.file(), next.offset()));
     }
 
     private boolean goesOn() {
@@ -90,7 +90,7 @@ public final class SsdScrub {
         return !stopped;
     }
 
-    private void verify(LogCopies copies) throws IOException, SsdNotInUse {
+    private void verify(LogCopies copies) throws IOException, PartUnusable {
         for (int i = 0; i < copies.count(); ) {
             int end = i;
             long bytes = 0;
@@ -106,8 +106,8 @@ public final class SsdScrub {
         }
     }
 
-    private void verify(LogCopies copies, int from, int to, long bytes) throws IOException, SsdNotInUse {
-        var unused = onSsd(() -> {
+    private void verify(LogCopies copies, int from, int to, long bytes) throws IOException, PartUnusable {
+        var unused = PartUnusable.get(() -> {
             audit.verify(copies, from, to);
             return copies;
         });
@@ -146,8 +146,8 @@ public final class SsdScrub {
         return containers.values();
     }
 
-    private boolean drop(LogCopies copies, int copy) throws SsdNotInUse {
-        return onSsd(() -> audit.drop(copies, copy));
+    private boolean drop(LogCopies copies, int copy) throws PartUnusable {
+        return PartUnusable.get(() -> audit.drop(copies, copy));
     }
 
     /**
@@ -158,37 +158,12 @@ public final class SsdScrub {
         int slot = ChunkId.slot(copies.chunkId(copy));
         return directory != null
                 && slot < directory.slots()
-                && directory.length(slot) > 0
-                && (directory.length(slot) != copies.rawLength(copy)
+                && directory.listedLength(slot) > 0
+                && (directory.listedLength(slot) != copies.rawLength(copy)
                         || !Directories.isSame(
                                 directory.fingerprints(),
                                 slot * Fingerprints.BYTES,
                                 copies.fingerprints(),
                                 copy * Fingerprints.BYTES));
-    }
-
-    private interface OnSsd<T> {
-        T call() throws IOException;
-    }
-
-    /** Does something with the SSD, whose failures are no failures of the scrub. */
-    private static <T> T onSsd(OnSsd<T> call) throws SsdNotInUse {
-        try {
-            return call.call();
-        } catch (IOException e) {
-            throw new SsdNotInUse(e);
-        }
-    }
-
-    /** The SSD is not in use, or does not answer. */
-    private static final class SsdNotInUse extends Exception {
-        private static final long serialVersionUID = 1;
-
-        private final String why;
-
-        SsdNotInUse(IOException cause) {
-            super(cause);
-            why = String.valueOf(cause.getMessage());
-        }
     }
 }

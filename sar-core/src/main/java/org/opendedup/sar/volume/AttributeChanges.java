@@ -2,9 +2,9 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.time.InstantSource;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
-import org.opendedup.sar.volume.posix.Modes;
 import org.opendedup.sar.volume.posix.TimeStamps;
 
 /** Changes attributes of inodes: mode, owner, times, and through {@link FileLengths} the length. */

@@ -3,7 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
-import org.opendedup.sar.check.StoredVolume.Scratch;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDevice;
@@ -45,16 +45,23 @@ final class CheckFolder implements Closeable {
         return path.resolve("cut");
     }
 
-    /** Returns where the check sorts. It leaves the room that the volume needs. */
-    Scratch scratch() throws IOException {
-        return new Scratch(FileDirectory.open(path.resolve("scratch")), () -> {
-            try {
-                DeviceSpaces.requireRoomForCopy(device, 0);
-            } catch (NoSpaceException e) {
-                throw new NoSpaceException("the check has too little room in " + path
-                        + " for sorting, about 40 bytes for each reference: " + e.getMessage());
-            }
-        });
+    /**
+     * Returns where the check sorts. It leaves the room that the volume needs.
+     *
+     * @param memoryBytes see {@link Scratch#memoryBytes}
+     */
+    Scratch scratch(long memoryBytes) throws IOException {
+        return new Scratch(
+                FileDirectory.open(path.resolve("scratch")),
+                () -> {
+                    try {
+                        DeviceSpaces.requireRoomForCopy(device, 0);
+                    } catch (NoSpaceException e) {
+                        throw new NoSpaceException("the check has too little room in " + path
+                                + " for sorting, about 40 bytes for each reference: " + e.getMessage());
+                    }
+                },
+                memoryBytes);
     }
 
     @Override

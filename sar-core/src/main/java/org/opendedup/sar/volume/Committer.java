@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -29,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * keeps the volume consistent after a crash:
  *
  * <ol>
- *   <li>store the dirty bytes of every file that got a name since the last commit, so that no name appears before its
- *       data
+ *   <li>store the dirty bytes of every file that got a name since the last commit, or put them into the intent log, so
+ *       that no name appears before its data
  *   <li>with the change lock held exclusively: encode the changed inodes, freeze the pending metadata
  *   <li>force the containers: everything that the frozen metadata refers to was appended earlier
  *   <li>write the frozen metadata in one durable batch, together with the places of these containers
@@ -53,8 +54,8 @@ final class Committer implements Commits, Closeable {
     private static final int RETRY_S = 1;
 
     /**
-     * Maximum number of rounds of storing named files before the freeze. If files get names faster, the commit includes
-     * the last of them with the bytes stored by then.
+     * Maximum number of rounds of securing named files before the freeze. If files get names faster, the commit
+     * includes the last of them with the bytes stored by then.
      */
     private static final int MAX_ROUNDS = 3;
 
@@ -70,8 +71,7 @@ final class Committer implements Commits, Closeable {
     private final ReentrantReadWriteLock changeLock;
 
     private final ReentrantLock commitLock = new ReentrantLock();
-    private final AtomicLong asked = new AtomicLong();
-    private long answered;
+    private final CommitTurns turns = new CommitTurns();
     private final AtomicLong commits = new AtomicLong();
     private final Set<Node> named = ConcurrentHashMap.newKeySet();
     /** Frozen changes that are not durable, because a device had no room for them yet. Guarded by the commit lock. */
@@ -119,6 +119,8 @@ final class Committer implements Commits, Closeable {
         try {
             retryIfShort();
             writer.storeOlderThan(TimeUnit.SECONDS.toNanos(INTERVAL_S));
+            // Nobody waits: storing them now costs less than logging them first.
+            writer.storeTogether(List.copyOf(named));
             commit();
             devices.restoreBallasts();
         } catch (NoSpaceException e) {
@@ -200,9 +202,22 @@ final class Committer implements Commits, Closeable {
         }
     }
 
-    /** Stores the dirty bytes of a file before a commit. ENOSPC if there is no space. */
+    /** Stores the dirty bytes of a file in chunks, before a commit. ENOSPC if there is no space. */
     void store(Node node) throws IOException {
         whenThereIsSpace(() -> writer.storeAll(node));
+    }
+
+    /** Makes the dirty bytes of a file part of the next commit. ENOSPC if there is no space. */
+    void secure(Node node) throws IOException {
+        whenThereIsSpace(() -> writer.secure(node));
+    }
+
+    /**
+     * Makes the dirty bytes of all files part of the next commit. ENOSPC if there is no space. An I/O error as
+     * {@link #storeAll} says.
+     */
+    void secureAll() throws IOException {
+        reporting(writer::secureEverything);
     }
 
     /**
@@ -210,8 +225,12 @@ final class Committer implements Commits, Closeable {
      * bytes of any file were given up since the last call: also by an attempt in the background.
      */
     void storeAll() throws IOException {
+        reporting(writer::storeEverything);
+    }
+
+    private void reporting(Closing.Step storing) throws IOException {
         try {
-            whenThereIsSpace(writer::storeEverything);
+            whenThereIsSpace(storing);
         } catch (IOException e) {
             writer.lost().reported(e);
             throw e;
@@ -247,18 +266,19 @@ final class Committer implements Commits, Closeable {
      */
     @Override
     public void commit() throws IOException {
-        long ticket = asked.incrementAndGet();
+        long answering = turns.begin();
+        if (answering == 0) {
+            return;
+        }
+        long answered = 0;
         commitLock.lock();
         try {
-            if (answered >= ticket) {
-                return;
-            }
             stop.refuseStoring();
-            long answering = asked.get();
             run();
             answered = answering;
         } finally {
             commitLock.unlock();
+            turns.end(answered);
         }
     }
 
@@ -298,11 +318,9 @@ final class Committer implements Commits, Closeable {
             }
             stop.requireResumable();
             reviveContainers();
-            long answering = asked.get();
             // From here on as usual: changes that arrive meanwhile are committed with the rest, or wait with it.
             stop.end();
             run();
-            answered = answering;
             log.warn(
                     "the volume accepts changes again; nothing that it accepted is lost. It had stopped: {}",
                     cause.getMessage());
@@ -370,13 +388,13 @@ final class Committer implements Commits, Closeable {
     private record Frozen(Generation generation, Iterable<Node> encoded) {}
 
     /**
-     * Stores the bytes that must become durable no later than their file's name, then freezes. Retries if another file
+     * Secures the bytes that must become durable no later than their file's name, then freezes. Retries if another file
      * got a name in between.
      */
     private Frozen freeze() throws IOException {
         Set<Node> encoded = ConcurrentHashMap.newKeySet();
         for (int round = 1; ; round++) {
-            storeNamed();
+            secureNamed();
             nodes.encodeDirtyLinks(changes(), encoded);
             changeLock.writeLock().lock();
             try {
@@ -390,12 +408,12 @@ final class Committer implements Commits, Closeable {
         }
     }
 
-    private void storeNamed() {
+    private void secureNamed() {
         for (Node node : named) {
             named.remove(node);
             // A failure is recorded with the file, for the next sync or close of it. Changes of other files must not
             // fail because of it.
-            writer.storeLogging(node);
+            writer.secureLogging(node);
         }
     }
 

@@ -8,7 +8,8 @@ import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
-import org.opendedup.sar.check.StoredVolume.Scratch;
+import org.opendedup.sar.check.Mend;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.scrub.IndexCheck;
 import org.opendedup.sar.scrub.MapTableCheck;
 import org.opendedup.sar.scrub.Scrubber;
@@ -23,6 +24,7 @@ final class CopyCheck {
     private final VolumeConfig config;
     private final VolumeContext context;
     private final Scratch scratch;
+    private final Mend mend;
     private final Scrubber.Parts parts;
     private final List<Finding> findings = new ArrayList<>();
 
@@ -31,6 +33,7 @@ final class CopyCheck {
         this.config = config;
         this.context = context;
         this.scratch = scratch;
+        mend = new Mend(config.name(), true);
         parts = new Scrubber.Parts(
                 context.metadata(), context.containers(), context.collector().uses(), context.disk());
     }
@@ -47,10 +50,8 @@ final class CopyCheck {
         }
         IndexCheck.Report found = new IndexCheck(
                         context.index(), parts, (done, of) -> progress.at("entries of the index", done, of))
-                .run(scratch.directory(), scratch.steps());
-        String folder = config.locations().hashDb().toString().replace("'", "'\\''");
-        String anew = "sdfscli " + config.name() + " unmount && find '" + folder
-                + "' -mindepth 1 -delete; the next mount makes the index anew from the containers";
+                .run(scratch.directory(), scratch.steps(), (int) scratch.memoryBytes());
+        String anew = mend.of(Kind.INDEX, config.locations().hashDb().toString());
         if (found.wrong() > 0) {
             add(
                     Severity.DEFECT,
@@ -86,7 +87,7 @@ final class CopyCheck {
                     found.nowhere() + " of " + found.copies()
                             + " entries of the SSD's Map table name chunks that are not stored; they occupy space"
                             + some(found.named()),
-                    "sdfscli " + config.name() + " scrub start --wait");
+                    mend.of(Kind.SSD, ""));
         }
         notChecked("the SSD's Map table", found.notChecked(), "sdfscli " + config.name() + " status");
     }

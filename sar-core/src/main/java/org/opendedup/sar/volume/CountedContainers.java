@@ -25,6 +25,16 @@ record CountedContainers(MetadataStore metadata) implements ContainerClaims {
     }
 
     @Override
+    public void forEachFormer(Visitor visitor) throws IOException {
+        metadata.damage().former().forEach((container, place) -> {
+            // A crash may leave the record of one that is healed.
+            if (!metadata.counts().damaged(container).isEmpty()) {
+                visitor.visit(container, place);
+            }
+        });
+    }
+
+    @Override
     public void forEachOpen(Visitor visitor) throws IOException {
         metadata.containers().forEachOpen(entry -> visitor.visit(entry.container(), entry.stored()));
     }

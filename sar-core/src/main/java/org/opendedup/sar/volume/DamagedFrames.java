@@ -27,6 +27,7 @@ import org.opendedup.sar.metadata.DamageNote;
 import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.DamageRecords;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.NewDamage;
 import org.opendedup.sar.metadata.ReferenceCounts;
 import org.opendedup.sar.restore.frame.DamageListener;
 import org.slf4j.Logger;
@@ -37,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * content again stores a new copy. A report has effect immediately. The next commit makes it durable with the counts,
  * so that the next mount knows it too.
  */
-final class DamagedFrames implements DamageListener {
+final class DamagedFrames implements DamageListener, NewDamage {
     private static final Logger log = LoggerFactory.getLogger(DamagedFrames.class);
     /**
      * Maximum number of frames remembered. A disk with more of them is failing anyway, and each further one is found
@@ -161,6 +162,25 @@ final class DamagedFrames implements DamageListener {
         }
     }
 
+    @Override
+    public void found(long container, int firstSlot, int endSlot, How how, IOException why) throws IOException {
+        int frame = DamageNote.NO_FRAME;
+        if (hasDirectory(container)) {
+            FrameTable table = containers.frameTable(container);
+            int first = table.frameOf(firstSlot);
+            boolean isFrame = first >= 0
+                    && table.firstSlot(first) == firstSlot
+                    && table.firstSlot(first) + table.slotCount(first) == endSlot;
+            frame = isFrame ? first : DamageNote.NO_FRAME;
+        }
+        found(container, DamageNote.now(frame, how, text(why)), firstSlot, endSlot);
+    }
+
+    @Override
+    public void suspected(long container) {
+        listener.accept(container);
+    }
+
     private static boolean isMissingFile(IOException cause) {
         Throwable at = cause;
         while (at != null && !(at instanceof NoSuchFileException)) {
@@ -205,6 +225,7 @@ final class DamagedFrames implements DamageListener {
         FrameTable table = containers.frameTable(container);
         slots.stream().forEach(slot -> frames.remove(FrameId.of(container, table.frameOf(slot))));
         frames.remove(FrameId.of(container, NO_FRAME));
+        missing.remove(container);
     }
 
     /**
@@ -214,10 +235,13 @@ final class DamagedFrames implements DamageListener {
      * @param frame the frame's number, or -1
      */
     void found(long container, int frame, int first, int end, IOException cause) throws IOException {
-        DamageNote note = DamageNote.now(frame, How.SCRUB, text(cause));
+        found(container, DamageNote.now(frame, How.SCRUB, text(cause)), first, end);
+    }
+
+    private void found(long container, DamageNote note, int first, int end) throws IOException {
         boolean isNew = mark(container, first, end, note);
-        if (frame >= 0 && frames.size() < MAX_FRAMES) {
-            isNew |= frames.add(FrameId.of(container, frame));
+        if (note.frame() >= 0 && frames.size() < MAX_FRAMES) {
+            isNew |= frames.add(FrameId.of(container, note.frame()));
         }
         if (isNew) {
             tell(of -> of.found(container, note));
@@ -320,12 +344,13 @@ final class DamagedFrames implements DamageListener {
                 noteMissingPacks();
                 return;
             }
-            if (hasDirectory(container)) {
-                mark(container, ChunkId.slot(chunk), ChunkId.slot(chunk) + 1, note);
-            } else {
-                mark(container, 0, counts.slots(container), note);
+            // A lost chunk of a healed container was marked when it was written.
+            boolean isNew = hasDirectory(container)
+                    ? mark(container, ChunkId.slot(chunk), ChunkId.slot(chunk) + 1, note)
+                    : mark(container, 0, counts.slots(container), note);
+            if (isNew) {
+                tell(of -> of.found(container, note));
             }
-            tell(of -> of.found(container, note));
         } catch (IOException | RuntimeException e) {
             cannotRecord(container, note, e);
         }
@@ -378,7 +403,14 @@ final class DamagedFrames implements DamageListener {
     /** Ends the watch, and marks all reported frames. */
     void close() {
         recordAll();
-        tell(DamageWatch::close);
+        DamageWatch toClose;
+        synchronized (early) {
+            toClose = watch;
+        }
+        if (toClose != null) {
+            // It may wait for a list of files; who finds damage meanwhile must not.
+            toClose.close();
+        }
     }
 
     /**
@@ -407,6 +439,10 @@ final class DamagedFrames implements DamageListener {
     boolean contains(long chunk) {
         try {
             if (!containers.exists(ChunkId.container(chunk))) {
+                if (containers.hasEntry(ChunkId.container(chunk))) {
+                    // A writer stores the content again: the container may be healed with it.
+                    listener.accept(ChunkId.container(chunk));
+                }
                 if (missing.add(ChunkId.container(chunk))) {
                     keepUnplaced(chunk, DamageNote.now(DamageNote.NO_FRAME, How.READ, "the container is missing"));
                 }

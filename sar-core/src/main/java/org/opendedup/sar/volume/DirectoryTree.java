@@ -13,9 +13,9 @@ import org.opendedup.sar.metadata.Entry;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.volume.posix.Attributes;
-import org.opendedup.sar.volume.posix.Modes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.TimeStamps;
@@ -340,7 +340,7 @@ final class DirectoryTree {
         Node node = nodes.pinIfPresent(source.inode());
         if (node != null) {
             try {
-                writer.storeAll(node);
+                writer.secure(node);
                 node.checkNotFailed();
             } finally {
                 nodes.unpin(node);

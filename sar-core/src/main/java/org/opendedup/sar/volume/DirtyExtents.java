@@ -47,6 +47,8 @@ final class DirtyExtents {
     /** Capacity in bytes that these bytes have taken. */
     private long taken;
 
+    private final ByteRanges unlogged = new ByteRanges();
+
     DirtyExtents(DirtyBudget budget, Capacity capacity) {
         this.budget = budget;
         this.capacity = capacity;
@@ -59,6 +61,18 @@ final class DirtyExtents {
     /** Returns the number of bytes that are written and not stored. */
     long bytes() {
         return bytes;
+    }
+
+    /** Returns those bytes that were written since the intent log got bytes of the file; it removes what it takes. */
+    ByteRanges unlogged() {
+        return unlogged;
+    }
+
+    /** Returns a copy of {@code length} bytes that are here. */
+    byte[] copy(long from, int length) {
+        ByteBuffer copy = ByteBuffer.allocate(length);
+        overlay(from, length, copy);
+        return copy.array();
     }
 
     /**
@@ -95,6 +109,7 @@ final class DirtyExtents {
      */
     void write(long offset, ByteBuffer source, StoredRanges stored) {
         long at = offset;
+        unlogged.add(offset, offset + source.remaining());
         while (source.hasRemaining()) {
             Map.Entry<Long, Extent> floor = extents.floorEntry(at);
             Extent before = floor == null ? null : floor.getValue();
@@ -197,12 +212,14 @@ final class DirtyExtents {
             budget.release(extent.data);
         }
         beyond.clear();
+        unlogged.remove(size, Long.MAX_VALUE);
         capacity.giveBack(before - taken);
     }
 
     /** Drops the bytes from {@code from} to {@code to} (exclusive), and releases the capacity they had taken. */
     void remove(long from, long to) {
         long before = taken;
+        unlogged.remove(from, to);
         for (Extent extent : overlapping(from, to)) {
             extents.remove(extent.offset);
             bytes -= extent.length;
@@ -240,6 +257,7 @@ final class DirtyExtents {
             int first = (int) Math.max(0, from - extent.offset);
             int end = (int) Math.min(extent.length, to - extent.offset);
             Arrays.fill(extent.data, first, end, (byte) 0);
+            unlogged.add(extent.offset + first, extent.offset + end);
         }
     }
 
@@ -313,7 +331,19 @@ final class DirtyExtents {
             taken -= extent.taken(extent.length);
         }
         bytes -= runBytes;
-        return new Run(run);
+        Run found = new Run(run);
+        unlogged.remove(found.start(), found.end());
+        return found;
+    }
+
+    /**
+     * Removes and returns all bytes as one run that begins at offset 0; null if they are no such run, or more than
+     * {@code maxBytes}.
+     */
+    @Nullable
+    Run takeWhole(long maxBytes) {
+        boolean isWhole = !extents.isEmpty() && end() == bytes && bytes <= maxBytes;
+        return isWhole ? takeRun(0, 1, maxBytes, 0) : null;
     }
 
     private static boolean isWorthStoring(List<Extent> run, long runBytes, long minBytes, long storedBytes) {
@@ -331,21 +361,22 @@ final class DirtyExtents {
     }
 
     /**
-     * Puts the bytes of a run at or after {@code from}, which could not be stored yet, back. Newer bytes win. Returns
-     * the part of the run's taken capacity that was put back with them, in bytes.
+     * Puts bytes {@code from} to {@code to} of a run, which could not be stored yet, back. Newer bytes win. Returns the
+     * part of the run's taken capacity that was put back with them, in bytes.
      */
-    long putBack(Run run, long from) {
+    long putBack(Run run, long from, long to) {
         long before = taken;
         for (Extent extent : run.extents) {
             long at = Math.max(from, extent.offset);
-            while (at < extent.end()) {
+            long end = Math.min(to, extent.end());
+            while (at < end) {
                 Map.Entry<Long, Extent> floor = extents.floorEntry(at);
                 if (floor != null && floor.getValue().end() > at) {
                     at = floor.getValue().end();
                     continue;
                 }
                 Long next = extents.higherKey(at);
-                int length = (int) (Math.min(extent.end(), next == null ? Long.MAX_VALUE : next) - at);
+                int length = (int) (Math.min(end, next == null ? Long.MAX_VALUE : next) - at);
                 write(
                         at,
                         ByteBuffer.wrap(extent.data, (int) (at - extent.offset), length),

@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.volume.posix.AccessControlList;
-import org.opendedup.sar.volume.posix.Modes;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**

@@ -59,6 +59,7 @@ final class FileLengths {
             throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + node.id);
         }
         reaper.checkTail(node.id);
+        writer.intents().checkReadable(node.id);
         Node.Contents contents = node.use(budget, capacity);
         // Read into memory before any lock is acquired.
         try (HeldRecipe pageOfNewEnd = metadata.recipes().holdFew(node.id, size / pageBytes, pageBehind(size));
@@ -125,7 +126,7 @@ final class FileLengths {
                     metadata.namespace().addOrphan(node.id, firstDead);
                 }
                 contents.cutting = hasTail;
-                contents.dirty.truncate(size);
+                contents.truncate(size);
                 contents.cleanCut = -1;
                 node.size = size;
                 // Bytes between the recipe's end and the new end are a hole until dirty ones there are stored.

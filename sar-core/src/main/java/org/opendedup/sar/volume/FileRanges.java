@@ -156,7 +156,7 @@ final class FileRanges {
     private static void drop(Node node, Node.Contents contents, long from, long to) {
         boolean areLast = contents.dirty.end() <= to;
         long zeroed = areLast ? Math.max(from, node.storedBytes) : to;
-        contents.dirty.remove(from, Math.min(to, zeroed));
+        contents.remove(node, from, Math.min(to, zeroed));
         contents.dirty.zero(zeroed, to);
         contents.cleanCut = -1;
         contents.completions++;

@@ -2,17 +2,12 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Lock;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.ingest.IngestPipeline;
@@ -38,13 +33,7 @@ final class FileWriter {
      * that index lookups are batched.
      */
     private static final long MIN_RUN_BYTES = IngestPipeline.SEGMENT_BYTES;
-    /**
-     * Approximate maximum length in bytes of a run that is stored at once. Its bytes count as dirty until they are
-     * stored.
-     */
-    private static final long MAX_RUN_BYTES = 4L * IngestPipeline.SEGMENT_BYTES;
 
-    private final IngestPipeline pipeline;
     private final RecipeStore recipes;
     private final NodeTable nodes;
     private final Capacity capacity;
@@ -52,10 +41,12 @@ final class FileWriter {
     private final ExecutorService storers;
     private final DeviceSpaces devices;
     private final WriteStop stop;
-    private final LostWrites lost = new LostWrites();
-    /** Files with dirty bytes. */
-    private final Set<Node> dirtyFiles = ConcurrentHashMap.newKeySet();
+    private final DirtyFiles dirtyFiles = new DirtyFiles();
+    private final IntentLog intents;
+    private final RunStore runs;
+    private final SmallFiles smallFiles;
 
+    /** @param intents makes small amounts of bytes durable before they are stored */
     FileWriter(
             IngestPipeline pipeline,
             MetadataStore metadata,
@@ -64,8 +55,8 @@ final class FileWriter {
             DirtyBudget budget,
             ExecutorService storers,
             DeviceSpaces devices,
-            WriteStop stop) {
-        this.pipeline = pipeline;
+            WriteStop stop,
+            IntentLog intents) {
         recipes = metadata.recipes();
         this.nodes = nodes;
         this.capacity = capacity;
@@ -73,6 +64,9 @@ final class FileWriter {
         this.storers = storers;
         this.devices = devices;
         this.stop = stop;
+        this.intents = intents;
+        runs = new RunStore(pipeline, nodes, dirtyFiles, devices, stop);
+        smallFiles = new SmallFiles(runs, nodes, devices, stop);
     }
 
     /**
@@ -143,8 +137,7 @@ final class FileWriter {
                 return false;
             }
             if (contents.dirty.isEmpty()) {
-                contents.dirtySinceNs = System.nanoTime();
-                dirtyFiles.add(node);
+                dirtyFiles.add(node, contents);
             }
             node.size = Math.max(node.size, write.end());
             contents.dirty.write(write.offset, write.source, stored);
@@ -192,7 +185,7 @@ final class FileWriter {
     private void storeOldest() throws IOException {
         stop.refuseChanges();
         devices.throwIfShort();
-        List<Node> files = byAge();
+        List<Node> files = dirtyFiles.byAge();
         long wanted = budget.limitBytes() / 4;
         for (Node node : files) {
             Node.Contents contents;
@@ -214,47 +207,31 @@ final class FileWriter {
         }
     }
 
-    private List<Node> byAge() {
-        record Aged(Node node, long sinceNs) {}
-        List<Aged> files = new ArrayList<>();
-        for (Node node : dirtyFiles) {
-            synchronized (node) {
-                if (node.contents != null) {
-                    files.add(new Aged(node, node.contents.dirtySinceNs));
-                }
-            }
-        }
-        long now = System.nanoTime();
-        files.sort(Comparator.comparingLong(aged -> aged.sinceNs - now));
-        return files.stream().map(Aged::node).toList();
-    }
-
     /**
      * Stores the dirty bytes of every file whose oldest dirty byte is at least {@code ageNs} nanoseconds old. Failures
      * are recorded with their files.
      */
     void storeOlderThan(long ageNs) {
-        long now = System.nanoTime();
-        for (Node node : dirtyFiles) {
-            boolean old;
-            synchronized (node) {
-                old = node.contents != null && now - node.contents.dirtySinceNs >= ageNs;
-            }
-            if (old) {
-                storeLogging(node);
-            }
-        }
+        storeTogether(dirtyFiles.olderThan(ageNs));
+    }
+
+    /** Stores the dirty bytes of these files, small files together. Failures are recorded with their files. */
+    void storeTogether(Collection<Node> files) {
+        smallFiles.store(files);
+        files.forEach(this::storeLogging);
     }
 
     /** Stores every dirty byte of every file. Failures are recorded with their files. */
     void storeEverythingLogging() {
-        dirtyFiles.forEach(this::storeLogging);
+        storeTogether(dirtyFiles.byAge());
     }
 
     /** Stores every dirty byte of every file. Throws the first failure at the end. */
     void storeEverything() throws IOException {
         Closing all = new Closing();
-        for (Node node : dirtyFiles) {
+        List<Node> files = dirtyFiles.byAge();
+        smallFiles.store(files);
+        for (Node node : files) {
             all.run(() -> storeAll(node));
         }
         all.finish();
@@ -262,7 +239,7 @@ final class FileWriter {
 
     /** Returns the accepted bytes of all files that were given up. */
     LostWrites lost() {
-        return lost;
+        return runs.lost();
     }
 
     /**
@@ -274,8 +251,12 @@ final class FileWriter {
     }
 
     private void storeLogging(Node node, long minBytes) {
+        logFailure(node, () -> store(node, minBytes, Long.MAX_VALUE));
+    }
+
+    private static void logFailure(Node node, Closing.Step storing) {
         try {
-            store(node, minBytes, Long.MAX_VALUE);
+            storing.run();
         } catch (NoSpaceException | WriteFailedException e) {
             log.debug("bytes written to inode {} wait: {}", node.id, e.getMessage());
         } catch (IOException | RuntimeException e) {
@@ -295,6 +276,63 @@ final class FileWriter {
         while (!store(node, 1, Long.MAX_VALUE)) {
             node.awaitNotCutting();
         }
+    }
+
+    /**
+     * Makes every byte of a file that is dirty at the call part of the next commit: a few bytes in the intent log, more
+     * of them stored. Waits while the file is being truncated, as {@link #storeAll} does.
+     */
+    void secure(Node node) throws IOException {
+        while (!trySecure(node)) {
+            node.awaitNotCutting();
+        }
+    }
+
+    private boolean trySecure(Node node) throws IOException {
+        stop.refuseStoring();
+        Node.Contents contents;
+        synchronized (node) {
+            if (node.contents == null) {
+                return true;
+            }
+            contents = node.contents;
+        }
+        boolean schedule;
+        contents.storing.lock();
+        try {
+            synchronized (node) {
+                if (contents.cutting) {
+                    return false;
+                }
+            }
+            if (!intents.add(node, contents)) {
+                return store(node, 1, Long.MAX_VALUE);
+            }
+            synchronized (node) {
+                schedule = IntentLog.isLong(contents) && !contents.scheduled;
+                contents.scheduled |= schedule;
+            }
+        } finally {
+            contents.storing.unlock();
+        }
+        if (schedule) {
+            schedule(node, contents, 1);
+        }
+        return true;
+    }
+
+    /** Makes a file part of the next commit as {@link #secure} does, but logs a failure as {@link #storeLogging}. */
+    void secureLogging(Node node) {
+        logFailure(node, () -> trySecure(node));
+    }
+
+    /** Makes all files part of the next commit as {@link #secure} does. Throws the first failure at the end. */
+    void secureEverything() throws IOException {
+        Closing all = new Closing();
+        for (Node node : dirtyFiles) {
+            all.run(() -> secure(node));
+        }
+        all.finish();
     }
 
     /** Stores every byte that is dirty at the call and lies below {@code end}; may also store some after it. */
@@ -328,7 +366,7 @@ final class FileWriter {
                 end = Math.min(limit, contents.dirty.end());
             }
             for (long at = 0; at < end; ) {
-                long next = storeRun(node, contents, at, end, minBytes);
+                long next = runs.store(node, contents, at, end, minBytes);
                 if (next <= at) {
                     break;
                 }
@@ -342,124 +380,24 @@ final class FileWriter {
         }
     }
 
-    /**
-     * Stores the first run with bytes at or after {@code from}. With {@code minBytes} 1, a run that reaches {@code end}
-     * leaves no unfinished chunk, even if more bytes were written after it meanwhile.
-     *
-     * @return end offset of the stored bytes, or -1 if there was no such run
-     */
-    private long storeRun(Node node, Node.Contents contents, long from, long end, long minBytes) throws IOException {
-        DirtyExtents.Run run;
-        IngestPipeline.Destination destination;
-        synchronized (node) {
-            run = contents.dirty.takeRun(from, minBytes, MAX_RUN_BYTES, node.storedBytes);
-            if (run == null) {
-                return -1;
-            }
-            contents.stored = run;
-            contents.prepay(run.taken(run.start(), run.end()));
-            boolean last = minBytes == 1 && (run.end() >= end || !contents.dirty.has(run.end()));
-            destination = new IngestPipeline.Destination(node.id, node.storedBytes, contents.cleanCut, last);
-        }
-        long stored = run.end();
-        boolean failed = true;
-        Progress progress = new Progress(run.start());
-        try {
-            stored = pipeline.store(run, destination, (start, to) -> {
-                noteStored(node, contents, run, start, to);
-                progress.stored = Math.max(progress.stored, to);
-            });
-            failed = false;
-            contents.attempts.succeeded(run.start(), stored);
-        } catch (NoSpaceException e) {
-            // Nothing is lost: the rest is marked dirty again, and is stored when there is space.
-            stored = Math.min(progress.stored, run.end());
-            devices.beginShortage(e);
-            throw e;
-        } catch (WriteFailedException e) {
-            // As above: the rest is stored when the disk accepts writes again.
-            stored = Math.min(progress.stored, run.end());
-            stop.begin(e, true);
-            throw e;
-        } catch (CorruptionException e) {
-            // Trying again is of no use.
-            lose(node, e);
-            throw e;
-        } catch (IOException e) {
-            // A disk could not be read, perhaps only now: the rest is stored by the next attempt.
-            if (contents.attempts.failed(progress.stored, System.nanoTime())) {
-                lose(node, e);
-            } else {
-                stored = Math.min(progress.stored, run.end());
-            }
-            throw e;
-        } catch (RuntimeException | Error e) {
-            lose(node, e);
-            throw e;
-        } finally {
-            finishRun(node, contents, run, stored, failed);
-        }
-        return stored > run.start() ? stored : -1;
-    }
-
-    private void lose(Node node, Throwable failure) {
-        node.noteFailure(failure);
-        lost.note(node.id, failure);
-    }
-
-    /** Offset up to which a run is stored. */
-    private static final class Progress {
-        long stored;
-
-        Progress(long start) {
-            stored = start;
-        }
-    }
-
-    /**
-     * Removes the run from what readers see in memory. Puts the part that was not stored back into the dirty bytes:
-     * usually its unfinished last chunk.
-     */
-    private void finishRun(Node node, Node.Contents contents, DirtyExtents.Run run, long stored, boolean failed) {
-        synchronized (node) {
-            contents.stored = null;
-            contents.completions++;
-            contents.cleanCut = !failed && stored < run.end() && stored > run.start() ? stored : -1;
-            if (stored < run.end()) {
-                contents.prepay(-contents.dirty.putBack(run, stored));
-            }
-            contents.settleAll();
-            run.release();
-            if (contents.dirty.isEmpty()) {
-                dirtyFiles.remove(node);
-                node.dropIfIdle();
-            }
-        }
-    }
-
-    /** Records a stored part of a run. Called under the change lock, in the same commit as the recipe. */
-    private void noteStored(Node node, Node.Contents contents, DirtyExtents.Run run, long start, long to) {
-        synchronized (node) {
-            contents.settle(run.taken(start, to));
-            node.storedBytes = Math.max(node.storedBytes, Math.min(to, run.end()));
-        }
-        nodes.markDirty(node);
-    }
-
-    /** Called after dirty bytes were dropped. Removes a file without dirty bytes from the files to store. */
+    /** See {@link DirtyFiles#noteDropped}. */
     void noteDropped(Node node) {
-        synchronized (node) {
-            Node.Contents contents = node.contents;
-            if (contents == null || contents.isClean()) {
-                dirtyFiles.remove(node);
-            }
-        }
+        dirtyFiles.noteDropped(node);
     }
 
     /** Drops the dirty bytes of a file that has no name and no user any more. */
-    void discard(Node node, Node.Contents contents) {
+    void discard(Node node) {
+        intents.forget(node.id);
+        Node.Contents contents;
+        synchronized (node) {
+            contents = node.contents;
+        }
+        if (contents == null) {
+            return;
+        }
         contents.storing.lock();
         try {
+            intents.clear(node, contents);
             synchronized (node) {
                 contents.dirty.truncate(0);
                 contents.completions++;
@@ -481,19 +419,16 @@ final class FileWriter {
         }
     }
 
-    /** Returns the number of bytes not stored yet, by inode, at this moment. */
-    Map<Long, Long> dirtyBytes() {
-        Map<Long, Long> bytes = new HashMap<>();
-        for (Node node : dirtyFiles) {
-            synchronized (node) {
-                if (node.contents != null && !node.contents.isClean()) {
-                    DirtyExtents.Run stored = node.contents.stored;
-                    bytes.put(
-                            node.id,
-                            node.contents.dirty.bytes() + (stored == null ? 0 : stored.end() - stored.start()));
-                }
-            }
-        }
-        return bytes;
+    /** See {@link DirtyFiles#unloggedBytes}. */
+    Map<Long, Long> unloggedBytes() {
+        return dirtyFiles.unloggedBytes();
+    }
+
+    DirtyFiles dirtyFiles() {
+        return dirtyFiles;
+    }
+
+    IntentLog intents() {
+        return intents;
     }
 }

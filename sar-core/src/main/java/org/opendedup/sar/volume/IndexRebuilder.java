@@ -114,7 +114,7 @@ final class IndexRebuilder implements Closeable {
         }
     }
 
-    /** Sets who is told each time when containers were added to the index; tells at once if some were already. */
+    /** Sets what runs each time containers were added to the index; runs it at once if some were added already. */
     synchronized void whenUpdated(Runnable toTell) {
         updated = toTell;
         if (hasUpdated) {

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.metadata.Namespace;
-import org.opendedup.sar.volume.posix.Modes;
 
 /**
  * Lists directories in batches. Each batch is a consistent view of one moment; the whole listing is not. Never holds a

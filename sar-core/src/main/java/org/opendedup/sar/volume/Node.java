@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.volume.posix.Attributes;
-import org.opendedup.sar.volume.posix.Modes;
 
 /**
  * An inode in use. Its monitor guards every field except those that the {@link NodeTable} guards. The monitor is held
@@ -28,7 +28,10 @@ final class Node {
     int gid;
     /** Length in bytes as readers see it, including dirty bytes. */
     long size;
-    /** Number of bytes of a regular file that its recipe describes: the size that a commit makes durable. */
+    /**
+     * Number of bytes of a regular file that its recipe describes. A commit makes this size durable, or that of the
+     * {@link FileIntents} if it is greater.
+     */
     long storedBytes;
     /** Number of bytes that are stored in chunks, according to the recipe. Includes a tail that is being removed. */
     long dataBytes;
@@ -107,12 +110,13 @@ final class Node {
     }
 
     /**
-     * Returns the inode as a commit makes it durable: a regular file is no longer than its recipe.
+     * Returns the inode as a commit makes it durable: a regular file is no longer than its recipe and its bytes in the
+     * intent log.
      *
      * @param target target of a symbolic link, otherwise empty
      */
     synchronized Inode toInode(byte[] target) {
-        long kept = isRegular() ? storedBytes : size;
+        long kept = isRegular() ? Math.max(storedBytes, contents == null ? 0 : contents.loggedEnd()) : size;
         Inode.Times times = new Inode.Times(accessedNs, modifiedNs, changedNs, createdNs);
         return new Inode(id, 1, mode, links, uid, gid, device, kept, dataBytes, parent, times, target);
     }
@@ -180,6 +184,7 @@ final class Node {
     /** Drops contents that have no users and no bytes left to store. Called with the monitor held. */
     void dropIfIdle() {
         if (contents != null && contents.users == 0 && contents.isClean()) {
+            assert contents.loggedEnd() == 0 : "inode " + id + " has bytes in the intent log that are not dirty";
             contents = null;
         }
     }
@@ -278,6 +283,10 @@ final class Node {
         final DirtyExtents dirty;
         /** The run taken out of {@link #dirty} that is being stored; still read from memory. */
         DirtyExtents.@Nullable Run stored;
+        /** Which of the dirty bytes the intent log has; null if it never had any. Changed by {@link IntentLog}. */
+        @Nullable
+        FileIntents intents;
+
         /** See {@link org.opendedup.sar.ingest.IngestPipeline.Destination#cleanCut}. */
         long cleanCut = -1;
         /** Time at which the oldest dirty byte was written, by {@link System#nanoTime}. */
@@ -340,6 +349,40 @@ final class Node {
         void settleAll() {
             settle(prepaid);
             settling = false;
+        }
+
+        /** Returns the end of the bytes in the intent log; 0 if there are none. */
+        long loggedEnd() {
+            return intents == null ? 0 : intents.end();
+        }
+
+        /**
+         * Takes bytes of a file out of the intent log, because they are stored or dropped. Called under the change
+         * lock. The size that a sync acknowledged stays: what is not stored below it is a hole.
+         */
+        void dropLogged(Node node, long from, long to) {
+            if (intents == null) {
+                return;
+            }
+            long size = intents.end();
+            intents.drop(from, to);
+            if (intents.isEmpty()) {
+                node.storedBytes = Math.max(node.storedBytes, size);
+            }
+        }
+
+        /** Drops everything at or after a file's new end, also from the intent log. Called under the change lock. */
+        void truncate(long newSize) {
+            dirty.truncate(newSize);
+            if (intents != null) {
+                intents.truncate(newSize);
+            }
+        }
+
+        /** Drops dirty bytes, also from the intent log. Called under the change lock. */
+        void remove(Node node, long from, long to) {
+            dirty.remove(from, to);
+            dropLogged(node, from, to);
         }
 
         /** Returns whether every byte of the range is newer than the recipe. */

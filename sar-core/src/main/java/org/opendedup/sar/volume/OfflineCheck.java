@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.io.Directory;
@@ -68,7 +69,7 @@ public final class OfflineCheck {
         }
         try (database;
                 CheckFolder folder = CheckFolder.make(config.locations().metadata())) {
-            return StoredVolume.unmounted(data, database, config.name(), folder.scratch())
+            return StoredVolume.unmounted(data, database, config.name(), folder.scratch(Scratch.MOST_MEMORY_BYTES))
                     .check(progress);
         }
     }
@@ -116,7 +117,7 @@ public final class OfflineCheck {
                     database,
                     FileDirectory.open(metadata),
                     TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano());
-            StoredVolume.correct(data, database, folder.scratch(), repair, progress);
+            StoredVolume.correct(data, database, folder.scratch(Scratch.MOST_MEMORY_BYTES), repair, progress);
             long changes = repair.finish();
             done.addAll(repair.done());
             quarantines.addAll(repair.quarantines());

@@ -38,6 +38,12 @@ final class OpenFiles {
             nodes.unpin(node);
             throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
         }
+        try {
+            context.writer().intents().checkReadable(inode);
+        } catch (IOException e) {
+            nodes.unpin(node);
+            throw e;
+        }
         node.use(context.dirtyBudget(), context.capacity());
         int reported;
         synchronized (node) {
@@ -147,7 +153,7 @@ final class OpenFiles {
         file.begin();
         try {
             checkNotFailed(file);
-            committer.store(file.node());
+            committer.secure(file.node());
         } finally {
             end(file);
         }

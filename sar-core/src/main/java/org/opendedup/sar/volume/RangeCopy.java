@@ -224,7 +224,7 @@ final class RangeCopy {
             synchronized (target) {
                 targetContents.settle(growing);
                 growing = 0;
-                targetContents.dirty.remove(start, end);
+                targetContents.remove(target, start, end);
                 targetContents.cleanCut = -1;
                 targetContents.completions++;
                 target.size = Math.max(target.size, end);

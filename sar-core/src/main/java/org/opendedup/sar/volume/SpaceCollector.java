@@ -338,7 +338,7 @@ public final class SpaceCollector implements Closeable {
         }
     }
 
-    /** Sets who hears of the collections that begin because a device is full. */
+    /** Sets what receives the collections that begin because a device is full. */
     public void watch(CollectionWatcher now) {
         watcher = now;
     }

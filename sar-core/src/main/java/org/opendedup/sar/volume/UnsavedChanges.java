@@ -51,8 +51,9 @@ public record UnsavedChanges(List<UnsavedFile> named, long files, long bytes, lo
     /** Collects the changes that are not durable now. Never fails. */
     static UnsavedChanges of(FileWriter writer, NodeTable nodes, MetadataStore metadata) {
         Uncommitted uncommitted = metadata.uncommittedChanges();
-        Map<Long, Long> bytes = writer.dirtyBytes();
+        Map<Long, Long> bytes = writer.unloggedBytes();
         long pageBytes = metadata.recipes().pageBytes();
+        uncommitted.intents().forEach((inode, logged) -> bytes.merge(inode, logged, Long::sum));
         uncommitted.pages().forEach((inode, pages) -> bytes.merge(inode, pages * pageBytes, Long::sum));
         Set<Long> others = new HashSet<>(uncommitted.inodes());
         others.addAll(nodes.changed());
@@ -72,8 +73,7 @@ public record UnsavedChanges(List<UnsavedFile> named, long files, long bytes, lo
     }
 
     /** Returns the paths of those inodes for which one can be found; reading from the disk may fail. */
-    private static Map<Long, String> paths(
-            List<Long> inodes, Map<Long, Uncommitted.Name> changed, MetadataStore metadata) {
+    static Map<Long, String> paths(List<Long> inodes, Map<Long, Uncommitted.Name> changed, MetadataStore metadata) {
         Map<Long, Uncommitted.Name> names = new HashMap<>(changed);
         Map<Long, String> paths = new HashMap<>();
         try {

@@ -13,13 +13,13 @@ import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
-import org.opendedup.sar.volume.posix.Modes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
@@ -41,7 +41,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * moving data. {@link Committer} makes changes durable. {@link Reaper} frees inodes without a name.
  * {@link VolumeContext} opens and closes all of them.
  *
- * <p><b>Lock order.</b> A file's {@code storing} lock, the lock of the names, the change lock, a node's monitor.
+ * <p><b>Lock order.</b> A file's {@code storing} lock, the names, the change lock, a node's monitor.
  */
 public final class Volume implements Closeable {
     private static final int MAX_TARGET_BYTES = 4095;
@@ -334,25 +334,25 @@ public final class Volume implements Closeable {
     }
 
     /**
-     * Stores the file's dirty bytes: the first part of {@link #sync(OpenFile)}. {@link #commit} and {@link #flush} are
-     * the other parts.
+     * Makes the file's dirty bytes part of the next commit: the first part of {@link #sync(OpenFile)}. {@link #commit}
+     * and {@link #flush} are the other parts.
      */
     public void store(OpenFile file) throws IOException {
         files.store(file);
     }
 
-    /** Makes every earlier change durable (fsync of a directory). Throws, once, if accepted bytes were given up. */
+    /** Stores all bytes in chunks; makes every earlier change durable. Throws, once, if bytes were given up. */
     public void sync() throws IOException {
-        storeAll();
+        committer.storeAll();
         commit();
     }
 
-    /** Stores the dirty bytes of all files: the first part of {@link #sync()}. {@link #commit} is the other part. */
+    /** Makes the bytes of all files part of the next {@link #commit}. Throws as {@link #sync()} does. */
     public void storeAll() throws IOException {
-        committer.storeAll();
+        committer.secureAll();
     }
 
-    /** Makes everything that is stored durable. Callers that wait at the same time share one commit. */
+    /** Makes everything durable that is stored or in the intent log. Callers at the same time share one commit. */
     public void commit() throws IOException {
         committer.commit();
     }

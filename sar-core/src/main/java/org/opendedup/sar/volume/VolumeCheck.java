@@ -10,11 +10,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.PresentContainers;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,19 +29,18 @@ import org.slf4j.LoggerFactory;
 public final class VolumeCheck {
     private static final Logger log = LoggerFactory.getLogger(VolumeCheck.class);
 
-    /** Native memory for the copy of the database, in bytes. */
-    private static final long DATABASE_BYTES = 32 << 20;
-
     /** Time between two looks whether a waiting check is to be stopped, in milliseconds. */
     private static final long WAIT_MS = 200;
 
     private final VolumeConfig config;
     private final VolumeContext context;
+    private final MemoryPlan memory;
     private final ReentrantLock running = new ReentrantLock();
 
     VolumeCheck(VolumeConfig config, VolumeContext context) {
         this.config = config;
         this.context = context;
+        memory = MemoryPlan.of(config);
         try {
             CheckFolder.removeLeftover(config.locations().metadata());
         } catch (IOException e) {
@@ -88,21 +89,18 @@ public final class VolumeCheck {
                 throw new IOException("the metadata are not in a database with files");
             }
             afterCut.run();
+            Scratch scratch = folder.scratch(memory.checkTuples());
             StoredVolume.Report report;
-            try (KeyValueStore database = KeyValueStores.openRocksDb(cut, DATABASE_BYTES, false)) {
+            try (KeyValueStore database = KeyValueStores.openRocksDb(cut, memory.checkNative(), false)) {
                 report = StoredVolume.inUse(
-                                FileDirectory.open(locations.data()),
-                                database,
-                                config.name(),
-                                folder.scratch(),
-                                present)
+                                FileDirectory.open(locations.data()), database, config.name(), scratch, present)
                         .check(progress);
             }
             if (!withCopies) {
                 return report;
             }
             List<Finding> findings = new ArrayList<>(report.findings());
-            findings.addAll(new CopyCheck(config, context, folder.scratch()).run(progress));
+            findings.addAll(new CopyCheck(config, context, scratch).run(progress));
             return new StoredVolume.Report(report.containers(), findings);
         } finally {
             running.unlock();

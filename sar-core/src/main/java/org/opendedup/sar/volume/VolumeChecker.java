@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.check.ChunkDirectory;
 import org.opendedup.sar.check.MetadataCheck;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.io.FileDirectory;
@@ -63,7 +64,10 @@ public final class VolumeChecker {
                                 return 0;
                             },
                             Corrections.NONE)
-                    .run(FileDirectory.open(scratch), () -> {}, 0, (step, done, of) -> {});
+                    .run(
+                            new Scratch(FileDirectory.open(scratch), () -> {}, Scratch.MOST_MEMORY_BYTES),
+                            0,
+                            (step, done, of) -> {});
             metadata.checkContainers(this::report);
             new PlaceChecker(context.containers(), this::report).check(metadata.containers());
         } finally {

@@ -201,7 +201,8 @@ final class VolumeContext implements Closeable {
         nodes = new NodeTable(metadata, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
         WriteStop stop = new WriteStop();
-        writer = new FileWriter(ingest, metadata, nodes, capacity, dirtyBudget, storers, devices, stop);
+        IntentLog intents = new IntentLog(metadata, nodes, changeLock.readLock(), plan.intentLog());
+        writer = new FileWriter(ingest, metadata, nodes, capacity, dirtyBudget, storers, devices, stop, intents);
         committer = new Committer(
                 metadata, containers, nodes, writer, devices, stop, changeLock, plan.pendingMetadata() / 2, name);
         attributes = new ExtendedAttributes(metadata.namespace());
@@ -211,7 +212,7 @@ final class VolumeContext implements Closeable {
         reaper = new Reaper(metadata, committer, capacity, name);
         rebuilder = new IndexRebuilder(containers, index, metadata, damaged::noteMissingPacks, name);
         collector = new SpaceCollector(
-                new Collector.Parts(metadata, containers, index, committer, uses, new Pins(), disk, ownsPacks),
+                new Collector.Parts(metadata, containers, index, committer, uses, new Pins(), disk, damaged, ownsPacks),
                 reaper,
                 devices,
                 metadata.firstFreeContainer());
@@ -307,6 +308,7 @@ final class VolumeContext implements Closeable {
             throw e;
         }
         try {
+            new IntentReplay(metadata, context.nodes, context.writer, context.dirtyBudget, context.capacity).run();
             context.committer.commitRecovery();
             context.reaper.resume(context.nodes);
             context.updateIndex();
@@ -324,13 +326,7 @@ final class VolumeContext implements Closeable {
     }
 
     private void free(Node node) {
-        Node.Contents contents;
-        synchronized (node) {
-            contents = node.contents;
-        }
-        if (contents != null) {
-            writer.discard(node, contents);
-        }
+        writer.discard(node);
         reaper.free(node, nodes);
     }
 

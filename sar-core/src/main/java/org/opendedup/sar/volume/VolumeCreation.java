@@ -11,10 +11,10 @@ import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
-import org.opendedup.sar.volume.posix.Modes;
 import org.opendedup.sar.volume.posix.TimeStamps;
 import org.opendedup.sar.volume.store.VolumeLocations;
 

@@ -12,10 +12,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.heal.HealMarks;
 import org.opendedup.sar.heal.HealParts;
 import org.opendedup.sar.heal.HealProgress;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.heal.Healer;
+import org.opendedup.sar.metadata.DamageNote.How;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +33,9 @@ public final class VolumeHeal {
 
     /** Time from a pass that failed to the next one, in milliseconds, if there is no new reason. */
     private static final long RETRY_MS = 600_000;
+
+    /** Passes over single containers take at most one part of this of the time, unless they take minutes. */
+    private static final int SHARE = 10;
 
     /** Most containers remembered for a pass; with more, the pass looks at all. */
     private static final int MAX_WANTED = 10_000;
@@ -49,6 +54,9 @@ public final class VolumeHeal {
 
     private long delayMs = DELAY_MS;
     private long retryMs = RETRY_MS;
+    /** How long the last pass took, in milliseconds. */
+    private volatile long lastPassMs;
+
     private volatile boolean closing;
 
     /** What a pass is to look at. */
@@ -74,6 +82,19 @@ public final class VolumeHeal {
         // Where copies are may be known now that was not before.
         context.tier().whenAttached(this::newSources);
         context.rebuilder().whenUpdated(this::newSources);
+        requestFormer();
+    }
+
+    /** What could not be read where a container was before may be readable now: a missing pack may be back. */
+    private synchronized void requestFormer() {
+        try {
+            context.metadata().damage().former().forEach((container, place) -> want(container));
+        } catch (IOException e) {
+            log.debug("former places of containers are not looked at", e);
+        }
+        if (allWanted || !wanted.isEmpty()) {
+            schedule(delayMs);
+        }
     }
 
     /** Sets how long after a request a pass begins, and how long after one that failed, in milliseconds. */
@@ -85,7 +106,8 @@ public final class VolumeHeal {
     /** Makes a pass soon over one container, also over its directory. Does not wait. */
     synchronized void request(long container) {
         want(container);
-        schedule(delayMs);
+        // A pass over containers of a missing pack reads all recipes; the time may also be that of waiting.
+        schedule(Math.max(delayMs, Math.min(SHARE * lastPassMs, retryMs)));
     }
 
     private void want(long container) {
@@ -97,7 +119,7 @@ public final class VolumeHeal {
     }
 
     private void newSources() {
-        if (unhealedChunks() > 0) {
+        if (unhealedChunks() > 0 || damaged.missingPacks() > 0) {
             requestAll();
         }
     }
@@ -164,6 +186,8 @@ public final class VolumeHeal {
      * @throws IOException if no place may be given back, or the disk fails; the message says why
      */
     public HealReport run(HealProgress progress) throws IOException {
+        // Content that was written again may not be in chunks yet. What cannot be stored is reported elsewhere.
+        context.writer().storeEverythingLogging();
         return run(true, progress);
     }
 
@@ -176,8 +200,14 @@ public final class VolumeHeal {
             damaged.recordAll();
             // Old places are given back. No chunk goes that an older backup of the metadata refers to.
             context.collector().requireAllowed();
-            Healer healer = new Healer(parts, this::sound, soFar -> !closing && progress.examined(soFar));
+            Healer healer = new Healer(parts, new Marks(), soFar -> !closing && progress.examined(soFar));
+            long beganNanos = System.nanoTime();
             HealReport report = healer.run(request.some(), all || request.all(), this::withoutCollections);
+            lastPassMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNanos);
+            if (damaged.missingPacks() > 0) {
+                // A pack is not missed any more when all its containers lie elsewhere.
+                damaged.noteMissingPacks();
+            }
             done = true;
             return report;
         } finally {
@@ -232,14 +262,27 @@ public final class VolumeHeal {
         return pass;
     }
 
-    private void sound(long container, BitSet slots, boolean written) throws IOException {
-        damaged.healed(container, slots);
-        log.info(
-                written
-                        ? "container {} was written anew: {} damaged chunks are healed"
-                        : "container {}: {} chunks that were known as damaged are sound",
-                container,
-                slots.cardinality());
+    private final class Marks implements HealMarks {
+        @Override
+        public void sound(long container, BitSet slots, boolean written) throws IOException {
+            damaged.healed(container, slots);
+            log.info(
+                    written
+                            ? "container {} was written anew: {} damaged chunks are healed"
+                            : "container {}: {} chunks that were known as damaged are sound",
+                    container,
+                    slots.cardinality());
+        }
+
+        @Override
+        public void found(long container, int firstSlot, int endSlot, How how, IOException why) throws IOException {
+            damaged.found(container, firstSlot, endSlot, how, why);
+        }
+
+        @Override
+        public void suspected(long container) {
+            damaged.suspected(container);
+        }
     }
 
     /** Returns the number of chunks healed since the volume was opened. */

@@ -82,7 +82,7 @@ public final class VolumeMaintenance {
         return backups;
     }
 
-    /** Returns the list of damaged files, and who is told about new damage. */
+    /** Returns the list of damaged files, which also reports new damage. */
     public VolumeDamage damage() {
         return damage;
     }

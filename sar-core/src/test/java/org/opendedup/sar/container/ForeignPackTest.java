@@ -187,6 +187,7 @@ final class ForeignPackTest {
         ContainerFormat.putFooter(
                 new ContainerFormat.Footer(new ContainerIdentity(2, 7, 1), (int) (length - 100_000), 32, (int)
                         (length - 32 - ContainerFormat.FOOTER_BYTES)),
+                false,
                 footer);
         Path pack = folder.resolve(PackFormat.fileName(2));
         Files.createDirectories(pack.getParent());

@@ -283,7 +283,7 @@ final class ContainerTableTest {
         store = MetadataStore.open(
                 new HookedKeyValueStore(database) {
                     @Override
-                    void commit(Batch batch) throws IOException {
+                    protected void commit(Batch batch) throws IOException {
                         if (isKept || !failing[0]) {
                             batch.commit();
                         }
@@ -348,13 +348,13 @@ final class ContainerTableTest {
         MetadataStore watched = MetadataStore.open(
                 new HookedKeyValueStore(database) {
                     @Override
-                    void put(Batch batch, Family family, byte[] key, byte[] value) throws IOException {
+                    protected void put(Batch batch, Family family, byte[] key, byte[] value) throws IOException {
                         written.add(family);
                         super.put(batch, family, key, value);
                     }
 
                     @Override
-                    void commit(Batch batch) throws IOException {
+                    protected void commit(Batch batch) throws IOException {
                         batch.commit();
                     }
                 },
@@ -374,7 +374,7 @@ final class ContainerTableTest {
         MetadataStore uncertain = MetadataStore.open(
                 new HookedKeyValueStore(database) {
                     @Override
-                    void commit(Batch batch) throws IOException {
+                    protected void commit(Batch batch) throws IOException {
                         batch.commit();
                         if (failing[0]) {
                             throw new IOException("the sync failed");

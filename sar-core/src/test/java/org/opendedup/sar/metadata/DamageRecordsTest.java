@@ -91,16 +91,16 @@ final class DamageRecordsTest {
     void beyondTheBoundSlotsAreOnlyCounted() throws IOException {
         Overlay overlay = new Overlay(database);
         DamageRecords records = new DamageRecords(overlay, 1);
-        records.changed(7, List.of(), new BitSet(), slots(0, 5), new DamagedPlace(7, 0, 5, NOTE));
-        records.changed(7, records.places(7), slots(0, 5), slots(0, 9), new DamagedPlace(7, 5, 9, NOTE));
+        records.changed(7, DamageRecords.Known.NOTHING, new BitSet(), slots(0, 5), new DamagedPlace(7, 0, 5, NOTE));
+        records.changed(7, records.known(7), slots(0, 5), slots(0, 9), new DamagedPlace(7, 5, 9, NOTE));
         assertEquals(1, records.places().size());
         assertEquals(4, records.unrecorded());
         assertEquals(4, new DamageRecords(overlay, 1).unrecorded(), "it is stored");
-        records.changed(7, records.places(7), slots(0, 9), slots(0, 6), null);
+        records.changed(7, records.known(7), slots(0, 9), slots(0, 6), null);
         assertEquals(1, records.unrecorded());
-        records.changed(7, records.places(7), slots(0, 6), slots(5, 6), null);
+        records.changed(7, records.known(7), slots(0, 6), slots(5, 6), null);
         assertEquals(List.of(), records.places());
-        records.changed(7, records.places(7), slots(5, 6), new BitSet(), null);
+        records.changed(7, records.known(7), slots(5, 6), new BitSet(), null);
         assertEquals(0, records.unrecorded());
     }
 

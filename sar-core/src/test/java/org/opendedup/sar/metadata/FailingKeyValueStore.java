@@ -16,7 +16,7 @@ public final class FailingKeyValueStore extends HookedKeyValueStore {
     }
 
     @Override
-    void commit(Batch batch) throws IOException {
+    protected void commit(Batch batch) throws IOException {
         synchronized (store) {
             store.failNextCommits(failing ? 1 : 0);
             try {

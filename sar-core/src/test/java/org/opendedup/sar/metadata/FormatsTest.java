@@ -39,10 +39,13 @@ final class FormatsTest {
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "0107010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_HEADER = "0108010000000000000002000000000000008080108080d0e2c6bfce972f";
     private static final String GOLDEN_TOTALS = "018080808080400a808080800880801080808001900306";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
+
+    private static final String GOLDEN_INTENT = "0100ac020361626313ba1a41";
+    private static final String GOLDEN_DROPPED = "0101800103bcae9f3d";
 
     private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
             List.of(GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS, GOLDEN_CONTAINERS, GOLDEN_ENTRY);
@@ -94,7 +97,7 @@ final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 7);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 8);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200, 3));
@@ -130,6 +133,8 @@ final class FormatsTest {
                 new DamagedPlace(5, 16, 48, new DamageNote(2, DamageNote.How.SCRUB, 1_700_000_000_000L, "bad crc"));
         assertEquals("0130030280a0abfef96207626164206372" + "63", hex(place.encode()));
         assertEquals(place, DamagedPlace.decode(5, 16, place.encode()));
+        DamagedPlace healed = new DamagedPlace(5, 1, 2, new DamageNote(-1, DamageNote.How.HEAL, 0, "x"));
+        assertEquals("01020005000178", hex(healed.encode()));
         String tooLong = "é".repeat(300);
         DamagedPlace cut = new DamagedPlace(5, 0, 1, new DamageNote(-1, DamageNote.How.READ, 0, tooLong));
         assertEquals(
@@ -147,6 +152,44 @@ final class FormatsTest {
                 new ContainerEntry(6, new StoredContainer(Writing.UNKNOWN, State.OPEN, 0, 0, 0, 0, 0), 0, 0);
         assertEquals("0200" + "00".repeat(17), hex(ContainerEntryFormat.encode(open)));
         assertEquals(open, ContainerEntryFormat.decode(6, ContainerEntryFormat.encode(open)));
+    }
+
+    @Test
+    void intentsAreStoredAsSpecified() throws IOException {
+        IntentRecord written = new IntentRecord(3, 300, 3, new byte[] {'a', 'b', 'c'});
+        assertEquals(GOLDEN_INTENT, hex(IntentFormat.encode(KEY, written)));
+        IntentRecord decoded = IntentFormat.decode(KEY, unhex(GOLDEN_INTENT));
+        assertEquals(List.of(3L, 300L, 3L), List.of(decoded.number(), decoded.offset(), decoded.length()));
+        assertArrayEquals(written.bytes(), decoded.bytes());
+        IntentRecord dropped = new IntentRecord(3, 128, 3, null);
+        assertEquals(GOLDEN_DROPPED, hex(IntentFormat.encode(KEY, dropped)));
+        assertEquals(dropped, IntentFormat.decode(KEY, unhex(GOLDEN_DROPPED)));
+    }
+
+    @Test
+    void everyBitFlipInAnIntentIsFound() {
+        for (String golden : List.of(GOLDEN_INTENT, GOLDEN_DROPPED)) {
+            byte[] value = unhex(golden);
+            for (int bit = 0; bit < 8 * value.length; bit++) {
+                byte[] flipped = value.clone();
+                flipped[bit / 8] ^= (byte) (1 << bit % 8);
+                assertThrows(CorruptionException.class, () -> IntentFormat.decode(KEY, flipped));
+            }
+            for (int length = 0; length < value.length; length++) {
+                byte[] cut = Arrays.copyOf(value, length);
+                assertThrows(CorruptionException.class, () -> IntentFormat.decode(KEY, cut));
+            }
+            assertThrows(CorruptionException.class, () -> IntentFormat.decode(Keys.of(7, 4), value));
+        }
+    }
+
+    @Test
+    void aVolumeWithoutAnIntentLogIsRefusedWithTheWayOut() {
+        byte[] header = unhex("0107" + GOLDEN_HEADER.substring(4));
+        UnsupportedFormatException e =
+                assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
+        assertTrue(e.getMessage().contains("format version 7"), e.getMessage());
+        assertTrue(e.getMessage().contains("copy the files into a new volume"), e.getMessage());
     }
 
     @Test

@@ -42,7 +42,7 @@ public final class FullKeyValueStore extends HookedKeyValueStore {
     }
 
     @Override
-    void commit(Batch batch) throws IOException {
+    protected void commit(Batch batch) throws IOException {
         if (!takeRefusal()) {
             batch.commit();
             return;

@@ -3,18 +3,18 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 
 /** A key-value store whose commits a test can make fail. Everything else goes on to the store that it is made of. */
-abstract class HookedKeyValueStore implements KeyValueStore {
-    final CrashKeyValueStore store;
+public abstract class HookedKeyValueStore implements KeyValueStore {
+    protected final CrashKeyValueStore store;
 
-    HookedKeyValueStore(CrashKeyValueStore store) {
+    protected HookedKeyValueStore(CrashKeyValueStore store) {
         this.store = store;
     }
 
     /** Commits a batch of the store, or fails. */
-    abstract void commit(Batch batch) throws IOException;
+    protected abstract void commit(Batch batch) throws IOException;
 
     /** Adds a record to a batch of the store. */
-    void put(Batch batch, Family family, byte[] key, byte[] value) throws IOException {
+    protected void put(Batch batch, Family family, byte[] key, byte[] value) throws IOException {
         batch.put(family, key, value);
     }
 

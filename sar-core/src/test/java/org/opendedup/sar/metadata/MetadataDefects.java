@@ -85,6 +85,25 @@ public final class MetadataDefects {
         put(database, Family.RECIPE, key, RecipeFormat.encode(key, changed.build()));
     }
 
+    /** Makes the record of an inode one that cannot be decoded. */
+    public static void damageInode(KeyValueStore database, long inode) throws IOException {
+        put(database, Family.INODE, Keys.of(inode), new byte[] {1});
+    }
+
+    /** Puts a record of an inode into the intent log. */
+    public static void putIntent(KeyValueStore database, long inode) throws IOException {
+        byte[] key = Keys.of(inode, 0);
+        put(database, Family.INTENT, key, IntentFormat.encode(key, new IntentRecord(0, 0, 1, new byte[] {1})));
+    }
+
+    /** Changes a byte of a record of the intent log. */
+    public static void damageIntent(KeyValueStore database, long inode, long number) throws IOException {
+        byte[] key = Keys.of(inode, number);
+        byte[] value = Objects.requireNonNull(database.get(Family.INTENT, key)).clone();
+        value[value.length / 2] ^= 1;
+        put(database, Family.INTENT, key, value);
+    }
+
     private static void put(KeyValueStore database, Family family, byte[] key, byte[] value) throws IOException {
         try (Batch batch = database.batch()) {
             batch.put(family, key, value);

@@ -4,7 +4,6 @@ import static org.opendedup.sar.fuzz.ParserSet.unhex;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.zip.CRC32C;
 import org.opendedup.sar.fuzz.ParserSet;
 
 /** Every record of the metadata database, and what is read of a record of RocksDB's manifest. */
@@ -25,12 +24,17 @@ public final class MetadataRecordsFuzz {
                     unhex("0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62"))
             .add(
                     "recipe page",
-                    same(value -> RecipeFormat.encode(KEY, RecipeFormat.decode(KEY, withRecipeCrc(value), PAGE_BYTES))),
+                    same(value -> RecipeFormat.encode(KEY, RecipeFormat.decode(KEY, withCrc(value), PAGE_BYTES))),
                     unhex("01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63"))
             .add(
                     "recipe page with its checksum",
                     value -> RecipeFormat.decode(KEY, value, PAGE_BYTES),
                     unhex("01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63"))
+            .add(
+                    "intent",
+                    same(value -> IntentFormat.encode(KEY, IntentFormat.decode(KEY, withCrc(value)))),
+                    unhex("0100ac020361626313ba1a41"),
+                    unhex("0101800103bcae9f3d"))
             .add(
                     "counts",
                     same(value -> CountRecord.decode(5, value, 1).encode()),
@@ -43,7 +47,7 @@ public final class MetadataRecordsFuzz {
             .add(
                     "header",
                     same(value -> SystemRecords.encodeHeader(SystemRecords.decodeHeader(value))),
-                    unhex("0106010000000000000002000000000000008080108080d0e2c6bfce972f"))
+                    unhex("0108010000000000000002000000000000008080108080d0e2c6bfce972f"))
             .add(
                     "totals",
                     same(value -> SystemRecords.encodeTotals(SystemRecords.decodeTotals(value))),
@@ -95,14 +99,11 @@ public final class MetadataRecordsFuzz {
         };
     }
 
-    private static byte[] withRecipeCrc(byte[] value) {
+    private static byte[] withCrc(byte[] value) {
         byte[] result = value.clone();
         int length = value.length - Integer.BYTES;
         if (length > 0) {
-            CRC32C crc = new CRC32C();
-            crc.update(KEY);
-            crc.update(value, 0, length);
-            ParserSet.putInt(result, length, (int) crc.getValue());
+            ParserSet.putInt(result, length, RecordChecksum.of(KEY, value, length));
         }
         return result;
     }

@@ -63,7 +63,7 @@ class SalvagedNamesTest {
     }
 
     private long run() throws IOException {
-        return new SalvagedNames(database, HASH, 0, new LostRecords(), told).run(FREE);
+        return new SalvagedNames(database, HASH, 0, new LostRecords(), told).run(FREE, SalvageProgress.NONE);
     }
 
     private int links(long id) throws IOException {

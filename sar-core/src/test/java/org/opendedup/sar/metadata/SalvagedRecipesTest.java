@@ -60,7 +60,7 @@ class SalvagedRecipesTest {
 
     private SalvagedRecipes salvage() throws IOException {
         SalvagedRecipes recipes = new SalvagedRecipes(database, PAGE_BYTES, LOST_CONTAINER, lost, Set.of(), told);
-        recipes.run();
+        recipes.run(0, SalvageProgress.NONE);
         return recipes;
     }
 
@@ -116,7 +116,7 @@ class SalvagedRecipesTest {
                 return PAGE_BYTES;
             }
         };
-        new SalvagedCounts(database, PAGE_BYTES, LOST_CONTAINER, lengths).run(lost);
+        new SalvagedCounts(database, PAGE_BYTES, LOST_CONTAINER, lengths).run(lost, 0, SalvageProgress.NONE);
         byte[] counts = database.get(Family.COUNT, Keys.of(CONTAINER));
         assertNotNull(counts);
         assertEquals(

@@ -37,7 +37,12 @@ public final class StoreDouble {
 
     /** No record is checked: whatever can be decompressed is taken for the chunk. */
     public static StoreDouble blind() {
-        return new StoreDouble(BlindFormat::new);
+        return blindOnDisk(UnaryOperator.identity());
+    }
+
+    /** As {@link #blind}, with the segment files of {@link #onDisk}. */
+    static StoreDouble blindOnDisk(UnaryOperator<Directory> disk) {
+        return new StoreDouble(BlindFormat::new, disk);
     }
 
     /** See {@link SsdStore#open}. */

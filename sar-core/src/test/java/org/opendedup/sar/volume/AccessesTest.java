@@ -118,7 +118,7 @@ class AccessesTest {
             volume.write(file, 0, ByteBuffer.wrap(new byte[10]));
             assertTrue(volume.noteOpened(inode, AccessTimes.ALWAYS));
             volume.close(file);
-            volume.commit();
+            volume.sync();
             volume.forget(inode, 1);
             volume.lookup(Inode.ROOT, "file".getBytes(UTF_8));
             pass(Duration.ofSeconds(1));

@@ -356,6 +356,7 @@ class CollectionConcurrencyTest {
                 new GracePeriod(),
                 new Pins(),
                 context.disk(),
+                context.damaged(),
                 true);
         return new Collector(parts, new Pace(), (done, of, returned) -> true)
                 .run(new CollectionLimits(0, false), Recompression.NONE);

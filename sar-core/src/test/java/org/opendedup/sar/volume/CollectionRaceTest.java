@@ -234,6 +234,7 @@ class CollectionRaceTest {
                 new GracePeriod(),
                 new Pins(),
                 context.disk(),
+                context.damaged(),
                 true);
         return new Work<>(() -> new Collector(parts, new Pace(), (a, b, c) -> true)
                 .run(new CollectionLimits(0, false), Recompression.NONE));

@@ -93,7 +93,7 @@ class DirtyExtentsTest {
                 expected[from + i] = expected[from + i] == ABSENT ? bytes[i] & 0xff : expected[from + i];
             }
             if (unfinished > 0) {
-                capacity.change(extents.putBack(run, (long) from + to));
+                capacity.change(extents.putBack(run, (long) from + to, run.end()));
             }
             capacity.giveBack(run.taken(run.start(), run.end()));
             run.release();

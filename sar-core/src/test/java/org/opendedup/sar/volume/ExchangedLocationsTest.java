@@ -11,21 +11,17 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.chunk.Segment;
-import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.Inode;
@@ -369,89 +365,5 @@ final class ExchangedLocationsTest {
 
         @Override
         public void close() {}
-    }
-
-    /** An index that never reports an earlier epoch, and is not cleared: an index without epochs. */
-    private record SilentIndex(ChunkIndex index) implements ChunkIndex {
-        @Override
-        public Exactness exactness() {
-            return index.exactness();
-        }
-
-        @Override
-        public void lookup(Segment segment) throws IOException {
-            index.lookup(segment);
-        }
-
-        @Override
-        public void insert(Segment segment) throws IOException {
-            index.insert(segment);
-        }
-
-        @Override
-        public void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
-            index.insert(fingerprints, offset, chunkId);
-        }
-
-        @Override
-        public void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
-            index.remove(container, fingerprints, slots);
-        }
-
-        @Override
-        public void forEachFrom(byte[] from, int count, EntryVisitor visitor) throws IOException {
-            index.forEachFrom(from, count, visitor);
-        }
-
-        @Override
-        public void cover(long container, byte[] frameTable) throws IOException {
-            index.cover(container, frameTable);
-        }
-
-        @Override
-        public void uncover(long container) throws IOException {
-            index.uncover(container);
-        }
-
-        @Override
-        public byte[] frameTable(long container) throws IOException {
-            return index.frameTable(container);
-        }
-
-        @Override
-        public void forEachCovered(LongConsumer visitor) throws IOException {
-            index.forEachCovered(visitor);
-        }
-
-        @Override
-        public Epoch epoch() {
-            return null;
-        }
-
-        @Override
-        public void stamp(Epoch epoch) {}
-
-        @Override
-        public long highestContainer() {
-            return 0;
-        }
-
-        @Override
-        public void clear() {}
-
-        @Override
-        public void flush() throws IOException {
-            index.flush();
-        }
-
-        @Override
-        public long estimatedChunks() {
-            return index.estimatedChunks();
-        }
-
-        @Override
-        public void close() throws IOException {
-            index.close();
-        }
     }
 }

@@ -147,7 +147,7 @@ class FileExplanationTest {
         long sparse = make("sparse");
         OpenFile file = volume.open(sparse, true);
         volume.write(file, 0, ByteBuffer.allocate(CHUNK));
-        volume.sync(file);
+        volume.sync();
         volume.close(file);
         write(sparse, 1L << 29, 0, CHUNK);
         List<Chunk> chunks = chunks(sparse, 0, 10);
@@ -216,7 +216,7 @@ class FileExplanationTest {
     private void write(long inode, long offset, int from, int length) throws IOException {
         OpenFile file = volume.open(inode, true);
         volume.write(file, offset, ByteBuffer.wrap(data, from, length));
-        volume.sync(file);
+        volume.sync();
         volume.close(file);
     }
 }

@@ -57,7 +57,7 @@ class GarbageTest {
                 volume.makeNode(Inode.ROOT, bytes, 0100644, 0, new Owner(1, 1)).inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file);
+        volume.sync();
         volume.close(file);
         volume.forget(inode, 1);
     }
@@ -130,7 +130,7 @@ class GarbageTest {
                 case 2 -> volume.change(inode, AttributeChange.ofSize(from));
                 default -> volume.zero(file, from, 1 + random.nextInt(200_000), true);
             }
-            volume.sync(file);
+            volume.sync();
             volume.close(file);
             volume.forget(inode, 1);
             assertEquals(List.of(), VolumeChecker.check(volume));

@@ -32,7 +32,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * A volume in memory with garbage: containers that are wholly dead, partly dead and alive. Made once; each trial works
  * on a copy.
  */
-final class GarbageTrial {
+public final class GarbageTrial {
     private static final int BLOCK = 64 << 10;
     private static final int MOUNTS = 3;
     /** Bytes that a pack may take besides its containers: what the collector tolerates, and the header. */
@@ -149,15 +149,25 @@ final class GarbageTrial {
         contents.remove(name);
     }
 
-    static void store(Volume volume, String name, byte[] bytes) throws IOException {
+    public static void store(Volume volume, String name, byte[] bytes) throws IOException {
         long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(1, 1))
                 .inode();
         OpenFile file = volume.open(inode, true);
         try {
             volume.write(file, 0, ByteBuffer.wrap(bytes));
-            volume.sync(file);
+            volume.sync();
         } finally {
             volume.close(file);
+            volume.forget(inode, 1);
+        }
+    }
+
+    /** Reads a file to the end that its inode says. */
+    public static byte[] read(Volume volume, String name) throws IOException {
+        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
+        try {
+            return read(volume, name, (int) volume.attributes(inode).size());
+        } finally {
             volume.forget(inode, 1);
         }
     }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,9 +20,10 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
@@ -48,18 +50,29 @@ class HealConcurrencyTest {
     private final Queue<String> problems = new ConcurrentLinkedQueue<>();
     private VolumeConfig config;
 
-    @Test
-    void filesAreWholeAfterHealingBesideOthers() throws Exception {
+    /** @param packIsGone whether a pack is deleted; otherwise frames are damaged */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void filesAreWholeAfterHealingBesideOthers(boolean packIsGone) throws Exception {
         config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
         Volume.create(config);
         for (int round = 0; round < ROUNDS; round++) {
             try (Volume volume = Volume.open(config)) {
                 store(volume, "file" + round);
             }
-            damageFrames();
+            if (packIsGone) {
+                Files.delete(PackedContainer.packs(config.locations().data()).get(0));
+            } else {
+                damageFrames();
+            }
             try (Volume volume = Volume.open(config)) {
                 volume.maintenance().scrub().run((totals, rest, next) -> true);
-                assertTrue(volume.maintenance().heal().unhealedChunks() > 0, "control: there is damage");
+                volume.context().damaged().noteMissingPacks();
+                assertTrue(
+                        volume.maintenance().heal().unhealedChunks()
+                                        + volume.context().damaged().missingPacks()
+                                > 0,
+                        "control: there is damage");
                 healBesideOthers(volume, round);
             }
             try (Volume volume = Volume.open(config)) {
@@ -146,6 +159,8 @@ class HealConcurrencyTest {
     private void assertWhole(Volume volume) throws IOException {
         assertEquals(List.of(), List.copyOf(problems));
         assertEquals(0, volume.maintenance().heal().unhealedChunks());
+        volume.context().damaged().noteMissingPacks();
+        assertEquals(0, volume.context().damaged().missingPacks());
         for (Map.Entry<String, byte[]> file : contents.entrySet()) {
             assertArrayEquals(file.getValue(), GarbageTrial.read(volume, file.getKey(), BYTES), file.getKey());
         }

@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +27,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -44,6 +47,9 @@ import org.opendedup.sar.volume.store.VolumeStores;
 class HealCrashTest {
     private static final int NEVER = Integer.MAX_VALUE;
     private static final int BYTES = 600 << 10;
+    /** What is stored again of content of which a part is not: some chunks of the first frame. */
+    private static final int PART = 40 << 10;
+
     private static final int FOOTER_BYTES = 48;
     /** An offset in the first frame's payload: behind its header and its list of at most a few KB. */
     private static final int IN_FIRST_FRAME = 20 << 10;
@@ -52,6 +58,11 @@ class HealCrashTest {
     private final Map<String, byte[]> contents = new TreeMap<>();
     private CrashDirectory data;
     private CrashKeyValueStore metadata;
+    /** What the index keeps when a trial begins; a crash takes no more from it. */
+    private ChunkIndex known = ChunkIndexes.heap();
+
+    /** Whether a part of the content is stored only after the first pass. */
+    private boolean isPartly;
 
     /** Whether the stores keep their promises while a pass runs; each control breaks one. */
     enum Promise {
@@ -67,7 +78,23 @@ class HealCrashTest {
         /** The payload of a frame. */
         FRAME,
         /** The whole directory, and the footer. */
-        DIRECTORY
+        DIRECTORY,
+        /** The payload of a frame, of whose chunks only some are stored again before the pass. */
+        FRAME_PARTLY_STORED_AGAIN,
+        /** Its pack is missing. */
+        NO_PACK,
+        /** Its pack is missing, and only a part of its content is stored again before the pass. */
+        NO_PACK_PARTLY_STORED_AGAIN,
+        /** Its pack ends in the middle of it. */
+        CUT_PACK;
+
+        boolean isInPack() {
+            return this == FRAME || this == DIRECTORY || this == FRAME_PARTLY_STORED_AGAIN;
+        }
+
+        boolean isPartlyStoredAgain() {
+            return this == FRAME_PARTLY_STORED_AGAIN || this == NO_PACK_PARTLY_STORED_AGAIN;
+        }
     }
 
     /** Two sound files beside the damaged one, of which one has the same content. */
@@ -88,6 +115,10 @@ class HealCrashTest {
         }
         try (Volume volume = open(data, metadata)) {
             GarbageTrial.store(volume, "other", contents.get("other"));
+            if (damage != Damage.DIRECTORY) {
+                // With its frame table from there the container could be read.
+                keepIndex(volume);
+            }
             volume.context().metadata().containers().forEach(entry -> {
                 first[0] = first[0] == null ? entry.stored() : first[0];
             });
@@ -95,28 +126,57 @@ class HealCrashTest {
         String pack = PackFormat.fileName(first[0].pack());
         byte[] bytes = data.contents(pack);
         int at = (int) first[0].offset() + IN_FIRST_FRAME;
-        if (damage == Damage.FRAME) {
+        if (damage == Damage.FRAME || damage == Damage.FRAME_PARTLY_STORED_AGAIN) {
             Arrays.fill(bytes, at, at + (8 << 10), (byte) 7);
-        } else {
+        } else if (damage == Damage.CUT_PACK) {
+            bytes = Arrays.copyOf(bytes, (int) (first[0].offset() + first[0].bytes() / 2));
+        } else if (damage == Damage.DIRECTORY) {
             int end = (int) (first[0].offset() + first[0].bytes());
             int directoryBytes =
                     ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(end - 8);
             Arrays.fill(bytes, end - FOOTER_BYTES - directoryBytes, end, (byte) 7);
         }
         data.put(pack, bytes);
+        if (!damage.isInPack() && damage != Damage.CUT_PACK) {
+            data.delete(pack);
+        }
+        isPartly = damage.isPartlyStoredAgain();
         try (Volume volume = open(data, metadata)) {
             volume.maintenance().scrub().run((totals, rest, next) -> true);
-            assertTrue(volume.maintenance().heal().unhealedChunks() > 0);
-            contents.put("b", contents.get("a"));
+            assertTrue(volume.maintenance().heal().unhealedChunks() > 0 || !damage.isInPack());
+            assertThrows(IOException.class, () -> GarbageTrial.read(volume, "a", BYTES), "control: it is damaged");
+            contents.put("b", isPartly ? Arrays.copyOf(contents.get("a"), PART) : contents.get("a"));
             GarbageTrial.store(volume, "b", contents.get("b"));
+            if (damage != Damage.DIRECTORY) {
+                keepIndex(volume);
+            }
         }
         // It remembers its batches, so that copies can be made of it any number of times.
         metadata.crash(seed);
     }
 
-    private static Volume open(Directory directory, KeyValueStore database) throws IOException {
+    /** Waits until the index has every container, and keeps it for the trials. */
+    private void keepIndex(Volume volume) throws IOException {
+        volume.context().containers().endAll();
+        volume.context().committer().commit();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        ChunkIndex index = volume.context().collector().index();
+        List<Long> missing = new ArrayList<>();
+        do {
+            missing.clear();
+            volume.context().containers().forEachContainer(missing::add);
+            List<Long> covered = new ArrayList<>();
+            index.forEachCovered(covered::add);
+            missing.removeAll(covered);
+            Thread.onSpinWait();
+        } while (!missing.isEmpty() && System.nanoTime() < end);
+        assertEquals(List.of(), missing);
+        known = CopiedIndex.of(index);
+    }
+
+    private Volume open(Directory directory, KeyValueStore database) throws IOException {
         var config = VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256);
-        VolumeStores stores = new VolumeStores(directory, database, ChunkIndexes.heap(), InstantSource.system());
+        VolumeStores stores = new VolumeStores(directory, database, CopiedIndex.of(known), InstantSource.system());
         return Volume.open(config, stores, Verification.CHECKSUMS);
     }
 
@@ -129,6 +189,11 @@ class HealCrashTest {
         List<String> problems = new ArrayList<>();
         contents.forEach((name, bytes) -> problems.addAll(problemsOf(volume, name, bytes, name.equals("a"))));
         heal(volume);
+        if (isPartly) {
+            contents.forEach((name, bytes) -> problems.addAll(problemsOf(volume, name, bytes, name.equals("a"))));
+            GarbageTrial.store(volume, "again", contents.get("a"));
+            heal(volume);
+        }
         contents.forEach((name, bytes) -> problems.addAll(problemsOf(volume, name, bytes, false)));
         problems.addAll(VolumeChecker.check(volume));
         if (volume.maintenance().heal().unhealedChunks() > 0) {
@@ -311,7 +376,7 @@ class HealCrashTest {
                         what[0] = call.toString();
                         if (call.what().equals("force")) {
                             directory.failForce(1);
-                        } else if (call.what().equals("release")) {
+                        } else if (call.what().equals("release") && damage.isInPack()) {
                             directory.failRelease(1);
                         } else if (call.what().equals("commit")) {
                             database.failNextCommits(1);
@@ -339,6 +404,7 @@ class HealCrashTest {
                 volume.close();
             }
             try (Volume again = open(directory, database)) {
+                heal(again);
                 assertArrayEquals(contents.get("a"), GarbageTrial.read(again, "a", BYTES), () -> "call " + which);
             }
         }

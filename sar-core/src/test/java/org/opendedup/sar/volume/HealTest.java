@@ -35,11 +35,13 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.heal.HealMarks;
 import org.opendedup.sar.heal.HealParts;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.heal.Healer;
 import org.opendedup.sar.heal.SsdCopies;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -166,7 +168,7 @@ final class HealTest {
         HealReport report = heal();
         assertEquals(0, report.healedChunks(), report::toString);
         assertEquals(damaged, report.unhealedChunks(), report::toString);
-        assertTrue(report.unhealed().get(0).reason().contains("found nowhere else"), report::toString);
+        assertTrue(report.unhealed().get(0).reason().contains("no copy of these chunks"), report::toString);
         assertEquals(damaged, damagedChunks());
         reopen();
         write("b", contents.get("a"));
@@ -223,8 +225,7 @@ final class HealTest {
                 context.collector().pins(),
                 context.disk(),
                 ssd);
-        Healer.Marks marks = (container, slots, written) -> context.damaged().markSound(container, slots);
-        return new Healer(parts, marks, soFar -> true)
+        return new Healer(parts, new PlainMarks(context.damaged()), soFar -> true)
                 .run(
                         Set.of(),
                         true,
@@ -232,6 +233,24 @@ final class HealTest {
                             part.run(isWanted);
                             return part;
                         }));
+    }
+
+    /** Marks without the log of a volume. */
+    private record PlainMarks(DamagedFrames damaged) implements HealMarks {
+        @Override
+        public void sound(long container, BitSet slots, boolean written) throws IOException {
+            damaged.markSound(container, slots);
+        }
+
+        @Override
+        public void found(long container, int firstSlot, int endSlot, How how, IOException why) throws IOException {
+            damaged.found(container, firstSlot, endSlot, how, why);
+        }
+
+        @Override
+        public void suspected(long container) {
+            damaged.suspected(container);
+        }
     }
 
     /** Remembers all chunks, as an SSD with copies of them would. */
@@ -309,7 +328,7 @@ final class HealTest {
     }
 
     @Test
-    void aFrameStaysAsItIsWhileOneOfItsChunksIsMissing() throws IOException {
+    void aFrameIsHealedForTheChunksThatAreFound() throws IOException {
         storeAndDamage();
         byte[] half = new byte[MIB];
         System.arraycopy(contents.get("a"), 0, half, 0, 20 << 10);

@@ -1,12 +1,10 @@
 package org.opendedup.sar.volume;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -21,10 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.posix.Owner;
 
 /** The fingerprint index of an open volume is deleted: everything is served, and the index is made anew. */
 @Timeout(300)
@@ -66,30 +62,6 @@ class LostIndexTest {
         }
     }
 
-    private static void write(Volume volume, String name, byte[] bytes) throws IOException {
-        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(1, 1))
-                .inode();
-        OpenFile file = volume.open(inode, true);
-        volume.write(file, 0, ByteBuffer.wrap(bytes));
-        volume.sync(file);
-        volume.close(file);
-        volume.forget(inode, 1);
-    }
-
-    private static byte[] read(Volume volume, String name) throws IOException {
-        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
-        OpenFile file = volume.open(inode, false);
-        try {
-            ByteBuffer found =
-                    ByteBuffer.allocate((int) volume.attributes(inode).size());
-            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
-            return found.array();
-        } finally {
-            volume.close(file);
-            volume.forget(inode, 1);
-        }
-    }
-
     private static long chunks(Volume volume) throws IOException {
         return volume.statistics().chunks();
     }
@@ -113,27 +85,27 @@ class LostIndexTest {
                 });
         int round = 0;
         try (Volume volume = Volume.open(config)) {
-            write(volume, "first", content);
+            GarbageTrial.store(volume, "first", content);
         }
         try (Volume volume = Volume.open(config)) {
             for (Loss loss : losses) {
                 round++;
                 loss.of(config.locations().hashDb());
-                assertArrayEquals(content, read(volume, "first"), "round " + round);
+                assertArrayEquals(content, GarbageTrial.read(volume, "first"), "round " + round);
                 byte[] own = new byte[BYTES / 4];
                 new Random(round).nextBytes(own);
-                write(volume, "while-lost-" + round, own);
+                GarbageTrial.store(volume, "while-lost-" + round, own);
                 awaitIndex(volume);
                 long before = chunks(volume);
-                write(volume, "again-" + round, content);
+                GarbageTrial.store(volume, "again-" + round, content);
                 assertEquals(before, chunks(volume), "round " + round + ": duplicates were stored again");
-                assertArrayEquals(own, read(volume, "while-lost-" + round));
+                assertArrayEquals(own, GarbageTrial.read(volume, "while-lost-" + round));
                 assertEquals(List.of(), VolumeChecker.check(volume));
             }
         }
         try (Volume volume = Volume.open(config)) {
             long before = chunks(volume);
-            write(volume, "after-a-mount", content);
+            GarbageTrial.store(volume, "after-a-mount", content);
             assertEquals(before, chunks(volume));
             assertEquals(List.of(), VolumeChecker.check(volume));
         }
@@ -162,10 +134,10 @@ class LostIndexTest {
     void controlWithoutLookingNoIndexIsMade() throws Exception {
         System.setProperty(LOOK, "1000000000");
         try (Volume volume = Volume.open(config)) {
-            write(volume, "first", content);
+            GarbageTrial.store(volume, "first", content);
             empty(config.locations().hashDb());
-            assertArrayEquals(content, read(volume, "first"));
-            write(volume, "second", Arrays.copyOf(content, BYTES / 2));
+            assertArrayEquals(content, GarbageTrial.read(volume, "first"));
+            GarbageTrial.store(volume, "second", Arrays.copyOf(content, BYTES / 2));
             assertFalse(hasDatabase());
         }
     }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +43,7 @@ class LostWritesTest {
     private final HookedStores stores = new HookedStores();
     private final byte[] content = new byte[BYTES];
     private Volume volume;
+    private VolumeStores all;
     private long inode;
 
     /** Makes the exception of a read that fails. */
@@ -53,7 +55,7 @@ class LostWritesTest {
     void write() throws IOException {
         CrashDirectory containers = new CrashDirectory(1);
         var metadata = stores.hooked(KeyValueStores.heap());
-        VolumeStores all = new VolumeStores(containers, metadata, ChunkIndexes.heap(), InstantSource.system());
+        all = new VolumeStores(containers, metadata, ChunkIndexes.heap(), InstantSource.system());
         Volume.create(config, containers, metadata, InstantSource.system());
         volume = Volume.open(config, all, Verification.CHECKSUMS);
         inode = volume.makeNode(Inode.ROOT, NAME, 0100644, 0, new Owner(0, 0)).inode();
@@ -128,9 +130,40 @@ class LostWritesTest {
     }
 
     private long waitingBytes() {
-        return volume.context().writer().dirtyBytes().values().stream()
+        return volume.context().writer().unloggedBytes().values().stream()
                 .mapToLong(Long::longValue)
                 .sum();
+    }
+
+    /** What a sync acknowledged stays in the intent log, and is read and stored when that is possible again. */
+    @Test
+    void acknowledgedBytesThatCannotBeStoredAreNotGivenUp() throws IOException {
+        volume.sync();
+        volume.close();
+        volume = Volume.open(config, all, Verification.CHECKSUMS);
+        inode = volume.lookup(Inode.ROOT, NAME).inode();
+        byte[] few = new byte[100];
+        new Random(3).nextBytes(few);
+        write(BYTES, few);
+        fsync();
+        byte[] unsynced = new byte[100];
+        write(BYTES + 100, unsynced);
+        stores.hook = call -> {
+            if (call.what().equals("get") && call.file().equals("COUNT")) {
+                throw new CorruptionException("a container", 0, "counts", "nothing of use");
+            }
+            return call.proceed();
+        };
+        assertThrows(IOException.class, volume::sync, "control: the bytes could be stored");
+        assertArrayEquals(few, Arrays.copyOfRange(read(BYTES + 100), BYTES, BYTES + 100));
+        reads(null);
+        volume.commit();
+        VolumeInMemory.abandon(volume);
+        volume = Volume.open(config, all, Verification.CHECKSUMS);
+        inode = volume.lookup(Inode.ROOT, NAME).inode();
+        assertArrayEquals(few, Arrays.copyOfRange(read(BYTES + 100), BYTES, BYTES + 100));
+        volume.sync();
+        assertArrayEquals(few, Arrays.copyOfRange(read(BYTES + 100), BYTES, BYTES + 100));
     }
 
     @Test

@@ -23,7 +23,7 @@ import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.volume.posix.Modes;
+import org.opendedup.sar.metadata.Modes;
 
 class NodeTableTest {
     private static final int MANY_NODES = 10;

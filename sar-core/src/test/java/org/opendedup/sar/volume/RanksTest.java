@@ -151,7 +151,7 @@ class RanksTest {
                     .inode();
             OpenFile file = volume.open(inode, true);
             volume.write(file, 0, ByteBuffer.wrap(data, 0, length));
-            volume.store(file);
+            volume.sync();
             volume.close(file);
             inodes.add(inode);
             // No more at a time than the queue accepts.

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.Finding;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.chunk.Chunking;
@@ -30,6 +31,7 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.HookedKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
@@ -123,68 +125,26 @@ class RepairCrashTest {
         return store;
     }
 
-    private StoredVolume.Scratch scratch() {
-        return new StoredVolume.Scratch(new CrashDirectory(scratches++), () -> {});
+    private Scratch scratch() {
+        return new Scratch(new CrashDirectory(scratches++), () -> {}, Scratch.MOST_MEMORY_BYTES);
     }
 
-    /** Counts the batches of a repair, and fails the one that the test names. */
-    private static final class Commits {
-        private final CrashKeyValueStore store;
+    /** A store that fails one commit, which the test names by its number from 0. */
+    private static final class FailingStore extends HookedKeyValueStore {
         private int left;
 
-        Commits(CrashKeyValueStore store, int left) {
-            this.store = store;
-            this.left = left;
+        FailingStore(CrashKeyValueStore store, int number) {
+            super(store);
+            left = number;
         }
 
-        void before() {
+        @Override
+        protected void commit(Batch batch) throws IOException {
             if (left-- == 0) {
                 store.failNextCommits(1);
             }
+            batch.commit();
         }
-    }
-
-    /** A store whose commits are counted. */
-    private record Counted(CrashKeyValueStore store, Commits commits) implements KeyValueStore {
-        @Override
-        public byte[] get(Family family, byte[] key) throws IOException {
-            return store.get(family, key);
-        }
-
-        @Override
-        public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
-            return store.scan(family, from, to);
-        }
-
-        @Override
-        public Batch batch() {
-            Batch batch = store.batch();
-            return new Batch() {
-                @Override
-                public void put(Family family, byte[] key, byte[] value) throws IOException {
-                    batch.put(family, key, value);
-                }
-
-                @Override
-                public void delete(Family family, byte[] key) throws IOException {
-                    batch.delete(family, key);
-                }
-
-                @Override
-                public void commit() throws IOException {
-                    commits.before();
-                    batch.commit();
-                }
-
-                @Override
-                public void close() {
-                    batch.close();
-                }
-            };
-        }
-
-        @Override
-        public void close() {}
     }
 
     /** Repairs as {@link OfflineCheck#repair} does. */
@@ -248,7 +208,7 @@ class RepairCrashTest {
         }
         boolean failed = false;
         try {
-            repair(new Counted(store, new Commits(store, cut == Cut.COMMIT ? number : -1)), quarantine);
+            repair(new FailingStore(store, cut == Cut.COMMIT ? number : -1), quarantine);
         } catch (IOException e) {
             failed = true;
         }

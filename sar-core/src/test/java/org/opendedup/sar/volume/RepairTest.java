@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -16,7 +18,9 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
@@ -31,9 +35,16 @@ import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.check.Scratch;
+import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
@@ -44,6 +55,8 @@ import org.opendedup.sar.metadata.MetadataDefects;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecordCursor;
+import org.opendedup.sar.volume.backup.MetadataReport;
+import org.opendedup.sar.volume.backup.MetadataSalvager;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
@@ -89,7 +102,8 @@ class RepairTest {
         DIRECTORY_IN_ITSELF(Kind.NAMES),
         DIRECTORIES_IN_A_CIRCLE(Kind.NAMES),
         ORPHAN_RECORD_DAMAGED(Kind.NAMES),
-        ORPHAN_RECORD_OF_NOTHING_DAMAGED(Kind.NAMES);
+        ORPHAN_RECORD_OF_NOTHING_DAMAGED(Kind.NAMES),
+        INTENT_OF_NOTHING(Kind.REFERENCES);
 
         final Kind kind;
 
@@ -244,6 +258,7 @@ class RepairTest {
             case ORPHAN_RECORD_DAMAGED -> with(database -> MetadataDefects.putDamagedOrphan(database, file));
             case ORPHAN_RECORD_OF_NOTHING_DAMAGED ->
                 with(database -> MetadataDefects.putDamagedOrphan(database, 100_000));
+            case INTENT_OF_NOTHING -> with(database -> MetadataDefects.putIntent(database, 100_000));
         }
     }
 
@@ -280,8 +295,8 @@ class RepairTest {
         List<Finding> found = findings();
         assertTrue(
                 found.stream()
-                        .anyMatch(finding ->
-                                finding.kind() == defect.kind && !finding.mend().isEmpty()),
+                        .anyMatch(finding -> finding.kind() == defect.kind
+                                && finding.mend().equals("sdfs-check " + config.name() + " --repair")),
                 found::toString);
         OfflineCheck.RepairReport report = offline().repair();
         assertFalse(report.done().isEmpty());
@@ -431,8 +446,52 @@ class RepairTest {
         }
     }
 
+    /** So no correction is without a defect for which the tests above repair a volume. */
     @Test
-    void aDamagedRecipePageIsFoundWithItsRange() throws IOException {
+    void eachCorrectionIsOfSomeDefect() throws IOException {
+        Path metadata = config.locations().metadata();
+        Path saved = folder.resolve("saved");
+        copy(metadata, saved);
+        Set<String> corrected = new TreeSet<>();
+        Corrections recording = (Corrections) Proxy.newProxyInstance(
+                Corrections.class.getClassLoader(), new Class<?>[] {Corrections.class}, (proxy, method, arguments) -> {
+                    corrected.add(method.getName());
+                    return null;
+                });
+        Directory data = FileDirectory.open(config.locations().data());
+        for (int i = 0; i <= Defect.values().length; i++) {
+            PrivateFiles.deleteFolder(metadata);
+            copy(saved, metadata);
+            if (i < Defect.values().length) {
+                make(Defect.values()[i]);
+            } else {
+                damageRecipePage();
+            }
+            with(database -> StoredVolume.correct(
+                    data,
+                    database,
+                    new Scratch(new CrashDirectory(0), () -> {}, Scratch.MOST_MEMORY_BYTES),
+                    recording,
+                    (step, done, of) -> {}));
+        }
+        Set<String> all = new TreeSet<>();
+        for (Method method : Corrections.class.getDeclaredMethods()) {
+            if (method.isDefault()) {
+                all.add(method.getName());
+            }
+        }
+        assertEquals(all, corrected);
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(from)) {
+            for (Path path : all.toList()) {
+                Files.copy(path, to.resolve(from.relativize(path).toString()));
+            }
+        }
+    }
+
+    private void damageRecipePage() throws IOException {
         with(database -> {
             byte[] key = ByteBuffer.allocate(16).putLong(file).putLong(1).array();
             change(database, Family.RECIPE, key, value -> {
@@ -441,6 +500,11 @@ class RepairTest {
                 return changed;
             });
         });
+    }
+
+    @Test
+    void aDamagedRecipePageIsFoundWithItsRange() throws IOException {
+        damageRecipePage();
         List<Finding> found = findings();
         Finding damaged = found.stream()
                 .filter(finding -> finding.kind() == Kind.DAMAGED_RECORD)
@@ -450,6 +514,11 @@ class RepairTest {
                 List.of(new DamagedFile(
                         file, List.of("/file"), List.of(new DamagedFile.Range(256 * KIB, 512 * KIB)), 256 * KIB, 0)),
                 damaged.files());
+        assertTrue(
+                damaged.mend().contains("sdfs-check " + config.name() + " --salvage-metadata=records"), damaged::mend);
+        MetadataReport report = MetadataSalvager.salvage(config.locations(), List.of(), (step, done, of) -> {});
+        assertFalse(report.lost().isEmpty());
+        assertTrue(findings().stream().noneMatch(finding -> finding.kind() == Kind.DAMAGED_RECORD));
     }
 
     @Test

@@ -28,6 +28,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.chunk.Chunking;
@@ -189,7 +190,10 @@ class TableRebuildTest {
 
     private List<Finding> defects() throws IOException {
         StoredVolume.Report report = StoredVolume.unmounted(
-                        data, metadata, "pool0", new StoredVolume.Scratch(new CrashDirectory(seed), () -> {}))
+                        data,
+                        metadata,
+                        "pool0",
+                        new Scratch(new CrashDirectory(seed), () -> {}, Scratch.MOST_MEMORY_BYTES))
                 .check((step, done, of) -> {});
         return report.findings().stream()
                 .filter(finding -> finding.severity() != Severity.NOTE)

@@ -96,7 +96,7 @@ final class TierTrial implements Closeable {
             }
             volume.write(file, (long) i * CHUNK, ByteBuffer.wrap(some, 0, count * CHUNK));
         }
-        volume.sync(file);
+        volume.sync();
         volume.close(file);
         files.add(numbers);
         return files.size() - 1;

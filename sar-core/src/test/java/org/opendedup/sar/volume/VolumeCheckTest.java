@@ -23,19 +23,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.PresentContainers;
 import org.opendedup.sar.check.StoredVolume;
-import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.PackedContainer;
@@ -43,42 +38,10 @@ import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /** The check of a volume that is in use. */
-class VolumeCheckTest {
+class VolumeCheckTest extends OpenVolumeTrial {
     private static final int KIB = 1 << 10;
-
-    @TempDir
-    Path folder;
-
-    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
-    private VolumeConfig config;
-    private Volume volume;
-
-    @BeforeEach
-    void make() throws IOException {
-        config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
-    }
-
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
-    }
-
-    private byte[] random(int bytes) {
-        byte[] made = new byte[bytes];
-        random.nextBytes(made);
-        return made;
-    }
 
     private VolumeCheck check() {
         return volume.maintenance().check();

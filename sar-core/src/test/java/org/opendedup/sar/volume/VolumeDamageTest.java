@@ -71,7 +71,7 @@ final class VolumeDamageTest {
                 .inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file);
+        volume.sync();
         volume.close(file);
     }
 

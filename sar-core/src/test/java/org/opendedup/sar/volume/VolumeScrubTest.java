@@ -20,14 +20,8 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.StoredContainer;
@@ -39,75 +33,12 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.ScrubCursor;
 import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.posix.Owner;
 
 /** What a scrub verifies, what it finds, and how it goes on after a stop. */
-final class VolumeScrubTest {
+final class VolumeScrubTest extends OpenVolumeTrial {
     private static final int MIB = 1 << 20;
     private static final int FRAME_HEADER_BYTES = 48;
     private static final int CONTAINER_HEADER_BYTES = 32;
-
-    @TempDir
-    Path folder;
-
-    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
-    private final Map<String, byte[]> contents = new HashMap<>();
-    private VolumeConfig config;
-    private Volume volume;
-
-    @BeforeEach
-    void make() throws IOException {
-        config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
-    }
-
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
-    }
-
-    private byte[] store(String name, int bytes) throws IOException {
-        byte[] data = new byte[bytes];
-        random.nextBytes(data);
-        write(name, data);
-        return data;
-    }
-
-    private void write(String name, byte[] data) throws IOException {
-        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(1, 1))
-                .inode();
-        OpenFile file = volume.open(inode, true);
-        volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file);
-        volume.close(file);
-        volume.forget(inode, 1);
-        contents.put(name, data);
-    }
-
-    private byte[] read(String name) throws IOException {
-        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
-        OpenFile file = volume.open(inode, false);
-        try {
-            ByteBuffer found = ByteBuffer.allocate(contents.get(name).length);
-            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
-            return found.array();
-        } finally {
-            volume.close(file);
-            volume.forget(inode, 1);
-        }
-    }
-
-    private long damagedChunks() {
-        return volume.context().metadata().totals().stored().damagedChunks();
-    }
 
     private VolumeScrub scrub() {
         return volume.maintenance().scrub();
@@ -115,12 +46,6 @@ final class VolumeScrubTest {
 
     private ScrubRecord scrubAll() throws IOException {
         return scrub().run((totals, rest, next) -> true);
-    }
-
-    private List<PackedContainer> containers() throws IOException {
-        List<PackedContainer> found = PackedContainer.in(config.locations().data());
-        assertFalse(found.isEmpty());
-        return found;
     }
 
     @Test

@@ -75,7 +75,7 @@ class VolumeTest {
         for (int at = 0; at < data.length; at += 1 << 20) {
             volume.write(file, offset + at, ByteBuffer.wrap(data, at, Math.min(1 << 20, data.length - at)));
         }
-        volume.sync(file);
+        volume.sync();
         volume.close(file);
     }
 
@@ -187,7 +187,7 @@ class VolumeTest {
         OpenFile file = volume.open(make("a"), true);
         byte[] data = random(30 << 20, 9);
         volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file);
+        volume.sync();
         assertEquals(0, volume.statistics().dirtyBytes());
         assertEquals(data.length, volume.context().metadata().totals().logicalBytes());
         volume.close(file);
@@ -246,7 +246,7 @@ class VolumeTest {
     }
 
     @Test
-    void aSyncThatMeetsACutStoresWhatWasWritten() throws Exception {
+    void aSyncThatMeetsACutSecuresWhatWasWritten() throws Exception {
         long inode = make("a");
         OpenFile file = volume.open(inode, true);
         Node node = file.node();
@@ -278,7 +278,8 @@ class VolumeTest {
         node.endCutting();
         sync.get();
         synchronized (node) {
-            assertTrue(contents.isClean());
+            assertTrue(contents.dirty.unlogged().isEmpty());
+            assertEquals(1000, contents.loggedEnd());
         }
         node.leave();
         volume.close(file);

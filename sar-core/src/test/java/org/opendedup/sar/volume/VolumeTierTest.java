@@ -75,7 +75,7 @@ class VolumeTierTest {
                 .inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(shared));
-        volume.sync(file);
+        volume.sync();
         volume.close(file);
         return inode;
     }

@@ -19,7 +19,11 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  * distinguish a damaged version number from an unknown one.
  */
 public final class ContainerFormat {
-    static final int VERSION = 2;
+    /** Version of a container in which a chunk is lost. */
+    static final int VERSION = 3;
+    /** Version of any other container: programs that do not know lost chunks can read it. */
+    static final int FORMER_VERSION = 2;
+
     /** Generation of the first writing of a container; each rewrite under the same id adds 1. */
     public static final int FIRST_GENERATION = 1;
 
@@ -47,24 +51,33 @@ public final class ContainerFormat {
      */
     public record Footer(ContainerIdentity identity, int tableBytes, long directoryOffset, int directoryBytes) {}
 
-    /** Returns {@code padding} zero bytes and a header: what precedes the first frame in a pack. */
+    /** As {@link #begin(ContainerIdentity, int, boolean)}, of a container without lost chunks. */
     public static Bytes begin(ContainerIdentity identity, int padding) {
+        return begin(identity, padding, false);
+    }
+
+    /**
+     * Returns {@code padding} zero bytes and a header: what precedes the first frame in a pack.
+     *
+     * @param hasLost whether a chunk of the container is lost
+     */
+    public static Bytes begin(ContainerIdentity identity, int padding, boolean hasLost) {
         Bytes out = new Bytes(padding + HEADER_BYTES);
         out.advance(padding);
-        putHeader(identity, out);
+        putHeader(identity, hasLost, out);
         return out;
     }
 
-    static void putHeader(ContainerIdentity identity, Bytes out) {
+    static void putHeader(ContainerIdentity identity, boolean hasLost, Bytes out) {
         int start = out.length();
-        putIdentity(HEADER_MAGIC, identity, out);
+        putIdentity(HEADER_MAGIC, identity, hasLost, out);
         out.putCrc(start);
         assert out.length() - start == HEADER_BYTES;
     }
 
-    public static void putFooter(Footer footer, Bytes out) {
+    public static void putFooter(Footer footer, boolean hasLost, Bytes out) {
         int start = out.length();
-        putIdentity(FOOTER_MAGIC, footer.identity(), out);
+        putIdentity(FOOTER_MAGIC, footer.identity(), hasLost, out);
         out.putInt(footer.tableBytes());
         out.putLong(footer.directoryOffset());
         out.putInt(footer.directoryBytes());
@@ -72,20 +85,30 @@ public final class ContainerFormat {
         assert out.length() - start == FOOTER_BYTES;
     }
 
-    /** Returns all bytes that follow the frames, from {@code offset} in the container on: directory and footer. */
+    /** As {@link #tail(ContainerIdentity, byte[], Bytes, long, boolean)}, of a container without lost chunks. */
     public static Bytes tail(ContainerIdentity identity, byte[] frameTable, Bytes chunkLists, long offset) {
+        return tail(identity, frameTable, chunkLists, offset, false);
+    }
+
+    /**
+     * Returns all bytes that follow the frames, from {@code offset} in the container on: directory and footer.
+     *
+     * @param hasLost whether a chunk of the container is lost
+     */
+    public static Bytes tail(
+            ContainerIdentity identity, byte[] frameTable, Bytes chunkLists, long offset, boolean hasLost) {
         int directoryBytes = frameTable.length + chunkLists.length() + Integer.BYTES;
         Bytes out = new Bytes(directoryBytes + FOOTER_BYTES);
         out.putBytes(frameTable, 0, frameTable.length);
         out.putBytes(chunkLists.array(), 0, chunkLists.length());
         out.putCrc(0);
-        putFooter(new Footer(identity, frameTable.length, offset, directoryBytes), out);
+        putFooter(new Footer(identity, frameTable.length, offset, directoryBytes), hasLost, out);
         return out;
     }
 
-    private static void putIdentity(int magic, ContainerIdentity identity, Bytes out) {
+    private static void putIdentity(int magic, ContainerIdentity identity, boolean hasLost, Bytes out) {
         out.putInt(magic);
-        out.putShort(VERSION);
+        out.putShort(hasLost ? VERSION : FORMER_VERSION);
         out.putShort(0);
         out.putLong(identity.container());
         out.putLong(identity.salt());
@@ -147,7 +170,7 @@ public final class ContainerFormat {
         }
         checkCrc(bytes, 0, length - Integer.BYTES, place, offset);
         int version = Bytes.getShort(bytes, 4);
-        if (version != VERSION) {
+        if (version != VERSION && version != FORMER_VERSION) {
             throw new UnsupportedFormatException(place, version, VERSION);
         }
     }

@@ -1,8 +1,10 @@
 package org.opendedup.sar.container.format;
 
+import java.util.BitSet;
+
 /**
- * A decoded frame: consecutive slots of a container with their bytes. A slot whose chunk is removed has no bytes.
- * Immutable by convention: all readers share {@link #data}.
+ * A decoded frame: consecutive slots of a container with their bytes. A slot whose chunk is removed or lost has no
+ * bytes. Immutable by convention: all readers share {@link #data}.
  */
 public final class Frame {
     /** Heap bytes of the object, the headers of three arrays, and the fields. */
@@ -15,8 +17,11 @@ public final class Frame {
     private final int[] ends;
 
     private final int[] fingerprintPrefixes;
+    /** Slots, counted from the first one, whose chunks are lost. */
+    private final BitSet lost;
 
-    Frame(long container, int firstSlot, byte[] data, int[] ends, int[] fingerprintPrefixes) {
+    Frame(long container, int firstSlot, byte[] data, int[] ends, int[] fingerprintPrefixes, BitSet lost) {
+        this.lost = lost;
         this.container = container;
         this.firstSlot = firstSlot;
         this.data = data;
@@ -42,7 +47,12 @@ public final class Frame {
         return data;
     }
 
-    /** Returns whether the frame has the bytes of a slot: it covers the slot, and the chunk is not removed. */
+    /** Returns whether the chunk of a slot is listed without its bytes, because no copy of it was found. */
+    public boolean isLost(int slot) {
+        return lost.get(index(slot));
+    }
+
+    /** Returns whether the frame has the bytes of a slot: it covers the slot, and the chunk is not removed or lost. */
     public boolean holds(int slot) {
         int index = slot - firstSlot;
         return index >= 0 && index < ends.length && length(slot) > 0;
@@ -54,7 +64,7 @@ public final class Frame {
         return index == 0 ? 0 : ends[index - 1];
     }
 
-    /** Returns the length of a slot's chunk in bytes; 0 if it is removed. */
+    /** Returns the length of a slot's chunk in bytes; 0 if it is removed or lost. */
     public int length(int slot) {
         return ends[index(slot)] - offset(slot);
     }

@@ -23,6 +23,7 @@ public final class FrameCopier {
     private final RawFrame raw = new RawFrame(BUFFER_BYTES);
     private final Bytes out = new Bytes(BUFFER_BYTES);
     private int rawBytes;
+    private int listedBytes;
     private int savedBytes;
     private boolean isCompressedAnew;
 
@@ -32,7 +33,7 @@ public final class FrameCopier {
 
     /**
      * Returns the frame for the next generation, valid until the next call; null if none of its chunks stays. A chunk
-     * that an earlier generation removed stays removed.
+     * that an earlier generation removed stays removed, and one that is lost stays lost.
      *
      * @param source has the whole frame, from {@code offset} on
      * @param expected the frame in the present generation
@@ -54,6 +55,7 @@ public final class FrameCopier {
             boolean alsoWhole)
             throws CorruptionException {
         rawBytes = 0;
+        listedBytes = 0;
         savedBytes = 0;
         isCompressedAnew = false;
         FrameTable table = expected.table();
@@ -72,12 +74,12 @@ public final class FrameCopier {
                 offset + FrameFormat.HEADER_BYTES,
                 offset + FrameFormat.HEADER_BYTES + header.listBytes(),
                 expected);
-        collect(frame, removed, source, list);
+        boolean isWhole = collect(frame, removed, source, list);
         rawBytes = raw.bytes();
-        if (rawBytes == 0) {
+        listedBytes = raw.listedBytes();
+        if (listedBytes == 0) {
             return null;
         }
-        boolean isWhole = rawBytes == frame.data().length;
         isCompressedAnew = !isWhole || alsoWhole;
         if (isCompressedAnew) {
             FrameFormat.encode(raw, next, recompressor, out);
@@ -101,22 +103,29 @@ public final class FrameCopier {
 
     /**
      * Puts the chunks that stay into {@link #raw}; {@code list} is at the first chunk in the list in {@code source}.
+     *
+     * @return whether all of them stay
      */
-    private void collect(Frame frame, BitSet removed, byte[] source, ByteReader list) throws CorruptionException {
+    private boolean collect(Frame frame, BitSet removed, byte[] source, ByteReader list) throws CorruptionException {
         int end = frame.firstSlot() + frame.count();
+        boolean isWhole = true;
         raw.start(frame.firstSlot());
         for (int slot = frame.firstSlot(); slot < end; slot++) {
-            int length = list.readVarint();
+            int entry = list.readVarint();
             int fingerprint = list.position();
-            if (length > 0) {
+            if (ChunkEntry.hasFingerprint(entry)) {
                 list.skip(Fingerprints.BYTES);
             }
-            if (length == 0 || removed.get(slot)) {
+            if (!ChunkEntry.hasFingerprint(entry) || removed.get(slot)) {
+                isWhole &= !ChunkEntry.hasFingerprint(entry);
                 raw.addRemoved();
+            } else if (ChunkEntry.isLost(entry)) {
+                raw.addLost(ChunkEntry.length(entry), source, fingerprint);
             } else {
-                raw.add(frame.data(), frame.offset(slot), length, source, fingerprint);
+                raw.add(frame.data(), frame.offset(slot), entry, source, fingerprint);
             }
         }
+        return isWhole;
     }
 
     /**
@@ -154,6 +163,11 @@ public final class FrameCopier {
     /** Returns by how much the frame that {@link #copy} returned is smaller, if all its chunks stay, in bytes. */
     public int savedBytes() {
         return savedBytes;
+    }
+
+    /** Returns the bytes of the chunks in the frame that {@link #copy} returned, lost ones included. */
+    public int listedBytes() {
+        return listedBytes;
     }
 
     /** Returns the bytes of the chunks in the frame that {@link #copy} returned, before compression; 0 for none. */

@@ -3,6 +3,7 @@ package org.opendedup.sar.container.format;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.BitSet;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 
@@ -35,7 +36,7 @@ public final class FrameDecoder {
 
     /**
      * Decodes the frame at {@code offset}, and checks that it is the expected one and that its checksum holds. A
-     * removed chunk has length 0 and fingerprint prefix 0 in it.
+     * removed chunk has length 0 and fingerprint prefix 0 in it, a lost one length 0.
      */
     public static Frame decode(
             byte[] bytes, int offset, Expected expected, Compressor compressor, boolean verifyFingerprints)
@@ -62,7 +63,9 @@ public final class FrameDecoder {
         }
         int listEnd = offset + FrameFormat.HEADER_BYTES + header.listBytes();
         byte[] data = new byte[header.rawBytes()];
-        String damage = compressor.decompress(header.codec(), bytes, listEnd, header.storedBytes(), data);
+        String damage = data.length == 0
+                ? null
+                : compressor.decompress(header.codec(), bytes, listEnd, header.storedBytes(), data);
         if (damage != null) {
             throw expected.corrupt(data.length + " bytes of chunks", damage);
         }
@@ -76,22 +79,25 @@ public final class FrameDecoder {
         int[] ends = new int[chunks];
         int[] fingerprintPrefixes = new int[chunks];
         ByteReader list = new ByteReader(bytes, listStart, listEnd, expected);
+        BitSet lost = new BitSet();
         int end = 0;
         for (int chunk = 0; chunk < chunks; chunk++) {
             int start = end;
-            int length = list.readVarint();
-            if (length > data.length - start) {
+            int entry = list.readVarint();
+            int length = ChunkEntry.storedBytes(entry);
+            if (length > data.length - start || !ChunkEntry.isValid(entry)) {
                 throw expected.corrupt("chunks of " + data.length + " bytes together", "more");
             }
             end = start + length;
             ends[chunk] = end;
-            if (length == 0) {
+            if (!ChunkEntry.hasFingerprint(entry)) {
                 continue;
             }
             int fingerprint = list.position();
             list.skip(Fingerprints.BYTES);
             fingerprintPrefixes[chunk] = Fingerprints.fingerprintPrefix(bytes, fingerprint);
-            if (verifyFingerprints) {
+            lost.set(chunk, ChunkEntry.isLost(entry));
+            if (verifyFingerprints && length > 0) {
                 verify(data, start, end, bytes, fingerprint, expected, chunk);
             }
         }
@@ -99,7 +105,12 @@ public final class FrameDecoder {
             throw expected.corrupt("a chunk list for " + data.length + " bytes", "one for " + end);
         }
         return new Frame(
-                expected.container(), expected.table().firstSlot(expected.frame()), data, ends, fingerprintPrefixes);
+                expected.container(),
+                expected.table().firstSlot(expected.frame()),
+                data,
+                ends,
+                fingerprintPrefixes,
+                lost);
     }
 
     private static void verify(

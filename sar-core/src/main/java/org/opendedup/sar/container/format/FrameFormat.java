@@ -10,7 +10,7 @@ import org.opendedup.sar.common.Fingerprints;
  * <pre>
  * frame      = magic:u32 codec:u8 flags:u8 tag-length:u16 container:u64 generation:u32 first-slot:u32 chunks:u32
  *              list-length:u32 raw-length:u32 stored-length:u32 salt:u64 chunk-list tag payload crc:u32
- * chunk-list = ( length:varint fingerprint:32 bytes | zero:varint )*     zero: a removed chunk
+ * chunk-list = ( entry:varint fingerprint:32 bytes | zero:varint )*      see {@link ChunkEntry}; zero: a removed chunk
  * </pre>
  */
 public final class FrameFormat {
@@ -59,13 +59,14 @@ public final class FrameFormat {
         out.reserve(HEADER_BYTES + listBound(frame.count()) + compressor.bound(frame.bytes()) + CRC_BYTES);
         out.advance(HEADER_BYTES);
         for (int chunk = 0; chunk < frame.count(); chunk++) {
-            out.putVarint(frame.length(chunk));
-            if (frame.length(chunk) > 0) {
+            out.putVarint(frame.entry(chunk));
+            if (ChunkEntry.hasFingerprint(frame.entry(chunk))) {
                 out.putBytes(frame.fingerprints(), chunk * Fingerprints.BYTES, Fingerprints.BYTES);
             }
         }
         int listEnd = out.length();
-        int compressed = compressor.compress(frame.data(), frame.bytes(), out.array(), listEnd);
+        int compressed =
+                frame.bytes() == 0 ? 0 : compressor.compress(frame.data(), frame.bytes(), out.array(), listEnd);
         if (compressed == 0) {
             out.putBytes(frame.data(), 0, frame.bytes());
         } else {
@@ -156,8 +157,8 @@ public final class FrameFormat {
                 && firstSlot >= 0
                 && firstSlot <= ChunkId.MAX_SLOTS - chunks
                 && within(listBytes, MAX_LIST_BYTES)
-                && within(rawBytes, MAX_RAW_BYTES)
-                && within(storedBytes, MAX_RAW_BYTES)
+                && (within(rawBytes, MAX_RAW_BYTES) && within(storedBytes, MAX_RAW_BYTES)
+                        || rawBytes == 0 && storedBytes == 0 && CODECS[codec] == Compression.Codec.NONE)
                 && HEADER_BYTES + listBytes + storedBytes + CRC_BYTES <= limit - offset;
         if (!valid) {
             return null;

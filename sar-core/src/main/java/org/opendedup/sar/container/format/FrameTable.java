@@ -13,10 +13,14 @@ import org.opendedup.sar.common.Writing;
  *
  * <p>A frame's number and slots are the same in every generation of the container. So a frame of which a later
  * generation keeps no chunk is <em>removed</em>, not left out: it keeps its number and slots, and has length 0 at the
- * end of the frame before it.
+ * end of the frame before it. A frame whose chunks are all lost has bytes in the file, its chunk list, and raw length
+ * 0.
  */
 public final class FrameTable {
-    static final int VERSION = 2;
+    /** Version of a table in which a frame has only lost chunks. */
+    static final int VERSION = 3;
+    /** Version of any other table. */
+    static final int FORMER_VERSION = 2;
 
     private final Writing writing;
     private final int[] firstSlots;
@@ -82,7 +86,7 @@ public final class FrameTable {
         return fileLengths[frame];
     }
 
-    /** Returns the uncompressed length of a frame's chunks, in bytes; 0 if it is removed. */
+    /** Returns the uncompressed length of a frame's chunks, in bytes; 0 if it is removed, or all are lost. */
     public int rawLength(int frame) {
         return rawLengths[frame];
     }
@@ -126,7 +130,7 @@ public final class FrameTable {
 
     private void put(Bytes out) {
         int start = out.length();
-        out.putByte(VERSION);
+        out.putByte(hasFrameWithoutChunkBytes() ? VERSION : FORMER_VERSION);
         out.putVarint(writing.generation());
         out.putVarint(frames());
         int slot = 0;
@@ -141,6 +145,15 @@ public final class FrameTable {
             offset = fileOffsets[frame] + fileLengths[frame];
         }
         out.putCrc(start);
+    }
+
+    private boolean hasFrameWithoutChunkBytes() {
+        for (int frame = 0; frame < frames(); frame++) {
+            if (!isRemoved(frame) && rawLengths[frame] == 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Reads a table encoded by {@link #encodeWithSalt}; {@code place} names it in messages. */
@@ -165,7 +178,7 @@ public final class FrameTable {
             throw new CorruptionException(place, -1, "a frame table", bytes.length - start + " bytes");
         }
         ContainerFormat.checkCrc(bytes, start, end - start, place, -1);
-        if (bytes[start] != VERSION) {
+        if (bytes[start] != VERSION && bytes[start] != FORMER_VERSION) {
             throw new UnsupportedFormatException(place, bytes[start] & 0xff, VERSION);
         }
         ByteReader in = new ByteReader(bytes, start + 1, end, place);
@@ -185,7 +198,7 @@ public final class FrameTable {
             if (slotCount == 0
                     || slot > ChunkId.MAX_SLOTS
                     || offset > Integer.MAX_VALUE
-                    || !removed && (fileLength == 0 || rawLength == 0)
+                    || !removed && (fileLength == 0 || rawLength == 0 && bytes[start] == FORMER_VERSION)
                     || rawLength > FrameFormat.MAX_RAW_BYTES
                     || fileLength > FrameFormat.MAX_FRAME_BYTES) {
                 throw new CorruptionException(

@@ -19,6 +19,9 @@ import org.opendedup.sar.index.ChunkIndex;
 final class HeapChunkIndex implements ChunkIndex {
     private final Map<ByteBuffer, Long> chunkIds = new HashMap<>();
     private final TreeMap<Long, byte[]> frameTables = new TreeMap<>();
+    /** The fingerprint of every chunk that was inserted and not removed, also of those that are not led to any more. */
+    private final TreeMap<Long, byte[]> inserted = new TreeMap<>();
+
     private @Nullable Epoch epoch;
     private long highestContainer;
 
@@ -48,7 +51,9 @@ final class HeapChunkIndex implements ChunkIndex {
 
     @Override
     public synchronized void insert(byte[] fingerprints, int offset, long chunkId) {
-        chunkIds.put(fingerprint(fingerprints, offset), chunkId);
+        ByteBuffer fingerprint = fingerprint(fingerprints, offset);
+        chunkIds.put(fingerprint, chunkId);
+        inserted.put(chunkId, fingerprint.array());
         highestContainer = Math.max(highestContainer, ChunkId.container(chunkId));
     }
 
@@ -56,6 +61,7 @@ final class HeapChunkIndex implements ChunkIndex {
     public synchronized void remove(long container, byte[] fingerprints, BitSet slots) {
         for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
             chunkIds.remove(fingerprint(fingerprints, slot * Fingerprints.BYTES), ChunkId.of(container, slot));
+            inserted.remove(ChunkId.of(container, slot));
         }
     }
 
@@ -83,12 +89,19 @@ final class HeapChunkIndex implements ChunkIndex {
     @Override
     public synchronized void uncover(long container) {
         frameTables.remove(container);
+        inserted.subMap(ChunkId.of(container, 0), ChunkId.of(container + 1, 0)).clear();
     }
 
     @Override
     public synchronized byte @Nullable [] frameTable(long container) {
         byte[] frameTable = frameTables.get(container);
         return frameTable == null ? null : frameTable.clone();
+    }
+
+    @Override
+    public synchronized void forEachOf(long container, SlotVisitor visitor) {
+        inserted.subMap(ChunkId.of(container, 0), ChunkId.of(container + 1, 0))
+                .forEach((chunkId, fingerprint) -> visitor.visit(ChunkId.slot(chunkId), fingerprint.clone()));
     }
 
     @Override
@@ -121,6 +134,7 @@ final class HeapChunkIndex implements ChunkIndex {
     public synchronized void clear() {
         chunkIds.clear();
         frameTables.clear();
+        inserted.clear();
         epoch = null;
         highestContainer = 0;
     }

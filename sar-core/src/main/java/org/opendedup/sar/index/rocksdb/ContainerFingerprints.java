@@ -7,6 +7,7 @@ import java.util.BitSet;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.index.ChunkIndex;
 
 /**
  * The fingerprints of one container with their slots, in the order of insertion. They are collected while the container
@@ -98,6 +99,14 @@ final class ContainerFingerprints {
                         fingerprints,
                         offset,
                         offset + Fingerprints.BYTES);
+    }
+
+    /** Visits all entries. */
+    void forEach(ChunkIndex.SlotVisitor visitor) {
+        for (int at = 0; at < length; at += ENTRY_BYTES) {
+            int slot = Byte.toUnsignedInt(record[at]) | Byte.toUnsignedInt(record[at + 1]) << Byte.SIZE;
+            visitor.visit(slot, Arrays.copyOfRange(record, at + Short.BYTES, at + ENTRY_BYTES));
+        }
     }
 
     boolean isEmpty() {

@@ -15,6 +15,7 @@ import org.opendedup.sar.common.Fingerprints;
  * 'E'                             the epoch: volume (16), number (8), token (8), big-endian
  * 'F' fingerprint (32)            a chunk id (8, little-endian)
  * 'H'                             the highest container (8, big-endian)
+ * 'L' container (8, big-endian)   fingerprints of the container that lead to other copies now, in the form of 'D'
  * 'V'                             the format version (1)
  * </pre>
  */
@@ -34,6 +35,8 @@ final class IndexKeys {
     private static final byte FRAME_TABLE = 'C';
     private static final byte CONTAINER_FINGERPRINTS = 'D';
 
+    private static final byte LEFT_FINGERPRINTS = 'L';
+
     private IndexKeys() {}
 
     static byte[] frameTable(long container) {
@@ -42,6 +45,10 @@ final class IndexKeys {
 
     static byte[] containerFingerprints(long container) {
         return containerKey(CONTAINER_FINGERPRINTS, container);
+    }
+
+    static byte[] leftFingerprints(long container) {
+        return containerKey(LEFT_FINGERPRINTS, container);
     }
 
     private static byte[] containerKey(byte kind, long container) {

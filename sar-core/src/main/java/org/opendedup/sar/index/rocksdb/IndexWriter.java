@@ -32,6 +32,12 @@ final class IndexWriter implements Closeable {
     private long highestOfBatch;
     /** The 'D' records that the batch changes, by container id; an empty one is deleted, or did not exist. */
     private final Map<Long, ContainerFingerprints> struck = new HashMap<>();
+    /**
+     * The 'L' records that the batch changes, by container id. What leaves a 'D' record because the content was stored
+     * again is kept there: if the old container is lost, nothing else has its fingerprints.
+     */
+    private final Map<Long, ContainerFingerprints> left = new HashMap<>();
+
     /** For each chunk of a segment, the copy that its fingerprint led to until now. */
     private long[] replaced = new long[0];
 
@@ -145,13 +151,23 @@ final class IndexWriter implements Closeable {
     private void strike(byte[] fingerprints, int offset, long chunkId) throws IOException {
         openContainers.strike(fingerprints, offset, chunkId);
         long container = ChunkId.container(chunkId);
-        ContainerFingerprints entries = struck.get(container);
+        int slot = ChunkId.slot(chunkId);
+        entries(struck, container, IndexKeys.containerFingerprints(container)).strike(slot, fingerprints, offset);
+        ContainerFingerprints behind = entries(left, container, IndexKeys.leftFingerprints(container));
+        behind.strike(slot, fingerprints, offset);
+        behind.add(slot, fingerprints, offset);
+    }
+
+    /** Returns the entries of a record that the batch changes. */
+    private ContainerFingerprints entries(Map<Long, ContainerFingerprints> changed, long container, byte[] recordKey)
+            throws IOException {
+        ContainerFingerprints entries = changed.get(container);
         if (entries == null) {
-            byte[] record = database.get(IndexKeys.containerFingerprints(container));
+            byte[] record = database.get(recordKey);
             entries = record == null ? new ContainerFingerprints() : new ContainerFingerprints(container, record);
-            struck.put(container, entries);
+            changed.put(container, entries);
         }
-        entries.strike(ChunkId.slot(chunkId), fingerprints, offset);
+        return entries;
     }
 
     /**
@@ -160,18 +176,24 @@ final class IndexWriter implements Closeable {
      */
     private void write() throws IOException {
         for (Map.Entry<Long, ContainerFingerprints> entry : struck.entrySet()) {
-            byte[] recordKey = IndexKeys.containerFingerprints(entry.getKey());
-            if (entry.getValue().isEmpty()) {
-                delete(recordKey);
-            } else {
-                put(recordKey, entry.getValue().toRecord());
-            }
+            putOrDelete(IndexKeys.containerFingerprints(entry.getKey()), entry.getValue());
+        }
+        for (Map.Entry<Long, ContainerFingerprints> entry : left.entrySet()) {
+            putOrDelete(IndexKeys.leftFingerprints(entry.getKey()), entry.getValue());
         }
         writeBatch();
         if (!struck.isEmpty()) {
             synchronized (cache) {
                 cache.countStrike();
             }
+        }
+    }
+
+    private void putOrDelete(byte[] recordKey, ContainerFingerprints entries) throws IOException {
+        if (entries.isEmpty()) {
+            delete(recordKey);
+        } else {
+            put(recordKey, entries.toRecord());
         }
     }
 
@@ -193,6 +215,9 @@ final class IndexWriter implements Closeable {
                 struck.put(container, entries);
                 leading.or(listed);
             }
+        }
+        if (database.get(IndexKeys.leftFingerprints(container)) != null) {
+            entries(left, container, IndexKeys.leftFingerprints(container)).strike(fingerprints, slots);
         }
         for (int slot = unlisted.nextSetBit(0); slot >= 0; slot = unlisted.nextSetBit(slot + 1)) {
             byte[] fingerprintKey = IndexKeys.fingerprint(fingerprints, slot * Fingerprints.BYTES);
@@ -289,6 +314,7 @@ final class IndexWriter implements Closeable {
         openContainers.remove(container);
         delete(IndexKeys.frameTable(container));
         delete(IndexKeys.containerFingerprints(container));
+        delete(IndexKeys.leftFingerprints(container));
         database.write(batch);
     }
 
@@ -314,6 +340,7 @@ final class IndexWriter implements Closeable {
         }
         batch.clear();
         struck.clear();
+        left.clear();
         highestOfBatch = 0;
     }
 

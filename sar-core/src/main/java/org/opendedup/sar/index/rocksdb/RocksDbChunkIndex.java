@@ -2,6 +2,7 @@ package org.opendedup.sar.index.rocksdb;
 
 import java.io.IOException;
 import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.function.LongConsumer;
@@ -80,6 +81,16 @@ final class RocksDbChunkIndex implements ChunkIndex {
     @Override
     public byte @Nullable [] frameTable(long container) throws IOException {
         return database.get(IndexKeys.frameTable(container));
+    }
+
+    @Override
+    public void forEachOf(long container, SlotVisitor visitor) throws IOException {
+        for (byte[] key : List.of(IndexKeys.containerFingerprints(container), IndexKeys.leftFingerprints(container))) {
+            byte[] record = database.get(key);
+            if (record != null) {
+                new ContainerFingerprints(container, record).forEach(visitor);
+            }
+        }
     }
 
     @Override

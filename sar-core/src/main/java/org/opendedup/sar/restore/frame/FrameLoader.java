@@ -166,7 +166,8 @@ public final class FrameLoader {
         long container = ChunkId.container(chunk);
         int number = frameOf(inode, chunk);
         Frame found = cache.get(container, number);
-        if (found != null) {
+        // A lost chunk may have been found since: the frame is then in the container's next generation.
+        if (found != null && !found.isLost(ChunkId.slot(chunk))) {
             hits.increment();
             return found;
         }
@@ -224,6 +225,15 @@ public final class FrameLoader {
             return;
         }
         int slot = ChunkId.slot(chunk);
+        if (frame.isLost(slot)) {
+            CorruptionException lost = new CorruptionException(
+                    "chunk " + ChunkId.toString(chunk),
+                    -1,
+                    "its " + bytes + " bytes",
+                    "that they are lost: no copy was found when its container was healed");
+            damage.damagedChunk(inode, chunk, -1, lost);
+            throw lost;
+        }
         CorruptionException mismatch = new CorruptionException(
                 "chunk " + ChunkId.toString(chunk),
                 -1,

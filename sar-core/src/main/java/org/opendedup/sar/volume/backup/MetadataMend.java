@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -56,12 +57,15 @@ public final class MetadataMend {
     private final FileDirectory old;
     private final Path target;
     private final List<Path> backups;
+    private final CheckProgress progress;
     private final List<String> mended = new ArrayList<>();
     private final List<String> hopeless = new ArrayList<>();
     /** Tables that can be read, and of which a backup has other bytes. */
     private final List<String> doubtful = new ArrayList<>();
 
-    private MetadataMend(MetadataFolder folder, Path target, List<Path> backups) throws IOException {
+    private MetadataMend(MetadataFolder folder, Path target, List<Path> backups, CheckProgress progress)
+            throws IOException {
+        this.progress = progress;
         this.folder = folder;
         this.backups = backups;
         this.target = target;
@@ -72,16 +76,19 @@ public final class MetadataMend {
      * Mends the database of a volume.
      *
      * @param backups folders with backups, in which copies of tables are looked for
+     * @param progress may stop it; nothing is changed then
      * @throws CorruptionException if not all damage can be mended; names what cannot, and nothing is changed
      */
-    public static Report mend(VolumeConfig.Locations locations, List<Path> backups) throws IOException {
-        return mend(locations, backups, MetadataFolder.Steps.UNSEEN);
+    public static Report mend(VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress)
+            throws IOException {
+        return mend(locations, backups, progress, MetadataFolder.Steps.UNSEEN);
     }
 
-    static Report mend(VolumeConfig.Locations locations, List<Path> backups, MetadataFolder.Steps steps)
+    static Report mend(
+            VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress, MetadataFolder.Steps steps)
             throws IOException {
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            return new MetadataMend(folder, folder.newDatabase(), backups).run();
+            return new MetadataMend(folder, folder.newDatabase(), backups, progress).run();
         }
     }
 
@@ -91,8 +98,9 @@ public final class MetadataMend {
      *
      * @throws CorruptionException if it cannot be told which manifest is the database's
      */
-    static void gather(MetadataFolder folder, Path target, List<Path> backups) throws IOException {
-        MetadataMend mend = new MetadataMend(folder, target, backups);
+    static void gather(MetadataFolder folder, Path target, List<Path> backups, CheckProgress progress)
+            throws IOException {
+        MetadataMend mend = new MetadataMend(folder, target, backups, progress);
         mend.takeAll(false);
         for (String name : mend.hopeless) {
             if (name.equals(CURRENT)) {
@@ -150,10 +158,17 @@ public final class MetadataMend {
     }
 
     private void takeAll(boolean trustsBackups) throws IOException {
-        for (String name : old.list()) {
-            if (!name.contains("/")) {
-                take(name, trustsBackups);
-            }
+        List<String> names =
+                old.list().stream().filter(name -> !name.contains("/")).toList();
+        long all = 0;
+        for (String name : names) {
+            all += Files.size(folder.path().resolve(name));
+        }
+        long done = 0;
+        for (String name : names) {
+            progress.at("tables of the database, in bytes", done, all);
+            done += Files.size(folder.path().resolve(name));
+            take(name, trustsBackups);
         }
         if (!old.exists(CURRENT)) {
             takeCurrent(folder.path().resolve(CURRENT), target.resolve(CURRENT));
@@ -250,10 +265,12 @@ public final class MetadataMend {
 
     /** Opens the database as a mount does, and reads every record. */
     private void readAll() throws IOException {
+        long done = 0;
         try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, false)) {
             for (KeyValueStore.Family family : KeyValueStore.Family.values()) {
                 try (KeyValueStore.Cursor cursor = database.scan(family, new byte[0], END)) {
                     while (cursor.next()) {
+                        progress.at("records of the database", ++done, 0);
                         if (cursor.key().length == 0) {
                             throw new CorruptionException(target.toString(), -1, "a key", "an empty one");
                         }

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.DamagedFiles;
 import org.opendedup.sar.check.LostChunks;
@@ -72,7 +73,7 @@ public final class MetadataRestore {
             PrivateFiles.createFolders(restored);
             new BackupFolder(FileDirectory.open(backups))
                     .copyTo(backup, FileDirectory.open(restored), bytes -> steps.step());
-            return putInPlace(folder, restored, volume, locations, data, Map.of(), List.of());
+            return putInPlace(folder, restored, volume, locations, data, Map.of(), List.of(), (step, done, of) -> {});
         }
     }
 
@@ -81,6 +82,7 @@ public final class MetadataRestore {
      *
      * @param lostChunks chunks that no container has, besides those that the packs lack
      * @param lost what the database has lost, for the report
+     * @param progress may stop it; nothing is changed then
      */
     static MetadataReport putInPlace(
             MetadataFolder folder,
@@ -89,7 +91,8 @@ public final class MetadataRestore {
             VolumeConfig.Locations locations,
             FileDirectory data,
             Map<Long, BitSet> lostChunks,
-            List<String> lost)
+            List<String> lost,
+            CheckProgress progress)
             throws IOException {
         ContainerPlaces places;
         try (KeyValueStore opened = KeyValueStores.openRocksDb(database, DATABASE_BYTES, false)) {
@@ -109,9 +112,7 @@ public final class MetadataRestore {
             Map<Long, BitSet> lostSlots = new HashMap<>(places.missing());
             lostSlots.putAll(lostChunks);
             lostSlots.forEach((container, slots) -> missing.addSlots(0, container, slots));
-            damaged = new DamagedFiles(metadata, missing, (step, done, of) -> {}, false)
-                    .run()
-                    .getOrDefault(0, List.of());
+            damaged = new DamagedFiles(metadata, missing, progress, false).run().getOrDefault(0, List.of());
             metadata.branch(places.highest() + 1);
         }
         OtherHistory.mark(data);

@@ -70,7 +70,7 @@ public final class MetadataSalvager {
             MetadataFolder.delete(older);
             Path target = folder.newDatabase();
             try {
-                MetadataMend.gather(folder, source, backups);
+                MetadataMend.gather(folder, source, backups, progress);
                 PrivateFiles.createFolders(target);
                 return salvage(folder, source, () -> newest(backups, older), target, locations, data, progress);
             } catch (IOException e) {
@@ -118,7 +118,12 @@ public final class MetadataSalvager {
         MetadataSalvage.Result result;
         try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, true)) {
             result = MetadataSalvage.salvage(
-                    source, database, new PackLengths(data), older, TimeStamps.now(InstantSource.system()));
+                    source,
+                    database,
+                    new PackLengths(data),
+                    older,
+                    TimeStamps.now(InstantSource.system()),
+                    progress::at);
             ContainerRecords records = ContainerRecords.open(database);
             volume = records.header().volume();
             new TableRebuild(data, records, VolumeIdentity.read(data, volume), progress).run();
@@ -127,6 +132,6 @@ public final class MetadataSalvager {
         BitSet first = new BitSet();
         first.set(0);
         Map<Long, BitSet> lostChunks = result.lostContainer() == 0 ? Map.of() : Map.of(result.lostContainer(), first);
-        return MetadataRestore.putInPlace(folder, target, volume, locations, data, lostChunks, result.lost());
+        return MetadataRestore.putInPlace(folder, target, volume, locations, data, lostChunks, result.lost(), progress);
     }
 }

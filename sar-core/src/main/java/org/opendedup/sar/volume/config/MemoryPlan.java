@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume.config;
 
+import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.ingest.IngestPipeline;
@@ -38,6 +39,8 @@ import org.opendedup.sar.io.TransferBuffers;
  * @param transfers buffers through which containers are read and written (native, included in {@link #direct})
  * @param direct all buffers that Java allocates outside the heap (native): the JVM's limit for them
  * @param compressors compression contexts (native)
+ * @param check what a check of the volume sorts, and the order of that (heap)
+ * @param checkNative database of a check: a copy of the metadata (native)
  */
 public record MemoryPlan(
         long budget,
@@ -58,7 +61,9 @@ public record MemoryPlan(
         long tierNative,
         long transfers,
         long direct,
-        long compressors) {
+        long compressors,
+        long check,
+        long checkNative) {
     /** Minimum budget in bytes; with less, the parts are too small to work. */
     public static final long MIN_BUDGET_BYTES = 256L << 20;
 
@@ -100,11 +105,20 @@ public record MemoryPlan(
      */
     private static final long WORK_BYTES = 41 * MIB;
 
+    /** Maximum bytes for the sorts of a check: its tuples, and half as much to order them. */
+    private static final long MOST_CHECK_BYTES = Scratch.MOST_MEMORY_BYTES / 2 * 3;
+
+    /** Maximum bytes for the database of a check. Each record is read once, in the order of the keys. */
+    private static final long MOST_CHECK_NATIVE_BYTES = 32 * MIB;
+
     /**
      * Maximum bytes of changes that wait for their commit, whatever the budget is. A commit writes half of it as one
      * batch. The batch needs native memory, the log's whole length, and time during which the next changes wait.
      */
     private static final long MAX_PENDING_BYTES = 128 * MIB;
+
+    /** Maximum bytes of the intent log, whatever the budget is: a mount after a crash reads all of it. */
+    private static final long MAX_INTENT_BYTES = 32 * MIB;
 
     /** Total of all parts with shares, in thousandths of a budget. */
     private static final int SHARED = 920;
@@ -123,6 +137,19 @@ public record MemoryPlan(
     /** Returns the bytes for chunks held for sequential readers. */
     public long streams() {
         return restoreCache / 4 * STREAM_QUARTERS;
+    }
+
+    /** Returns the bytes of tuples that a check holds in memory; ordering them takes the rest of {@link #check}. */
+    public long checkTuples() {
+        return check / 3 * 2;
+    }
+
+    /**
+     * Returns the bytes of dirty data that may be in the intent log at most. They are dirty after a crash, so they are
+     * a share of those.
+     */
+    public long intentLog() {
+        return Math.min(MAX_INTENT_BYTES, dirty / 4);
     }
 
     /** Returns the number of runs that can be stored at once. */
@@ -189,9 +216,23 @@ public record MemoryPlan(
             return Math.min(most, Math.max(2 * IngestPipeline.RUN_BYTES, permille(budget, 40)));
         }
 
+        /** Returns the heap bytes for a check; one check runs at a time. */
+        static long check(long budget) {
+            return Math.min(MOST_CHECK_BYTES, permille(budget, 16));
+        }
+
+        static long checkNative(long budget) {
+            return Math.min(MOST_CHECK_NATIVE_BYTES, permille(budget, 16));
+        }
+
+        /** Returns the heap bytes for all work in progress. */
+        long work(long budget) {
+            return WORK_BYTES + segments(budget) + check(budget);
+        }
+
         /** Returns the bytes of a budget that are left for the parts with shares. */
         long left(long budget) {
-            return budget - direct - compressors - WORK_BYTES - segments(budget);
+            return budget - direct - compressors - work(budget) - checkNative(budget);
         }
 
         long leastBudget() {
@@ -238,7 +279,9 @@ public record MemoryPlan(
                 tierNative,
                 needs.transfers,
                 needs.direct,
-                needs.compressors);
+                needs.compressors,
+                Needs.check(budget),
+                Needs.checkNative(budget));
     }
 
     /**
@@ -246,7 +289,7 @@ public record MemoryPlan(
      * room is large enough.
      */
     private static long extraHeap(long budget, long whole, Needs needs) {
-        return Math.min(WORK_BYTES + needs.segments(budget), permille(budget - whole, SHARED));
+        return Math.min(needs.work(budget), permille(budget - whole, SHARED));
     }
 
     private static long permille(long budget, int share) {

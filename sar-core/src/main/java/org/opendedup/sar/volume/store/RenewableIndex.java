@@ -197,6 +197,11 @@ public final class RenewableIndex implements ChunkIndex {
     }
 
     @Override
+    public void forEachOf(long container, SlotVisitor visitor) throws IOException {
+        index.forEachOf(container, visitor);
+    }
+
+    @Override
     public void forEachCovered(LongConsumer visitor) throws IOException {
         index.forEachCovered(visitor);
     }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Locale;
 import java.util.Map;
@@ -23,22 +24,42 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.container.Compaction;
 import org.opendedup.sar.container.ContainerBytes;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.container.KnownChunks;
+import org.opendedup.sar.container.Replacements;
+import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.container.StoreFixture;
 import org.opendedup.sar.container.TestChunks;
 import org.opendedup.sar.io.CrashDirectory;
 
 /**
- * Compares the formats of containers, version 2, and packs, version 1, with files kept since they were fixed: a
- * container for each codec, one of generation 2 with removed chunks, and a pack of two containers. With
- * {@code -Dsar.golden=DIR} the files are written to that folder, for a new version of the format; those of an old
- * version never change.
+ * Compares the formats of containers, versions 2 and 3, and packs, version 1, with files kept since they were fixed: a
+ * container for each codec, one of generation 2 with removed chunks, one with lost chunks, and a pack of two
+ * containers. With {@code -Dsar.golden=DIR} the files are written to that folder, for a new version of the format;
+ * those of an old version never change.
  */
 final class ContainerFormatTest {
     private static final String WRITTEN_ANEW = "container-v2-generation2.bin";
     private static final String PACK = "pack-v1-container-v2.bin";
+    private static final String WITH_LOST = "container-v3-lost.bin";
+
+    private static final Compaction.Results NOTHING_DAMAGED = new Compaction.Results() {
+        @Override
+        public void copied(long container, long bytes, long saved) {}
+
+        @Override
+        public void incompressible(long container) {
+            throw new AssertionError("container " + container);
+        }
+
+        @Override
+        public void damaged(long container, int firstSlot, int slots, IOException why) {
+            throw new AssertionError(why);
+        }
+    };
 
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();
@@ -141,6 +162,63 @@ final class ContainerFormatTest {
             assertFalse(table.isRemoved(0));
             assertTrue(table.isRemoved(1));
             assertTrue(table.isRemoved(table.frames() - 1));
+        }
+    }
+
+    /** Generation 2, whose slot 1 is lost, as are all slots of frame 1. */
+    private BitSet lose() throws IOException {
+        write(Compression.Codec.NONE, 1);
+        BitSet lost = new BitSet();
+        try (ContainerStore store = fixture.open(written);
+                Compaction compaction = store.compaction(0)) {
+            FrameTable table = store.frameTable(1);
+            lost.set(1);
+            lost.set(table.firstSlot(1), table.firstSlot(2));
+            Frame first = store.frame(1, 0, true);
+            Replacements replacements = new Replacements();
+            replacements.addFrame(0);
+            replacements.addFrame(1);
+            for (int slot = 0; slot < first.count(); slot++) {
+                if (!lost.get(slot)) {
+                    int from = first.offset(slot);
+                    replacements.put(slot, Arrays.copyOfRange(first.data(), from, from + first.length(slot)));
+                }
+            }
+            BitSet all = new BitSet();
+            all.set(0, table.slots());
+            compaction.examine(1, lost, new KnownChunks());
+            compaction.heal(all, lost, replacements);
+            compaction.writeLoaded(NOTHING_DAMAGED);
+            compaction.force();
+            fixture.commit(store);
+        }
+        return lost;
+    }
+
+    @Test
+    void aContainerWithLostChunksIsReadByEveryLaterProgram() throws IOException {
+        BitSet lost = lose();
+        keep(WITH_LOST, fixture.contents(written, 1));
+        byte[] kept = golden(WITH_LOST);
+        assertArrayEquals(kept, fixture.contents(written, 1));
+        assertEquals(ContainerFormat.VERSION, kept[4], "programs that do not know lost chunks refuse it");
+        StoredContainer entry = fixture.entry(written, 1);
+        try (ContainerStore store = openWith(kept)) {
+            SealedContainer directory = store.directory(1);
+            long listed = 0;
+            for (int slot = 0; slot < 20; slot++) {
+                assertEquals(lost.get(slot), directory.isLost(slot), "slot " + slot);
+                assertEquals(lost.get(slot), directory.length(slot) == 0);
+                Frame frame = store.frame(1, directory.frameTable().frameOf(slot), true);
+                assertEquals(lost.get(slot), frame.isLost(slot));
+                assertEquals(lost.get(slot), !frame.holds(slot));
+                listed += directory.listedLength(slot);
+            }
+            assertEquals(entry.rawBytes(), listed, "lost chunks count in the container table");
+            assertEquals(0, directory.frameTable().rawLength(1));
+            assertFalse(directory.frameTable().isRemoved(1));
+            chunks.forget(1, lost);
+            chunks.assertAllReadable(store);
         }
     }
 

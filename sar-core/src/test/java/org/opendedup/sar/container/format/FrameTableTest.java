@@ -73,12 +73,21 @@ final class FrameTableTest {
     @ParameterizedTest
     @CsvSource({"0, 0, 0, true", "9, 100, 50, true", "0, 0, 50, false", "0, 100, 0, false", "9, 0, 0, false"})
     void aFrameHasBothLengthsOrNone(int fileGap, int fileLength, int rawLength, boolean valid) throws Exception {
-        byte[] bytes = encoded(FrameTable.VERSION, fileGap, fileLength, rawLength);
+        byte[] bytes = encoded(FrameTable.FORMER_VERSION, fileGap, fileLength, rawLength);
         if (valid) {
             assertEquals(fileLength == 0, FrameTable.decode(bytes, 1, "a table").isRemoved(0));
         } else {
             assertThrows(CorruptionException.class, () -> FrameTable.decode(bytes, 1, "a table"));
         }
+    }
+
+    @Test
+    void aFrameWhoseChunksAreAllLostHasNoRawBytes() throws Exception {
+        byte[] bytes = encoded(FrameTable.VERSION, 0, 100, 0);
+        FrameTable table = FrameTable.decode(bytes, 1, "a table");
+        assertFalse(table.isRemoved(0));
+        assertEquals(0, table.rawLength(0));
+        assertArrayEquals(bytes, table.encode());
     }
 
     @Test

@@ -109,7 +109,7 @@ class PoliciesTest {
         for (int round = 0; round < 10_000; round++) {
             int count = 1 + random.nextInt(70_000);
             int bytes = 16 + random.nextInt(1 << 20);
-            int saving = 1 + random.nextInt(0xffff);
+            int saving = 1 + random.nextInt(0xfffe);
             int heat = random.nextInt(255);
             for (PromotionPolicy policy : List.of(byCount, byCost)) {
                 long rank = policy.rank(count, bytes, saving, heat);

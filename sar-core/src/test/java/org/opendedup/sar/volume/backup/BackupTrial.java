@@ -3,7 +3,6 @@ package org.opendedup.sar.volume.backup;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,17 +16,14 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.posix.Owner;
 
 /** A volume in a folder, and the files that it should have. */
 final class BackupTrial {
-    private static final Owner OWNER = new Owner(1, 1);
-
     final VolumeConfig config;
     final Random random;
     /** The files of the root directory. */
@@ -51,13 +47,7 @@ final class BackupTrial {
 
     /** Stores a file durably. */
     void write(Volume volume, String name, byte[] bytes) throws IOException {
-        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, OWNER)
-                .inode();
-        OpenFile file = volume.open(inode, true);
-        volume.write(file, 0, ByteBuffer.wrap(bytes));
-        volume.sync(file);
-        volume.close(file);
-        volume.forget(inode, 1);
+        GarbageTrial.store(volume, name, bytes);
         files.put(name, bytes);
     }
 
@@ -65,20 +55,6 @@ final class BackupTrial {
         volume.unlink(Inode.ROOT, name.getBytes(UTF_8));
         volume.sync();
         files.remove(name);
-    }
-
-    static byte[] read(Volume volume, String name) throws IOException {
-        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
-        OpenFile file = volume.open(inode, false);
-        try {
-            ByteBuffer found =
-                    ByteBuffer.allocate((int) volume.attributes(inode).size());
-            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
-            return found.array();
-        } finally {
-            volume.close(file);
-            volume.forget(inode, 1);
-        }
     }
 
     static CollectionReport collect(Volume volume) throws IOException {
@@ -90,7 +66,7 @@ final class BackupTrial {
         List<String> found = new ArrayList<>(VolumeChecker.check(volume));
         expected.forEach((name, bytes) -> {
             try {
-                if (!Arrays.equals(bytes, read(volume, name))) {
+                if (!Arrays.equals(bytes, GarbageTrial.read(volume, name))) {
                     found.add(name + " has other bytes");
                 }
             } catch (IOException e) {

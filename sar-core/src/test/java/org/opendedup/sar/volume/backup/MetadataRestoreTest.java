@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.FoundContainer;
@@ -30,12 +31,15 @@ import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFile;
+import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.OtherHistory;
 
 /** The metadata of a volume are backed up, lost and restored. */
 @Tag("slow")
 class MetadataRestoreTest {
+    private static final CheckProgress UNSEEN = (step, done, of) -> {};
+
     private final long seed = TestSeed.next();
 
     @TempDir
@@ -95,7 +99,7 @@ class MetadataRestoreTest {
         assertTrue(Files.exists(report.oldDatabase().resolve("CURRENT")));
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
-            assertThrows(IOException.class, () -> BackupTrial.read(volume, "newer"));
+            assertThrows(IOException.class, () -> GarbageTrial.read(volume, "newer"));
             trial.write(volume, "after", trial.random(400_000));
             backedUp.put("after", trial.files.get("after"));
         }
@@ -204,19 +208,19 @@ class MetadataRestoreTest {
         try (Volume volume = trial.open()) {
             unharmed.forEach((name, bytes) -> {
                 try {
-                    assertArrayEquals(bytes, BackupTrial.read(volume, name), name);
+                    assertArrayEquals(bytes, GarbageTrial.read(volume, name), name);
                 } catch (IOException e) {
                     throw new AssertionError(name, e);
                 }
             });
             // Bytes that are gone give an error, never other bytes.
             for (String gone : List.of("old3", "old5")) {
-                assertThrows(IOException.class, () -> BackupTrial.read(volume, gone));
+                assertThrows(IOException.class, () -> GarbageTrial.read(volume, gone));
             }
             // What is stored again does not rely on what is gone.
             byte[] again = backedUp.get("old3");
             trial.write(volume, "again", again);
-            assertArrayEquals(again, BackupTrial.read(volume, "again"));
+            assertArrayEquals(again, GarbageTrial.read(volume, "again"));
         }
     }
 
@@ -293,7 +297,7 @@ class MetadataRestoreTest {
         try (Volume volume = trial.open()) {
             IOException refused = assertThrows(IOException.class, this::restore);
             assertTrue(refused.getMessage().contains("in use"), refused.getMessage());
-            assertArrayEquals(backedUp.get("old1"), BackupTrial.read(volume, "old1"));
+            assertArrayEquals(backedUp.get("old1"), GarbageTrial.read(volume, "old1"));
         }
     }
 
@@ -344,7 +348,7 @@ class MetadataRestoreTest {
                 continue;
             }
             trial.flip(table);
-            MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), backups);
+            MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), backups, UNSEEN);
             assertEquals(List.of(table.getFileName().toString()), report.mended(), () -> "seed " + seed);
             mended++;
             // Nothing but the damaged table differs, so nothing is of another history.
@@ -372,7 +376,7 @@ class MetadataRestoreTest {
     private boolean mendIsInterrupted(int stop) throws IOException {
         int[] steps = new int[1];
         try {
-            MetadataMend.mend(trial.config.locations(), List.of(automatic()), () -> {
+            MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN, () -> {
                 if (++steps[0] == stop) {
                     throw new IOException("interrupted");
                 }
@@ -405,13 +409,14 @@ class MetadataRestoreTest {
                 Path copy = folder.resolve("copy");
                 copy(restoring, copy);
                 assertThrows(
-                        IOException.class, () -> MetadataMend.mend(trial.config.locations(), List.of(automatic())));
+                        IOException.class,
+                        () -> MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN));
                 MetadataFolder.delete(restoring);
                 copy(copy, restoring);
                 Files.move(away, marker);
                 controls++;
             }
-            MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), List.of(automatic()));
+            MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN);
             assertEquals(interrupted, !report.mended().isEmpty(), "step " + step);
             try (Volume volume = trial.open()) {
                 assertEquals(List.of(), BackupTrial.differences(volume, all), "step " + step + ", seed " + seed);
@@ -437,12 +442,13 @@ class MetadataRestoreTest {
         Files.write(manifest, Arrays.copyOf(right, right.length - 3));
         trial.flip(tableInBackup());
         assertThrows(
-                CorruptionException.class, () -> MetadataMend.mend(trial.config.locations(), List.of(automatic())));
+                CorruptionException.class,
+                () -> MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN));
         // Control: with the whole manifest the same table is mended.
         Files.write(manifest, right);
         assertEquals(
                 1,
-                MetadataMend.mend(trial.config.locations(), List.of(automatic()))
+                MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN)
                         .mended()
                         .size());
     }
@@ -455,11 +461,11 @@ class MetadataRestoreTest {
         Files.write(current, bytes);
         assertEquals(
                 List.of("CURRENT"),
-                MetadataMend.mend(trial.config.locations(), List.of()).mended());
+                MetadataMend.mend(trial.config.locations(), List.of(), UNSEEN).mended());
         Files.delete(current);
         assertEquals(
                 List.of("CURRENT"),
-                MetadataMend.mend(trial.config.locations(), List.of()).mended());
+                MetadataMend.mend(trial.config.locations(), List.of(), UNSEEN).mended());
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
         }
@@ -497,7 +503,7 @@ class MetadataRestoreTest {
         // Of the garbage that the first collection took away, the counts still have the lengths.
         try (Volume volume = trial.open()) {
             for (Map.Entry<String, byte[]> file : backedUp.entrySet()) {
-                assertArrayEquals(file.getValue(), BackupTrial.read(volume, file.getKey()), file.getKey());
+                assertArrayEquals(file.getValue(), GarbageTrial.read(volume, file.getKey()), file.getKey());
             }
         }
     }
@@ -557,7 +563,8 @@ class MetadataRestoreTest {
         trial.flip(table);
         MetadataFolder.delete(automatic());
         CorruptionException named = assertThrows(
-                CorruptionException.class, () -> MetadataMend.mend(trial.config.locations(), List.of(automatic())));
+                CorruptionException.class,
+                () -> MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN));
         assertTrue(named.getMessage().contains(table.getFileName().toString()), named.getMessage());
         Files.write(table, right);
         try (Volume volume = trial.open()) {
@@ -569,12 +576,12 @@ class MetadataRestoreTest {
     void aDamagedCurrentIsWrittenAnewAndAnIntactDatabaseIsLeftAlone() throws IOException {
         assertEquals(
                 List.of(),
-                MetadataMend.mend(trial.config.locations(), List.of(automatic()))
+                MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN)
                         .mended());
         Files.writeString(trial.config.locations().metadata().resolve("CURRENT"), "MANIFEST-");
         assertEquals(
                 List.of("CURRENT"),
-                MetadataMend.mend(trial.config.locations(), List.of()).mended());
+                MetadataMend.mend(trial.config.locations(), List.of(), UNSEEN).mended());
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
         }
@@ -597,7 +604,7 @@ class MetadataRestoreTest {
                     for (Map.Entry<String, byte[]> file : backedUp.entrySet()) {
                         try {
                             assertArrayEquals(
-                                    file.getValue(), BackupTrial.read(volume, file.getKey()), () -> "seed " + seed);
+                                    file.getValue(), GarbageTrial.read(volume, file.getKey()), () -> "seed " + seed);
                         } catch (IOException e) {
                             refused++;
                         }

@@ -59,7 +59,8 @@ class MemoryPlanTest {
                 + plan.metadataNative()
                 + plan.tierNative()
                 + plan.direct()
-                + plan.compressors();
+                + plan.compressors()
+                + plan.checkNative();
         assertTrue(parts <= plan.budget(), parts + " of " + plan.budget());
         long held = plan.restoreCache()
                 + plan.dirty()
@@ -72,10 +73,20 @@ class MemoryPlanTest {
                 + plan.tier()
                 + plan.offers();
         assertTrue(held <= 2 * plan.heap() / 3, held + " of a heap of " + plan.heap());
-        long atWork = held + plan.segments() + 41 * MIB;
+        long atWork = held + plan.segments() + plan.check() + 41 * MIB;
         assertTrue(atWork <= plan.heap(), atWork + " of a heap of " + plan.heap());
         assertTrue(plan.parallelRuns() >= 2, plan.parallelRuns() + " runs");
         assertTrue(plan.direct() >= requestThreads * 2 * MIB + plan.transfers());
+    }
+
+    /** A check sorts in less memory where the budget is small, and needs no more where it is large. */
+    @ParameterizedTest
+    @CsvSource({"256, 4, 4", "1024, 16, 16", "4096, 65, 32", "262144, 72, 32"})
+    void aCheckHasAShare(long mib, long checkMib, long nativeMib) {
+        MemoryPlan plan = MemoryPlan.of(mib * MIB);
+        assertEquals(checkMib, plan.check() / MIB);
+        assertEquals(nativeMib, plan.checkNative() / MIB);
+        assertTrue(plan.checkTuples() + plan.checkTuples() / 2 <= plan.check(), plan::toString);
     }
 
     @Test

@@ -62,7 +62,7 @@ record RealVolume(VolumeStatistics statistics, List<FileFragmentation> fragmenta
             }
         }
         // Files that are stored at the same time may both store a chunk that they share.
-        volume.sync(open);
+        volume.sync();
         volume.close(open);
         return inode;
     }

@@ -27,8 +27,11 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.OfflineCheck;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** {@code sdfs-check}: checks a volume that is not mounted, and makes its container table anew. */
 @Command(
@@ -66,6 +69,10 @@ public final class CheckCommand implements Callable<Integer> {
 
     private final Environment environment;
 
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
     @Parameters(paramLabel = "VOLUME", description = "Name of the volume.")
     @Nullable
     String volume;
@@ -98,13 +105,13 @@ public final class CheckCommand implements Callable<Integer> {
             names = "--salvage-metadata",
             arity = "0..1",
             paramLabel = "WHAT",
-            fallbackValue = MetadataRecovery.TABLES,
+            fallbackValue = "tables",
+            converter = MetadataRecovery.PartsConverter.class,
             description = "First mend the metadata database. tables, the default: replace damaged tables by their "
                     + "copies in the automatic backups, which loses nothing; does nothing if not all can be replaced. "
                     + "records: take every single record that can be read, and say what is lost. The present database "
                     + "is kept aside.")
-    @Nullable
-    String salvageMetadata;
+    MetadataRecovery.@Nullable Parts salvageMetadata;
 
     @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
     boolean json;
@@ -122,12 +129,34 @@ public final class CheckCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, CommandFailedException {
         String name = Objects.requireNonNull(volume);
+        checkUsage();
         VolumeDefinition definition = environment.configDirectory().read(name);
         RunFiles files = environment.runFiles(definition);
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
-            return check(name, definition, recover(definition));
+            ProgressLine line = new ProgressLine(environment);
+            CheckProgress progress = json ? (step, done, of) -> {} : new Shown(line);
+            MetadataRecovery.Outcome recovered = recover(definition, progress);
+            line.clear();
+            return check(name, definition, recovered, progress, line);
         }
+    }
+
+    private void checkUsage() {
+        if (restoreMetadata != null && salvageMetadata != null) {
+            throw usage("--restore-metadata and --salvage-metadata exclude each other");
+        }
+        if (rebuildContainers && repair) {
+            throw usage("--repair includes --rebuild-containers; give one of them");
+        }
+        if (restoreMetadata != null && !MetadataRecovery.namesBackup(restoreMetadata)) {
+            throw usage("Invalid value for option '--restore-metadata': '" + restoreMetadata
+                    + "' is neither the number of a backup nor a folder (with a slash)");
+        }
+    }
+
+    private ParameterException usage(String message) {
+        return new ParameterException(Objects.requireNonNull(spec).commandLine(), message);
     }
 
     private static CommandFailedException inUse(String name) {
@@ -136,26 +165,26 @@ public final class CheckCommand implements Callable<Integer> {
     }
 
     /** Brings the metadata back as the options say. */
-    private MetadataRecovery.@Nullable Outcome recover(VolumeDefinition definition)
+    private MetadataRecovery.@Nullable Outcome recover(VolumeDefinition definition, CheckProgress progress)
             throws IOException, CommandFailedException {
-        if (restoreMetadata != null && salvageMetadata != null) {
-            throw new CommandFailedException("--restore-metadata and --salvage-metadata exclude each other");
-        }
         VolumeConfig.Locations locations = definition.config().locations();
         if (restoreMetadata != null) {
             return MetadataRecovery.restore(locations, restoreMetadata);
         }
-        return salvageMetadata == null ? null : MetadataRecovery.salvage(locations, salvageMetadata);
+        return salvageMetadata == null ? null : MetadataRecovery.salvage(locations, salvageMetadata, progress);
     }
 
-    private int check(String name, VolumeDefinition definition, MetadataRecovery.@Nullable Outcome recovered)
+    private int check(
+            String name,
+            VolumeDefinition definition,
+            MetadataRecovery.@Nullable Outcome recovered,
+            CheckProgress progress,
+            ProgressLine line)
             throws IOException {
         if (recovered != null && !json) {
             environment.out().print(recovered.text());
         }
-        var line = new ProgressLine(environment);
-        var check = new OfflineCheck(
-                definition.engineConfig(), json ? (step, done, of) -> {} : new Shown(line), InstantSource.system());
+        var check = new OfflineCheck(definition.engineConfig(), progress, InstantSource.system());
         OfflineCheck.RepairReport repaired = repair ? check.repair() : null;
         TableRebuild.Report rebuilt =
                 repaired != null ? repaired.rebuilt() : rebuildContainers ? check.rebuildContainers() : null;

@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -12,9 +11,13 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.HealControl;
+import org.opendedup.sar.sdfs.cli.report.HealText;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME heal}: heals damaged chunks from copies. */
 @Command(
@@ -29,99 +32,109 @@ import picocli.CommandLine.ParentCommand;
             "damaged content was written again.",
             ""
         },
-        customSynopsis = "sdfscli VOLUME heal [--wait] [--json]%n",
+        customSynopsis = {"sdfscli VOLUME heal [--wait] [--json]", "       sdfscli VOLUME heal status|stop [--json]", ""
+        },
+        sortOptions = false,
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
+        commandListHeading = "%nCommands:%n",
+        subcommands = {HealStatusCommand.class, HealStopCommand.class},
         footer = {
             "",
-            "Without --wait, the pass goes on in the daemon; the same command with --wait then waits for it. It waits",
-            "for the end of a running garbage collection, and of restores to other file systems.",
+            "Without --wait, the command returns when the pass has begun; it goes on in the daemon. One pass that was",
+            "asked for runs at a time. If one is running already, --wait waits for its end, and Ctrl-C then ends only",
+            "the waiting. Ctrl-C stops a pass that the command started itself; what is healed stays healed. A pass",
+            "waits for the end of a running garbage collection, and of restores to other file systems.",
             "",
             "Exit codes:  0 no chunk is marked as damaged, or without --wait: begun. Missing packs",
             "               are not healed: 'damaged' lists their files",
-            "             1 failed, or some chunks stay damaged",
+            "             1 failed or was stopped, or some chunks stay damaged",
             "             2 wrong usage",
             "",
             "Examples:",
-            "  sdfscli pool0 heal --wait",
-            "  sdfscli pool0 heal --wait --json | jq .unhealed"
+            "  sdfscli pool0 heal --wait      # progress, time left, what was healed, what was not and why",
+            "  sdfscli pool0 heal --wait --json | jq .unhealed",
+            "  sdfscli pool0 heal status      # the pass that is running, or the last one of this mount"
         })
 final class HealCommand implements Callable<Integer> {
-    /** Time between two looks whether the pass has ended, in milliseconds. */
-    private static final long PAUSE_MS = 200;
+    private static final String WAIT = "--wait";
 
-    /** Most reasons that are printed; with --json, all of them. */
-    private static final int MAX_REASONS = 20;
+    @Spec
+    @Nullable
+    CommandSpec spec;
 
     @ParentCommand
     @Nullable
     SdfsCli parent;
 
-    @Option(names = "--wait", description = "Wait for the result.")
+    @Option(names = WAIT, description = "Show the progress, and wait for the result.")
     boolean wait;
 
-    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
     boolean json;
 
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
-        Map<String, Object> report = ask(cli, HealControl.START);
+        Map<String, Object> reply = cli().ask(HealControl.COMMAND, Map.of("action", HealControl.START));
+        boolean started = Boolean.TRUE.equals(reply.get(HealControl.STARTED));
+        String begun = started
+                ? "A pass has begun; it runs in the daemon."
+                : "A pass is running already, started by " + reply.get("cause") + " at " + reply.get("began") + ".";
         if (!wait) {
+            String name = cli().name();
             print(
-                    cli,
-                    report,
-                    "A pass has begun; it runs in the daemon. Its result: sdfscli " + cli.name() + " heal --wait");
+                    false,
+                    reply,
+                    begun + "\nWatch it: sdfscli " + name + " heal status. Stop it: sdfscli " + name
+                            + " heal stop. Its result: sdfscli " + name + " heal --wait");
             return ExitCode.OK;
         }
-        while (Boolean.TRUE.equals(report.get("running"))) {
-            Thread.sleep(PAUSE_MS);
-            report = ask(cli, HealControl.STATUS);
+        if (!started) {
+            cli().environment().err().println("sdfscli: " + begun + " Ctrl-C ends only the waiting.");
         }
-        if (report.containsKey("error")) {
+        var client = new JobClient(cli(), HealControl.COMMAND, !json(false));
+        return report(client.follow(reply, started));
+    }
+
+    private int report(Map<String, Object> report) throws CommandFailedException {
+        String state = String.valueOf(report.get("state"));
+        if (state.equals("failed")) {
             throw new CommandFailedException("the healing failed: " + report.get("error"));
         }
-        print(cli, report, text(report));
-        return Json.number(report, "unhealedChunks") == 0 ? ExitCode.OK : ExitCode.FAILED;
+        boolean done = state.equals("done");
+        print(
+                false,
+                report,
+                (done ? "" : "The healing was stopped; the same command continues it.\n") + HealText.result(report));
+        return done && Json.number(report, HealText.UNHEALED_CHUNKS) == 0 ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    private static Map<String, Object> ask(SdfsCli cli, String action) throws IOException, CommandFailedException {
-        return cli.ask(HealControl.COMMAND, Map.of("action", action));
+    SdfsCli cli() {
+        return Objects.requireNonNull(parent);
     }
 
-    private static String text(Map<String, Object> report) {
-        long healed = Json.number(report, "healedChunks");
-        long unhealed = Json.number(report, "unhealedChunks");
-        var text = new StringBuilder();
-        if (healed == 0 && unhealed == 0) {
-            return "No chunk is marked as damaged.";
+    private boolean json(boolean asked) {
+        return asked || json || cli().json;
+    }
+
+    /**
+     * Asks the daemon for a subcommand, which has no use for the options of this command.
+     *
+     * @throws CommandFailedException if the volume is not mounted
+     */
+    Map<String, Object> ask(String action) throws IOException, CommandFailedException {
+        if (wait) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(), WAIT + " is an option of 'heal' without a command");
         }
-        text.append(healed).append(" chunks healed: ");
-        text.append(Json.number(report, "fromFrame")).append(" from their own frames, ");
-        text.append(Json.number(report, "fromSsd")).append(" from the SSD, ");
-        text.append(Json.number(report, "fromCopies")).append(" from other copies, ");
-        text.append(Json.number(report, "sound")).append(" were sound.");
-        if (unhealed > 0) {
-            text.append("\nSTILL DAMAGED: ").append(unhealed).append(" chunks.");
-            List<Map<String, Object>> all = Json.objects(report, "unhealed");
-            all.stream()
-                    .limit(MAX_REASONS)
-                    .forEach(each -> text.append("\n  container ")
-                            .append(each.get("container"))
-                            .append(": ")
-                            .append(each.get("reason")));
-            if (all.size() > MAX_REASONS) {
-                text.append("\n  and more: --json shows all");
-            }
-            text.append("\nWrite the same content again, under any name, or attach the SSD that has copies.");
-        }
-        return text.toString();
+        return cli().ask(HealControl.COMMAND, Map.of("action", action));
     }
 
-    private void print(SdfsCli cli, Map<String, Object> report, String text) {
+    /** Prints a reply with the volume's name as JSON, or a text. */
+    void print(boolean asked, Map<String, Object> reply, String text) {
         var named = new LinkedHashMap<String, Object>();
-        named.put("name", cli.name());
-        named.putAll(report);
-        cli.environment().out().println(json || cli.json ? Json.pretty(named) : text);
+        named.put("name", cli().name());
+        named.putAll(reply);
+        cli().environment().out().println(json(asked) ? Json.pretty(named) : text);
     }
 }

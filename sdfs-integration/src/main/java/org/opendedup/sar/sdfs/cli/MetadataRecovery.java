@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.sdfs.cli.command.ChoiceConverter;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -21,11 +23,20 @@ final class MetadataRecovery {
     /** In place of a backup: the newest automatic one. */
     static final String NEWEST = "newest";
 
-    /** Which parts of a damaged database are salvaged: whole tables, from backups. */
-    static final String TABLES = "tables";
+    /** Which parts of a damaged database are salvaged. */
+    enum Parts {
+        /** Whole tables, from backups. */
+        TABLES,
+        /** Single records. */
+        RECORDS
+    }
 
-    /** Which parts of a damaged database are salvaged: single records. */
-    private static final String RECORDS = "records";
+    /** Converts an option's value. */
+    static final class PartsConverter extends ChoiceConverter<Parts> {
+        PartsConverter() {
+            super(Parts.class);
+        }
+    }
 
     /** What was done, as values for JSON and as text. */
     record Outcome(Map<String, Object> values, String text) {}
@@ -66,28 +77,29 @@ final class MetadataRecovery {
                         + BackupText.line(BackupText.values(backup, false)) + "\n" + BackupText.text(report));
     }
 
-    /**
-     * Salvages what can be read of a damaged database.
-     *
-     * @param what {@link #TABLES}, or records
-     */
-    static Outcome salvage(VolumeConfig.Locations locations, String what) throws IOException, CommandFailedException {
+    /** Returns whether a text has the form of what {@link #restore} takes. */
+    static boolean namesBackup(String wanted) {
+        return wanted.equals(NEWEST) || wanted.contains("/") || wanted.matches("\\d{1,18}");
+    }
+
+    /** Salvages what can be read of a damaged database. */
+    static Outcome salvage(VolumeConfig.Locations locations, Parts parts, CheckProgress progress) throws IOException {
         List<Path> backups = List.of(MetadataBackups.folderIn(locations.data()));
-        if (what.equals(RECORDS)) {
-            MetadataReport report = MetadataSalvager.salvage(locations, backups, (step, done, of) -> {});
-            return new Outcome(
-                    new LinkedHashMap<>(BackupText.values(report)),
-                    "Salvaged the records of the metadata that can be read.\n" + BackupText.text(report));
-        }
-        if (!what.equals(TABLES)) {
-            throw new CommandFailedException("--salvage-metadata takes 'tables' or 'records', not '" + what + "'");
-        }
-        return mend(locations, backups);
+        return switch (parts) {
+            case TABLES -> mend(locations, backups, progress);
+            case RECORDS -> {
+                MetadataReport report = MetadataSalvager.salvage(locations, backups, progress);
+                yield new Outcome(
+                        new LinkedHashMap<>(BackupText.values(report)),
+                        "Salvaged the records of the metadata that can be read.\n" + BackupText.text(report));
+            }
+        };
     }
 
     /** Mends damaged files of the database from backups. */
-    private static Outcome mend(VolumeConfig.Locations locations, List<Path> backups) throws IOException {
-        MetadataMend.Report report = MetadataMend.mend(locations, backups);
+    private static Outcome mend(VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress)
+            throws IOException {
+        MetadataMend.Report report = MetadataMend.mend(locations, backups, progress);
         return new Outcome(
                 Map.of("oldDatabase", report.oldDatabase(), "mended", report.mended()),
                 report.mended().isEmpty()

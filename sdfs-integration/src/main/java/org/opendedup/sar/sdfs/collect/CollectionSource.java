@@ -29,7 +29,7 @@ public interface CollectionSource {
     /** Returns the pace of all collections of this mount. */
     Pace pace();
 
-    /** Sets who hears of the collections that the volume begins itself, because a disk is full. */
+    /** Sets what receives the collections that the volume begins itself, because a disk is full. */
     void watch(CollectionWatcher watcher);
 
     /** Returns whether a collection is running, also one that the volume began itself. */

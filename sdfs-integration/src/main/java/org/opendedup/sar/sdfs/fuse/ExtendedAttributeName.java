@@ -14,6 +14,8 @@ public final class ExtendedAttributeName {
     private static final byte[] OWN_ACCESS_LIST = bytes("system.posix_acl_access");
     private static final List<byte[]> ACCESS_LISTS = List.of(OWN_ACCESS_LIST, bytes("system.posix_acl_default"));
 
+    private static final byte[] SELINUX_LABEL = bytes("security.selinux");
+
     private ExtendedAttributeName() {}
 
     private static byte[] bytes(String text) {
@@ -46,6 +48,11 @@ public final class ExtendedAttributeName {
     /** Returns whether the name holds the access list of the file itself (not the default list of a directory). */
     public static boolean isOwnAccessList(byte[] name) {
         return Arrays.equals(name, OWN_ACCESS_LIST);
+    }
+
+    /** Returns whether the name is that of SELinux's label. */
+    public static boolean isSelinuxLabel(byte[] name) {
+        return Arrays.equals(name, SELINUX_LABEL);
     }
 
     /** Returns the reply to listxattr(2): each name followed by a 0 byte. Lists trusted names for root only. */

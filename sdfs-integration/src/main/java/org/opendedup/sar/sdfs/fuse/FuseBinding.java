@@ -10,8 +10,8 @@ public interface FuseBinding {
     /** Returns the name for {@code FuseBindings.named}. */
     String name();
 
-    /** Returns the native memory for the request and reply buffers of {@code threads} threads, in bytes. */
-    long bufferBytes(int threads);
+    /** Returns the native memory for the request and reply buffers of a mount with these options, in bytes. */
+    long bufferBytes(MountOptions options);
 
     /**
      * Mounts a file system and starts to serve it. The mount point answers requests when this method returns.

@@ -24,6 +24,10 @@ import org.opendedup.sar.volume.AccessTimes;
  * @param threads requests served at the same time, 1 to {@value #MAX_THREADS}; each costs about 2 MiB of buffers
  * @param readAheadKib read-ahead of the kernel, in KiB; set only if this process has the permission (root); 0 keeps the
  *     kernel's default
+ * @param fastWakeUp true: while requests flow, the processors do not sleep, if this process may keep them from it
+ *     (root)
+ * @param requests kinds of requests that the kernel may send
+ * @param ioUring true: receive requests over io_uring if the kernel offers it
  */
 public record MountOptions(
         Path mountPoint,
@@ -37,7 +41,10 @@ public record MountOptions(
         boolean noDirectoryAccessTime,
         boolean synchronous,
         int threads,
-        int readAheadKib) {
+        int readAheadKib,
+        boolean fastWakeUp,
+        KernelRequests requests,
+        boolean ioUring) {
 
     /** Default number of threads: a few slow disk reads and an fsync do not delay a lookup. The buffers use 16 MiB. */
     public static final int DEFAULT_THREADS = 8;
@@ -76,7 +83,10 @@ public record MountOptions(
                 false,
                 false,
                 DEFAULT_THREADS,
-                DEFAULT_READ_AHEAD_KIB);
+                DEFAULT_READ_AHEAD_KIB,
+                true,
+                KernelRequests.ALL,
+                true);
     }
 
     /** Returns whether reading sets no access times. */
@@ -137,6 +147,9 @@ public record MountOptions(
         private boolean synchronous;
         private int threads;
         private int readAheadKib;
+        private boolean fastWakeUp;
+        private KernelRequests requests;
+        private boolean ioUring;
 
         Draft(MountOptions options) {
             mountPoint = options.mountPoint;
@@ -151,6 +164,9 @@ public record MountOptions(
             synchronous = options.synchronous;
             threads = options.threads;
             readAheadKib = options.readAheadKib;
+            fastWakeUp = options.fastWakeUp;
+            requests = options.requests;
+            ioUring = options.ioUring;
         }
 
         MountOptions finished() {
@@ -166,7 +182,10 @@ public record MountOptions(
                     noDirectoryAccessTime,
                     synchronous,
                     threads,
-                    readAheadKib);
+                    readAheadKib,
+                    fastWakeUp,
+                    requests,
+                    ioUring);
         }
 
         void apply(String option) {
@@ -199,6 +218,16 @@ public record MountOptions(
                 case "diratime" -> noDirectoryAccessTime = false;
                 case "sync" -> synchronous = true;
                 case "async" -> synchronous = false;
+                case "fast_wakeup" -> fastWakeUp = true;
+                case "nofast_wakeup" -> fastWakeUp = false;
+                case "flush" -> requests = requests.withFlushes(true);
+                case "noflush" -> requests = requests.withFlushes(false);
+                case "acl" -> requests = requests.withAccessLists(true);
+                case "noacl" -> requests = requests.withAccessLists(false);
+                case "xattr" -> requests = requests.withExtendedAttributes(true);
+                case "noxattr" -> requests = requests.withExtendedAttributes(false);
+                case "io_uring" -> ioUring = true;
+                case "noio_uring" -> ioUring = false;
                 // default_permissions is always on.
                 case "", "defaults", "default_permissions", "lazytime", "nolazytime", "silent", "loud", "nomand" -> {}
                 default -> throw unknown(option);

@@ -51,8 +51,8 @@ public final class HealthRules {
             damaged(
                     "damaged-chunks",
                     condition.damagedChunks() + " chunks of files are damaged: reading these bytes gives an I/O error",
-                    "List the files, and heal them: write the same content again, under any name, or attach the SSD that"
-                            + " has copies",
+                    "List the files, and heal them: write the same content again, under any name, or attach the SSD"
+                            + " that has copies",
                     listDamage() + "; sdfscli " + facts.volume() + " heal --wait");
         }
         if (condition.unmarkedFrames() > 0) {
@@ -192,7 +192,7 @@ public final class HealthRules {
                     "Check the volume: the check names the files, and what mends each finding",
                     "sdfscli " + facts.volume() + " check");
         }
-        if (found.index().isBetterMadeAnew()) {
+        if (found.index().shouldBeMadeAnew()) {
             degraded(
                     "scrub-index",
                     "of " + found.index().entries()

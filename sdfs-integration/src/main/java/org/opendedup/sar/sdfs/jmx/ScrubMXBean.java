@@ -30,7 +30,8 @@ public interface ScrubMXBean {
     void setRateBytesPerSecond(long rateBytesPerSecond);
 
     @Description(
-            "Bytes that the running or latest scrub of this mount has verified, copies on the SSD included; 0 if there was none")
+            "Bytes that the running or latest scrub of this mount has verified, copies on the SSD included; 0 if there"
+                    + " was none")
     @Unit("bytes")
     long getBytesDone();
 

@@ -1,15 +1,19 @@
 package org.opendedup.sar.sdfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -67,6 +71,35 @@ class CheckCommandTest {
         assertEquals(ExitCode.OK, check("pool0", "--repair", "--json"), output.err());
         assertEquals(List.of(), Json.read(output.out()).get("repaired"));
         assertEquals(List.of(), Json.read(output.out()).get("quarantine"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--restore-metadata --salvage-metadata",
+                "--salvage-metadata=x",
+                "--salvage-metadata=TABLES",
+                "--restore-metadata=x",
+                "--rebuild-containers --repair",
+                "--no-such-option"
+            })
+    void wrongUsageIsRefusedAndChangesNothing(String options) {
+        List<String> arguments = new ArrayList<>(List.of("pool0"));
+        arguments.addAll(List.of(options.split(" ")));
+        assertEquals(ExitCode.USAGE, check(arguments.toArray(new String[0])), output.err());
+        assertEquals("", output.out());
+        assertTrue(output.err().contains("sdfs-check --help"), output.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--salvage-metadata", "--salvage-metadata=records"})
+    void theProgressOfASalvageIsShown(String option) {
+        assertEquals(ExitCode.OK, check("pool0", option), output.err());
+        assertFalse(output.err().contains(" left"), "control: nothing is shown where there is no terminal");
+        output = new CommandOutput(folder.resolve("etc"), true);
+        assertEquals(ExitCode.OK, check("pool0", option), output.err());
+        assertTrue(output.err().contains("tables of the database, in bytes: "), output.err());
+        assertTrue(output.err().contains("records of the database"), output.err());
     }
 
     @Test

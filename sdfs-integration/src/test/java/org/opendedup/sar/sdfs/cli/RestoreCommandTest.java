@@ -271,16 +271,18 @@ class RestoreCommandTest {
                                     "bytes",
                                     10,
                                     "ranges",
-                                    List.of(Map.of("from", 5, "to", 15)))),
+                                    List.of(Map.of("from", 5, "to", 15)),
+                                    "moreRanges",
+                                    3)),
                             "mend",
                             "bring it back")));
             assertEquals(ExitCode.DAMAGED, daemon.cli("check"), daemon.err());
             for (String shown : List.of(
                     "LOSS    pack 1 is missing.",
                     "Containers: 1, 2",
-                    "Damaged: /a: 10 bytes: 5-14",
+                    "Damaged: /a: 10 bytes: 5-14, and 3 more ranges",
                     "To mend it: bring it back",
-                    "1 losses and 0 other defects were found; 1 files are damaged")) {
+                    "1 loss and 0 other defects found; 1 damaged file is named above.")) {
                 assertTrue(daemon.out().contains(shown), daemon.out());
             }
             assertEquals(ExitCode.DAMAGED, daemon.cli("check", "--json"), daemon.err());

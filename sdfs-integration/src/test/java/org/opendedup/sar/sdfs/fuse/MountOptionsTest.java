@@ -43,6 +43,27 @@ class MountOptionsTest {
     }
 
     @Test
+    void requestsAndWakeUpsAreChosen() {
+        assertTrue(defaults.fastWakeUp()
+                && defaults.with("nofast_wakeup,fast_wakeup").fastWakeUp());
+        assertFalse(defaults.with("nofast_wakeup").fastWakeUp());
+        assertEquals(KernelRequests.ALL, defaults.requests());
+        assertFalse(defaults.with("noflush").requests().flushes());
+        assertFalse(defaults.with("noacl").requests().enforceAccessLists());
+        assertTrue(defaults.with("noacl").requests().extendedAttributes());
+        assertFalse(defaults.with("noxattr").requests().enforceAccessLists());
+        assertEquals(defaults, defaults.with("noflush,noacl,noxattr,flush,acl,xattr"));
+    }
+
+    @Test
+    void ioUringIsUsedUnlessItIsTurnedOff() {
+        MountOptions options = MountOptions.of(Path.of("/mnt"), "pool");
+        assertTrue(options.ioUring());
+        assertFalse(options.with("noio_uring").ioUring());
+        assertTrue(options.with("noio_uring,io_uring").ioUring());
+    }
+
+    @Test
     void unknownOptionsAreNamed() {
         for (String bad : new String[] {"rx", "threads=x", "threads=0", "threads=65", "speed=9", "read_ahead_kb=-1"}) {
             assertThrows(IllegalArgumentException.class, () -> defaults.with(bad), bad);

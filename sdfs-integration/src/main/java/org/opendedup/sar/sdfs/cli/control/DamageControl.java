@@ -2,10 +2,9 @@ package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.DamageItems;
 import org.opendedup.sar.sdfs.health.DamageSource;
@@ -34,7 +33,7 @@ public final class DamageControl implements Closeable {
             String action = arguments.text("action");
             if (action.equals(FileControl.START)) {
                 arguments.end();
-                return jobs.start(new ListJob(), caller);
+                return jobs.start(new StepJob(this::list, report -> {}), caller);
             }
             long number = arguments.number("number", -1);
             if (!action.equals(ITEMS)) {
@@ -55,44 +54,13 @@ public final class DamageControl implements Closeable {
         }
     }
 
+    private void list(CheckProgress progress) throws IOException {
+        latest = null;
+        latest = source.list(progress);
+    }
+
     @Override
     public void close() throws IOException {
         jobs.close();
-    }
-
-    private final class ListJob implements BackgroundJob {
-        private final long startNanos = System.nanoTime();
-        private volatile boolean stopping;
-        private volatile long done;
-        private volatile long all;
-
-        @Override
-        public void run() throws IOException {
-            latest = null;
-            latest = source.list((step, now, of) -> {
-                done = now;
-                all = of;
-                if (stopping) {
-                    throw new InterruptedIOException("stopped");
-                }
-            });
-        }
-
-        @Override
-        public void stop() {
-            stopping = true;
-        }
-
-        @Override
-        public Map<String, Object> report() {
-            var report = new LinkedHashMap<String, Object>();
-            // The client shows a step as a bar.
-            report.put("step", "inodes");
-            report.put("stepDone", done);
-            report.put("stepOf", all);
-            report.put("stepSeconds", (System.nanoTime() - startNanos) / 1e9);
-            report.put("seconds", (System.nanoTime() - startNanos) / 1e9);
-            return report;
-        }
     }
 }

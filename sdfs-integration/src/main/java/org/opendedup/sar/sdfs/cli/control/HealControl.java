@@ -1,67 +1,74 @@
 package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.heal.HealReport;
+import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
-import org.opendedup.sar.volume.HealPass;
-import org.opendedup.sar.volume.VolumeHeal;
+import org.opendedup.sar.sdfs.cli.report.HealText;
+import org.opendedup.sar.sdfs.heal.HealStatus;
+import org.opendedup.sar.sdfs.heal.Heals;
+import org.opendedup.sar.sdfs.jobs.Cause;
 
-/** The daemon's side of {@code sdfscli VOLUME heal}. A pass goes on when the command that started it has ended. */
-public final class HealControl {
+/**
+ * The daemon's side of {@code sdfscli VOLUME heal}: the control command {@value #COMMAND}, whose argument
+ * {@code action} selects the operation. A pass goes on when the command that started it has ended.
+ */
+public final class HealControl extends JobActions {
     public static final String COMMAND = "heal";
 
-    public static final String START = FileControl.START;
-    public static final String STATUS = JobControl.STATUS;
+    private final Heals heals;
 
-    private final VolumeHeal heal;
-
-    public HealControl(VolumeHeal heal) {
-        this.heal = heal;
+    public HealControl(Heals heals) {
+        super(COMMAND);
+        this.heals = heals;
     }
 
-    /** @throws IOException if the command fails; the message is for the client */
-    public Map<String, Object> answer(Map<String, Object> request) throws IOException {
-        var arguments = new ControlArguments(request);
-        String action = arguments.text("action");
+    @Override
+    Map<String, Object> start(ControlArguments arguments) throws IOException {
         arguments.end();
-        return switch (action) {
-            case START -> report(heal.start());
-            case STATUS -> report(heal.pass());
-            default -> throw new IOException("the daemon knows no action '" + action + "' of " + COMMAND);
-        };
+        Optional<HealStatus> begun = heals.start(Cause.SDFSCLI);
+        var reply = new LinkedHashMap<String, Object>();
+        reply.put(STARTED, begun.isPresent());
+        reply.putAll(HealText.values(begun.or(heals::latest), heals));
+        return reply;
     }
 
-    private Map<String, Object> report(HealPass pass) {
-        HealReport done = pass.report();
-        var report = new LinkedHashMap<String, Object>();
-        report.put("number", pass.number());
-        report.put("running", pass.running());
-        report.put("containers", done.containers());
-        report.put("healedChunks", done.healedChunks());
-        report.put("fromFrame", done.fromFrame());
-        report.put("fromSsd", done.fromSsd());
-        report.put("fromCopies", done.fromCopies());
-        report.put("sound", done.sound());
-        report.put("healedSinceMount", heal.healedChunks());
-        report.put("unhealedChunks", heal.unhealedChunks());
-        List<Object> unhealed = new ArrayList<>();
-        for (HealReport.Unhealed each : done.unhealed()) {
-            var one = new LinkedHashMap<String, Object>();
-            one.put("container", each.container());
-            one.put("firstSlot", each.firstSlot());
-            one.put("chunks", each.chunks());
-            one.put("reason", Printable.line(each.reason()));
-            unhealed.add(one);
+    @Override
+    Map<String, Object> status(ControlArguments arguments) throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        return number < 0 ? HealText.values(heals.latest(), heals) : numbered(number);
+    }
+
+    @Override
+    Map<String, Object> stop(ControlArguments arguments) throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        if (number < 0) {
+            number = heals.running()
+                    .orElseThrow(() -> new IOException("no heal is running"))
+                    .number();
         }
-        report.put("unhealed", unhealed);
-        if (pass.failure() != null) {
-            report.put("error", Printable.line(pass.failure()));
+        boolean unused = heals.stop(Cause.SDFSCLI, number);
+        return numbered(number);
+    }
+
+    private Map<String, Object> numbered(long number) throws IOException {
+        Optional<HealStatus> found = heals.latest().filter(status -> status.number() == number);
+        if (found.isEmpty()) {
+            throw new IOException("there is no heal number " + number + " any more");
         }
-        return report;
+        return HealText.values(found, heals);
+    }
+
+    @Override
+    void set(ControlArguments arguments) throws IOException {
+        throw new IOException("heals have no settings");
+    }
+
+    @Override
+    Map<String, Object> settings() {
+        return Map.of();
     }
 }

@@ -33,8 +33,14 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
     private static final List<String> NATIVE_LIBRARY_PROPERTIES =
             List.of("java.library.path", "jffi.boot.library.path");
 
-    /** Names a class data archive of the daemon's classes, which scripts/install makes. The launchers set it. */
+    /**
+     * Names what the JVM learned in a run of the daemon, which scripts/install makes: a class data archive, or a cache
+     * that also has profiles of methods. The launchers set it.
+     */
     private static final String ARCHIVE_PROPERTY = "sdfs.archive";
+
+    /** End of the name of a cache (JEP 514). */
+    private static final String AOT_CACHE = ".aot";
 
     /** Returns the command line up to the main class. */
     List<String> command(RunFiles files, boolean foreground) {
@@ -87,11 +93,16 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
      * Adds the archive. An archive that does not fit, because the JDK was changed, is not reported: the classes are
      * then loaded as usual.
      */
-    private static void addArchive(List<String> command) {
+    private void addArchive(List<String> command) {
         String archive = System.getProperty(ARCHIVE_PROPERTY);
-        if (archive != null) {
-            command.add("-XX:SharedArchiveFile=" + archive);
-            command.addAll(List.of("-Xlog:disable", "-Xlog:all=error:stderr"));
+        if (archive == null) {
+            return;
+        }
+        boolean isCache = archive.endsWith(AOT_CACHE);
+        command.add((isCache ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + archive);
+        command.addAll(List.of("-Xlog:disable", "-Xlog:all=error:stderr"));
+        if (isCache) {
+            command.addAll(List.of("-Xlog:aot*=off", "-Xlog:cds*=off"));
         }
     }
 

@@ -12,7 +12,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  *
  * @param heapBytes the JVM's heap ({@code -Xmx})
  * @param directBytes buffers outside the heap ({@code -XX:MaxDirectMemorySize})
- * @param parts every part by its name, in bytes; those from restoreCacheBytes to offersBytes are inside the heap, which
+ * @param parts every part by its name, in bytes; those from restoreCacheBytes to checkBytes are inside the heap, which
  *     also has room for garbage and for work in progress
  */
 public record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
@@ -32,9 +32,11 @@ public record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> p
         parts.put("nodesBytes", plan.nodes());
         parts.put("tierBytes", plan.tier());
         parts.put("offersBytes", plan.offers());
+        parts.put("checkBytes", plan.check());
         parts.put("indexNativeBytes", plan.indexNative());
         parts.put("metadataNativeBytes", plan.metadataNative());
         parts.put("tierNativeBytes", plan.tierNative());
+        parts.put("checkNativeBytes", plan.checkNative());
         parts.put("buffersBytes", plan.direct());
         parts.put("compressorsBytes", plan.compressors());
         return new DaemonMemory(plan.heap(), plan.direct(), parts);

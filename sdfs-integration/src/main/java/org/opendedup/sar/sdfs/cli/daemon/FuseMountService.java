@@ -17,6 +17,8 @@ import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
+import org.opendedup.sar.sdfs.heal.HealOfVolume;
+import org.opendedup.sar.sdfs.heal.HealSource;
 import org.opendedup.sar.sdfs.health.DamageOfVolume;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
@@ -33,7 +35,6 @@ import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeCondition;
-import org.opendedup.sar.volume.VolumeHeal;
 import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
@@ -55,9 +56,8 @@ public final class FuseMountService implements MountService {
 
     public static RequestBuffers requestBuffersOf(String options) {
         ServiceOptions chosen = ServiceOptions.parse(options);
-        int threads =
-                MountOptions.of(Path.of("/"), "").with(chosen.mountOptions()).threads();
-        return new RequestBuffers(threads, chosen.binding().bufferBytes(threads));
+        MountOptions mountOptions = MountOptions.of(Path.of("/"), "").with(chosen.mountOptions());
+        return new RequestBuffers(mountOptions.threads(), chosen.binding().bufferBytes(mountOptions));
     }
 
     @Override
@@ -179,8 +179,8 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
-        public VolumeHeal heal() {
-            return volume.maintenance().heal();
+        public HealSource heal() {
+            return new HealOfVolume(volume.maintenance().heal());
         }
 
         @Override

@@ -8,6 +8,7 @@ import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.heal.HealSource;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
@@ -16,7 +17,6 @@ import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.volume.VolumeCondition;
-import org.opendedup.sar.volume.VolumeHeal;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 
@@ -72,9 +72,9 @@ public interface MountService {
         ScrubSource scrub();
 
         /** Returns what heals damaged chunks. */
-        VolumeHeal heal();
+        HealSource heal();
 
-        /** Returns the list of damaged files, and who is told about new damage. */
+        /** Returns the list of damaged files, which also reports new damage. */
         DamageSource damage();
 
         /** Returns the backups of the volume's metadata. */

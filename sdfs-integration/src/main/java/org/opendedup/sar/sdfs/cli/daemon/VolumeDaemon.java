@@ -39,7 +39,6 @@ import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
-import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
@@ -51,6 +50,7 @@ import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
@@ -118,6 +118,7 @@ public final class VolumeDaemon {
     private final Path mountPoint;
     private final String options;
     private final MountService service;
+    private final ServedMount mount;
     private final CountDownLatch ended = new CountDownLatch(1);
     /** How the volume was closed. */
     private final CompletableFuture<ClosingReport> outcome = new CompletableFuture<>();
@@ -134,11 +135,10 @@ public final class VolumeDaemon {
     private volatile @Nullable SarAdministration sar;
     private volatile @Nullable FileControl fileTools;
     private volatile @Nullable GcControl gc;
+    private volatile @Nullable HealControl heal;
     private volatile @Nullable ScrubControl scrub;
     private volatile @Nullable DamageControl damage;
     private volatile @Nullable Answer status;
-    /** Entry in the mount table from the start of the mount. */
-    private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
 
     public VolumeDaemon(Path volumeFile, RunFiles files, Path mountPoint, String options, MountService service) {
         this.definition = files.definition();
@@ -147,6 +147,7 @@ public final class VolumeDaemon {
         this.mountPoint = mountPoint;
         this.options = options;
         this.service = service;
+        mount = new ServedMount(mountPoint);
         lastEnd = new LastEnd(files.lastEnd());
     }
 
@@ -204,8 +205,10 @@ public final class VolumeDaemon {
                 definition.recompress(), definition.config().compression(), this::keep);
         try (BackupTimer backups = BackupTimer.start(
                         name(), volume.backups(), definition.backups(), volume.collector()::isRunning, clock);
+                // Closed after the collections and restores, for whose ends a pass may wait.
+                var heals = new Heals(name(), volume.heal(), clock);
                 var collections =
-                        new GarbageCollections(name(), volume.collector(), recompress, this::checkWritable, clock);
+                        new GarbageCollections(name(), volume.collector(), recompress, mount::checkWritable, clock);
                 ScheduleTimer timer = ScheduleTimer.start(
                         "the collection of garbage",
                         () -> collections.start(Cause.SCHEDULE).isPresent(),
@@ -231,6 +234,7 @@ public final class VolumeDaemon {
             mounted = volume;
             sar = administration;
             gc = new GcControl(collections, timer);
+            heal = new HealControl(heals);
             scrub = new ScrubControl(scrubs, scrubTimer);
             status = () -> StatusReport.of(
                     state(),
@@ -241,11 +245,11 @@ public final class VolumeDaemon {
                     scrubs,
                     scrubTimer,
                     administration.status());
-            mountEntry = MountTable.read().top(mountPoint);
+            Optional<MountTable.Entry> entry = mount.begin();
             phase = Phase.MOUNTED;
             health.start();
             LOG.info("mounted {} on {}", name(), mountPoint);
-            mountEntry.ifPresent(entry -> LOG.info("{}", MountAccess.of(entry).text()));
+            entry.ifPresent(table -> LOG.info("{}", MountAccess.of(table).text()));
             if (stopRequested) {
                 volume.endMount();
             }
@@ -271,18 +275,6 @@ public final class VolumeDaemon {
         var figures = new VolumeMonitor(name(), mountPoint.toString(), volume, health);
         monitor = figures;
         return figures;
-    }
-
-    /** Refuses to change containers while the volume is mounted read-only. */
-    private void checkWritable() throws IOException {
-        Optional<MountTable.Entry> entry = mountEntry;
-        if (entry.isPresent()
-                && MountTable.read()
-                        .withId(entry.get().id())
-                        .map(mount -> mount.options().contains("ro"))
-                        .orElse(false)) {
-            throw new IOException("the volume is mounted read-only");
-        }
     }
 
     /** Refuses a folder in the volume itself: the SSD's store there would write to itself. */
@@ -387,7 +379,7 @@ public final class VolumeDaemon {
             }
             case HealControl.COMMAND -> {
                 requireMounted();
-                yield new HealControl(Objects.requireNonNull(mounted).heal()).answer(arguments);
+                yield Objects.requireNonNull(heal).answer(arguments);
             }
             case DamageControl.COMMAND -> {
                 requireMounted();
@@ -421,7 +413,7 @@ public final class VolumeDaemon {
 
     /**
      * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools}, {@link #gc},
-     * {@link #scrub}, {@link #damage} and {@link #status} are set.
+     * {@link #heal}, {@link #scrub}, {@link #damage} and {@link #status} are set.
      */
     private void requireMounted() throws IOException {
         if (phase != Phase.MOUNTED) {
@@ -466,15 +458,13 @@ public final class VolumeDaemon {
 
     /** Returns the processes that keep the mount busy, as the end of a message; empty if they cannot be seen. */
     private String users() throws IOException {
-        List<String> users = mountEntry.isPresent() ? MountUsers.of(mountEntry.get()) : List.of();
+        List<String> users = mount.users();
         return users.isEmpty() ? "" : "; used by process " + String.join(", ", users);
     }
 
     /** Returns whether it is unmounted for all but the programs with open files, as {@code umount -l} leaves it. */
     private boolean isDetached() throws IOException {
-        return phase == Phase.MOUNTED
-                && mountEntry.isPresent()
-                && !MountTable.read().contains(mountEntry.get());
+        return phase == Phase.MOUNTED && mount.isDetached();
     }
 
     private Map<String, Object> state() throws IOException {
@@ -493,7 +483,7 @@ public final class VolumeDaemon {
             state.put(STOPPED, Printable.line(stopped));
         }
         if (detached) {
-            state.put("users", MountUsers.of(mountEntry.get()));
+            state.put("users", mount.users());
         }
         return state;
     }

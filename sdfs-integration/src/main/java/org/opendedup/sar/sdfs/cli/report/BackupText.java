@@ -58,7 +58,7 @@ public final class BackupText {
         newerValues.put("newest", newer.containers() == 0 ? "" : time(newer.newestNs()));
         List<Object> files = new ArrayList<>();
         for (DamagedFile file : report.damagedFiles()) {
-            files.add(CheckText.values(file));
+            files.add(FileDamageText.values(file));
         }
         var values = new LinkedHashMap<String, Object>();
         values.put("oldDatabase", report.oldDatabase().toString());
@@ -102,10 +102,12 @@ public final class BackupText {
         text.append("Files with bytes that cannot be read: ")
                 .append(report.damagedFiles().size())
                 .append('\n');
-        report.damagedFiles().stream()
-                .limit(SHOWN_FILES)
-                .map(CheckText::values)
-                .forEach(file -> CheckText.append(file, text));
+        CheckText.append(
+                report.damagedFiles().stream()
+                        .limit(SHOWN_FILES)
+                        .map(FileDamageText::values)
+                        .toList(),
+                text);
         if (report.damagedFiles().size() > SHOWN_FILES) {
             text.append("  and more; --json names them\n");
         }

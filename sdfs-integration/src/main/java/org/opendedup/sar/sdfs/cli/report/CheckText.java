@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
@@ -49,7 +48,7 @@ public final class CheckText {
             if (containers.size() > 1) {
                 text.append(INDENT).append("Containers: ").append(containers(containers));
             }
-            Json.objects(finding, FILES).forEach(file -> append(file, text));
+            append(Json.objects(finding, FILES), text);
             if (!text(finding, "mend").isEmpty()) {
                 text.append(INDENT)
                         .append("To mend it: ")
@@ -69,25 +68,12 @@ public final class CheckText {
         return first + (containers.size() > MAX_NAMED ? ", ... (--json names them)" : "") + "\n";
     }
 
-    /** @param file as {@link #values(DamagedFile)} returns it */
-    static void append(Map<String, Object> file, StringBuilder text) {
-        List<?> paths = (List<?>) file.getOrDefault("paths", List.of());
-        String name = paths.isEmpty()
-                ? "inode " + Json.number(file, INODE) + " (no name was found)"
-                : paths.stream()
-                        .map(path -> Printable.line(String.valueOf(path)))
-                        .collect(Collectors.joining(" = "));
-        String ranges = Json.objects(file, "ranges").stream()
-                .map(range -> Json.number(range, "from") + "-" + (Json.number(range, "to") - 1))
-                .collect(Collectors.joining(", "));
-        text.append(INDENT)
+    /** @param files as {@link FileDamageText#values} returns them */
+    static void append(List<Map<String, Object>> files, StringBuilder text) {
+        files.forEach(file -> text.append(INDENT)
                 .append("Damaged: ")
-                .append(name)
-                .append(": ")
-                .append(Json.number(file, "bytes"))
-                .append(" bytes: ")
-                .append(ranges)
-                .append('\n');
+                .append(FileDamageText.line(file))
+                .append('\n'));
     }
 
     private static String summary(String volume, Map<String, Object> report) {
@@ -103,8 +89,11 @@ public final class CheckText {
         if (losses + defects == 0) {
             return checked + "no defect was found.";
         }
-        return checked + losses + " losses and " + defects + " other defects were found; " + files
-                + " files are damaged. All other bytes can be read.";
+        return checked + losses + (losses == 1 ? " loss and " : " losses and ") + defects
+                + (defects == 1 ? " other defect" : " other defects") + " found; " + files
+                + (files == 1 ? " damaged file is" : " damaged files are")
+                + " named above. No chunk was read: damage within chunks is found by 'sdfscli " + volume
+                + " scrub start --wait'.";
     }
 
     private static long count(Map<String, Object> report, Finding.Severity severity) {
@@ -199,26 +188,13 @@ public final class CheckText {
         values.put("kind", lower(finding.kind()));
         values.put("what", finding.what());
         values.put("containers", finding.containers());
-        values.put(FILES, finding.files().stream().map(CheckText::values).toList());
+        values.put(FILES, finding.files().stream().map(FileDamageText::values).toList());
         values.put("mend", finding.mend());
         return values;
     }
 
     private static String lower(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    static Map<String, Object> values(DamagedFile file) {
-        var values = new LinkedHashMap<String, Object>();
-        values.put(INODE, file.inode());
-        values.put("paths", file.paths());
-        values.put("bytes", file.bytes());
-        values.put(
-                "ranges",
-                file.ranges().stream()
-                        .map(range -> Map.of("from", range.from(), "to", range.to()))
-                        .toList());
-        return values;
     }
 
     /** Returns what was done to the container table as values for JSON. */

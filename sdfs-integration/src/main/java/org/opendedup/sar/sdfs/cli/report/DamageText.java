@@ -1,6 +1,5 @@
 package org.opendedup.sar.sdfs.cli.report;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -10,8 +9,8 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 
 /** A list of damage for people. */
 public final class DamageText {
-    /** Ranges of a file that the text names; JSON has more. */
-    private static final int SHOWN_RANGES = 20;
+    /** Faults of a file that the text names; JSON has more. */
+    private static final int SHOWN_FAULTS = 20;
 
     private DamageText() {}
 
@@ -48,36 +47,14 @@ public final class DamageText {
     }
 
     private static void append(Map<String, Object> file, TreeSet<Integer> shown, StringBuilder text) {
-        List<?> paths = (List<?>) file.get("paths");
-        String name = paths == null || paths.isEmpty()
-                ? "inode " + file.get("inode") + " (it has no name any more)"
-                : paths.stream()
-                        .map(path -> Printable.line(String.valueOf(path)))
-                        .collect(Collectors.joining(" = "));
-        List<String> ranges = new ArrayList<>();
         var faults = new TreeSet<Integer>();
-        long from = 0;
-        long to = -1;
         for (Map<String, Object> range : Json.objects(file, "ranges")) {
-            if (Json.number(range, "from") != to) {
-                ranges.add(from + "-" + (to - 1));
-                from = Json.number(range, "from");
-            }
-            to = Json.number(range, "to");
             faults.add((int) Json.number(range, "fault"));
         }
-        ranges.add(from + "-" + (to - 1));
-        ranges.remove(0);
-        long more = Math.max(0, ranges.size() - SHOWN_RANGES) + Json.number(file, "moreRanges");
-        text.append(name)
-                .append(": ")
-                .append(Json.number(file, "bytes"))
-                .append(" bytes: ")
-                .append(ranges.stream().limit(SHOWN_RANGES).collect(Collectors.joining(", ")))
-                .append(more == 0 ? "" : ", and " + more + " more ranges")
+        text.append(FileDamageText.line(file))
                 .append("  [")
-                .append(faults.stream().limit(SHOWN_RANGES).map(String::valueOf).collect(Collectors.joining(", ")))
-                .append(faults.size() > SHOWN_RANGES ? ", ..." : "")
+                .append(faults.stream().limit(SHOWN_FAULTS).map(String::valueOf).collect(Collectors.joining(", ")))
+                .append(faults.size() > SHOWN_FAULTS ? ", ..." : "")
                 .append("]\n");
         shown.addAll(faults);
     }

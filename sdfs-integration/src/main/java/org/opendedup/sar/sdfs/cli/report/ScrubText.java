@@ -85,8 +85,8 @@ public final class ScrubText {
         return ScrubReport.totals(report).isClean()
                 ? ""
                 : "\nThe daemon's log names the containers. Reading a damaged chunk gives an I/O error: restore its"
-                        + "\nfiles from a backup, or remove them. What is written anew is stored anew. Where the index named other"
-                        + "\ncontent, 'sdfscli VOLUME status' has the command that makes the index anew.";
+                        + "\nfiles from a backup, or remove them. What is written anew is stored anew. Where the index named"
+                        + "\nother content, 'sdfscli VOLUME status' has the command that makes the index anew.";
     }
 
     private static String verified(Map<String, Object> report) {

@@ -10,6 +10,7 @@ import jnr.ffi.Pointer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
 import org.opendedup.sar.sdfs.fuse.FileMode;

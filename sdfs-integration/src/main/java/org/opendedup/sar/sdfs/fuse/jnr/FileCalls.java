@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Instant;
 import jnr.ffi.Pointer;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;

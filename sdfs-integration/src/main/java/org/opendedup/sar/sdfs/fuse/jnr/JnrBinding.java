@@ -22,8 +22,8 @@ public final class JnrBinding implements FuseBinding {
 
     /** Returns the native memory in bytes: per thread, one request buffer here and one of the same size in libfuse. */
     @Override
-    public long bufferBytes(int threads) {
-        return 2L * threads * FuseArguments.REQUEST_BYTES;
+    public long bufferBytes(MountOptions options) {
+        return 2L * options.threads() * FuseArguments.REQUEST_BYTES;
     }
 
     @Override

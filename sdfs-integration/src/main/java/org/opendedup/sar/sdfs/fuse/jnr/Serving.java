@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.jnr;
 
 import jnr.ffi.Runtime;
+import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 
 /** The objects that all callbacks of one mount share. */
@@ -25,7 +26,7 @@ record Serving(
                 unlinked,
                 new OpenFiles(),
                 new LinkedInodes(),
-                new AccessLists(operations),
+                new AccessLists(operations, true),
                 new Caller(libFuse),
                 ThreadLocal.withInitial(() -> new StatBuffer(runtime)));
     }

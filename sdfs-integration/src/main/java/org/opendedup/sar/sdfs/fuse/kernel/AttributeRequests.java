@@ -1,13 +1,17 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
 import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
@@ -15,6 +19,7 @@ import org.opendedup.sar.volume.posix.SetMode;
  * current request and returns 0 or the number of an expected error.
  */
 final class AttributeRequests {
+    private final Exchange exchange;
     private final FuseOperations operations;
     private final Request request;
     private final Reply reply;
@@ -22,6 +27,7 @@ final class AttributeRequests {
     private final Privileges privileges;
 
     AttributeRequests(Exchange exchange, Privileges privileges) {
+        this.exchange = exchange;
         this.operations = exchange.operations();
         this.request = exchange.request();
         this.reply = exchange.reply();
@@ -30,20 +36,30 @@ final class AttributeRequests {
     }
 
     int getAttributes() throws IOException {
-        reply.putAttributesAlone(operations.attributes(request.node()));
+        reply.putAttributesAlone(exchange.shown(operations.attributes(request.node())));
         return 0;
     }
 
     /** Replies with the attributes and the birth time; all fields, whatever the request selects. */
     int getExtendedStatus() throws IOException {
-        reply.putExtendedAttributes(operations.attributes(request.node()));
+        reply.putExtendedAttributes(exchange.shown(operations.attributes(request.node())));
         return 0;
     }
 
     int setAttributes() throws IOException {
         SetAttributeArguments arguments = SetAttributeArguments.take(request);
-        reply.putAttributesAlone(operations.change(request.node(), privileges.apply(arguments)));
+        AttributeChange change = withHiddenPermissions(arguments, privileges.apply(arguments));
+        reply.putAttributesAlone(exchange.shown(operations.change(request.node(), change)));
         return 0;
+    }
+
+    private AttributeChange withHiddenPermissions(SetAttributeArguments arguments, AttributeChange change)
+            throws IOException {
+        AccessLists unenforced = exchange.unenforced();
+        Integer mode = change.mode();
+        return unenforced == null || mode == null || !arguments.has(SetAttribute.MODE)
+                ? change
+                : change.withMode(unenforced.toSet(request.node(), mode));
     }
 
     int space() throws IOException {
@@ -62,6 +78,9 @@ final class AttributeRequests {
     }
 
     int setExtendedAttribute() throws IOException {
+        if (!agreement.requests().extendedAttributes()) {
+            return Errno.ENOSYS;
+        }
         int size = request.takeInt();
         SetMode mode = setMode(request.takeInt());
         int more = 0;
@@ -72,6 +91,9 @@ final class AttributeRequests {
         byte[] name = request.takeString(Protocol.MAX_NAME_BYTES);
         if (size < 0 || size > Protocol.MAX_XATTR_BYTES) {
             return Errno.E2BIG;
+        }
+        if (isRefused(name)) {
+            return Errno.EOPNOTSUPP;
         }
         byte[] value = request.takeBytes(size);
         operations.setExtendedAttribute(request.node(), name, value, mode);
@@ -93,18 +115,41 @@ final class AttributeRequests {
         };
     }
 
+    /** Returns whether the name is that of an access list, on a mount without them. */
+    private boolean isRefused(byte[] name) {
+        return !agreement.requests().accessLists() && ExtendedAttributeName.isAccessList(name);
+    }
+
+    /**
+     * Gets the value of an extended attribute. A missing {@code security.selinux} gives EOPNOTSUPP: {@code ls -l} then
+     * requests no other file's label. Programs that copy labels treat it as ENODATA.
+     */
     int getExtendedAttribute() throws IOException {
+        if (!agreement.requests().extendedAttributes()) {
+            return Errno.ENOSYS;
+        }
         int room = request.takeInt();
         request.skip(4);
-        byte @Nullable [] value =
-                operations.extendedAttribute(request.node(), request.takeString(Protocol.MAX_NAME_BYTES));
-        return value == null ? Errno.ENODATA : sized(value, room);
+        byte[] name = request.takeString(Protocol.MAX_NAME_BYTES);
+        if (isRefused(name)) {
+            return Errno.EOPNOTSUPP;
+        }
+        byte @Nullable [] value = operations.extendedAttribute(request.node(), name);
+        if (value == null) {
+            return ExtendedAttributeName.isSelinuxLabel(name) ? Errno.EOPNOTSUPP : Errno.ENODATA;
+        }
+        return sized(value, room);
     }
 
     int listExtendedAttributes() throws IOException {
+        if (!agreement.requests().extendedAttributes()) {
+            return Errno.ENOSYS;
+        }
         int room = request.takeInt();
-        byte[] list = ExtendedAttributeName.listFor(request.uid(), operations.extendedAttributes(request.node()));
-        return sized(list, room);
+        List<byte[]> names = operations.extendedAttributes(request.node()).stream()
+                .filter(name -> !isRefused(name))
+                .toList();
+        return sized(ExtendedAttributeName.listFor(request.uid(), names), room);
     }
 
     /** Replies with the value, or with its size if the caller's buffer size is 0. */
@@ -125,7 +170,14 @@ final class AttributeRequests {
     }
 
     int removeExtendedAttribute() throws IOException {
-        operations.removeExtendedAttribute(request.node(), request.takeString(Protocol.MAX_NAME_BYTES));
+        if (!agreement.requests().extendedAttributes()) {
+            return Errno.ENOSYS;
+        }
+        byte[] name = request.takeString(Protocol.MAX_NAME_BYTES);
+        if (isRefused(name)) {
+            return Errno.EOPNOTSUPP;
+        }
+        operations.removeExtendedAttribute(request.node(), name);
         return 0;
     }
 }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * descriptor that its request was read from. For one thread, except {@link #served} and the methods marked for other
  * threads. Owns the descriptor.
  */
-final class Channel implements KernelCache, Closeable {
+final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     /** Result of {@link #receive}: the file system is unmounted. */
     static final int UNMOUNTED = -1;
     /** Result of {@link #receive}: the connection was aborted, and the mount point still exists. */
@@ -167,12 +167,13 @@ final class Channel implements KernelCache, Closeable {
      * Answers a request with EINTR. {@link ServedRequest} ensures that one thread at a time calls this, and that the
      * channel is open.
      */
-    private void answerInterrupted(long unique) {
+    private boolean answerInterrupted(long unique) {
         interruptedAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -Errno.EINTR).putLong(8, unique);
         if (libc.functions().write(device.number(), interruptedAddress, OUT_HEADER_BYTES) != OUT_HEADER_BYTES) {
             // Unmounted or aborted: no program waits for the answer.
             LOG.debug("the kernel did not accept EINTR: {}", libc.functions().strerror(libc.errno()));
         }
+        return true;
     }
 
     @Override
@@ -194,7 +195,8 @@ final class Channel implements KernelCache, Closeable {
      * Answers a request that the worker left to other threads, by 0 or an error number. For threads other than the
      * worker.
      */
-    void answer(long unique, int errno) {
+    @Override
+    public void answer(long unique, int errno) {
         device.whileOpen(open -> {
             lateAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -errno).putLong(8, unique);
             boolean sent = libc.functions().write(open, libc.address(lateAnswer), OUT_HEADER_BYTES) == OUT_HEADER_BYTES;

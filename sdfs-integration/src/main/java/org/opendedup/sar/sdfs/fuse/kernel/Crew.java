@@ -55,6 +55,15 @@ final class Crew {
     /** Ticks without a request after which the guard sleeps until a request arrives. */
     private static final int QUIET_TICKS = 25;
 
+    /** Ticks without a request after which the processors may sleep: 48 ms. */
+    private static final int LATENCY_TICKS = 12;
+
+    /**
+     * Requests within one tick from which on the processors are kept awake. A single request gains nothing: its
+     * processor was woken for it.
+     */
+    private static final int FLOW = 2;
+
     private enum State {
         RESTING,
         WAITING,
@@ -74,8 +83,11 @@ final class Crew {
     private final Thread guard = new Thread(this::watch, "fuse-guard");
     private volatile boolean guardSleeps;
     private volatile boolean ended;
+    private final ProcessorLatency latency;
 
-    Crew(int size) {
+    /** @param latency held while requests flow; closed at the end */
+    Crew(int size, ProcessorLatency latency) {
+        this.latency = latency;
         for (int i = 0; i < size; i++) {
             members.add(new Member());
         }
@@ -134,6 +146,12 @@ final class Crew {
     }
 
     private void watch() {
+        try (ProcessorLatency held = latency) {
+            watch(held);
+        }
+    }
+
+    private void watch(ProcessorLatency held) {
         int quietTicks = 0;
         int awayTicks = 0;
         long served = served();
@@ -143,6 +161,9 @@ final class Crew {
             if (now != served) {
                 quietTicks = 0;
                 awayTicks = 0;
+                if (now - served >= FLOW) {
+                    held.hold();
+                }
             } else if (!somebodyWaits()) {
                 awayTicks++;
                 if (awayTicks >= PATIENCE_TICKS || somebodyIsBlocked()) {
@@ -152,6 +173,8 @@ final class Crew {
             } else if (++quietTicks >= QUIET_TICKS) {
                 sleepUntilServed(now);
                 quietTicks = 0;
+            } else if (quietTicks == LATENCY_TICKS) {
+                held.release();
             }
             served = now;
         }

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
+import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
@@ -45,7 +46,8 @@ final class Dispatcher {
             ByteBuffer replyBuffer) {
         this.request = new Request(requestBuffer);
         this.reply = new Reply(replyBuffer);
-        this.exchange = new Exchange(operations, cache, agreement, request, reply);
+        AccessLists unenforced = agreement.requests().enforceAccessLists() ? null : new AccessLists(operations, false);
+        this.exchange = new Exchange(operations, cache, agreement, request, reply, unenforced);
         this.served = served;
         this.interrupts = interrupts;
         var privileges = new Privileges(operations, cache, SupplementaryGroups::containNow, request);
@@ -60,7 +62,12 @@ final class Dispatcher {
      * @return length of the reply in the reply buffer, in bytes, or {@link #NO_REPLY}
      */
     int dispatch(int length) {
-        if (!request.begin(length)) {
+        return dispatch(0, length);
+    }
+
+    /** As {@link #dispatch(int)}; the request begins at offset {@code start} of the buffer, in bytes. */
+    int dispatch(int start, int length) {
+        if (!request.begin(start, length)) {
             LOG.error("a message of {} bytes is not a request", length);
             return NO_REPLY;
         }

@@ -1,7 +1,11 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
+import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 
 /**
@@ -9,8 +13,15 @@ import org.opendedup.sar.volume.posix.Owner;
  *
  * @param cache receives invalidations for the kernel
  * @param request the current request; its buffer holds the next one after the reply
+ * @param unenforced hides permissions of files with access lists; null if the kernel checks the lists
  */
-record Exchange(FuseOperations operations, KernelCache cache, Agreement agreement, Request request, Reply reply) {
+record Exchange(
+        FuseOperations operations,
+        KernelCache cache,
+        Agreement agreement,
+        Request request,
+        Reply reply,
+        @Nullable AccessLists unenforced) {
     /** Returned by a request instead of an error number: another thread will answer. */
     static final int ANSWERED_LATER = -1;
 
@@ -18,6 +29,11 @@ record Exchange(FuseOperations operations, KernelCache cache, Agreement agreemen
     Owner takeCaller() throws MalformedRequestException {
         int umask = request.takeInt();
         return request.caller(agreement.has(InitFlag.DONT_MASK) ? umask : 0);
+    }
+
+    /** Returns the attributes to show to the kernel. */
+    Attributes shown(Attributes attributes) throws IOException {
+        return unenforced == null ? attributes : unenforced.shown(attributes);
     }
 
     /** Returns a name of the current request for the log. */

@@ -73,6 +73,7 @@ final class FileRequests {
         int flags = request.takeInt();
         request.skip(16);
         ByteBuffer payload = request.takePayload(size);
+        dropCapabilityUnknownToTheKernel(request.node());
         if ((flags & Protocol.WRITE_KILL_SUIDGID) != 0) {
             privileges.dropForWriting(request.node());
         }
@@ -84,6 +85,16 @@ final class FileRequests {
         reply.putInt(size);
         reply.putInt(0);
         return 0;
+    }
+
+    /**
+     * Removes the capabilities of a program that is about to be changed, if the kernel cannot: it removes those that it
+     * reads, and without extended attributes it reads none.
+     */
+    private void dropCapabilityUnknownToTheKernel(long inode) throws IOException {
+        if (!exchange.agreement().requests().extendedAttributes()) {
+            operations.dropCapability(inode);
+        }
     }
 
     int open() throws IOException {
@@ -124,8 +135,8 @@ final class FileRequests {
         return created(operations.createUnnamed(request.node(), mode, isWritable(flags), exchange.takeCaller()));
     }
 
-    private int created(FuseOperations.CreatedFile created) {
-        reply.putEntry(created.attributes());
+    private int created(FuseOperations.CreatedFile created) throws IOException {
+        reply.putEntry(exchange.shown(created.attributes()));
         reply.putOpened(created.handle(), Protocol.FOPEN_KEEP_CACHE);
         return 0;
     }
@@ -135,6 +146,9 @@ final class FileRequests {
     }
 
     int flush() throws IOException {
+        if (!exchange.agreement().servesFlush()) {
+            return Errno.ENOSYS;
+        }
         operations.flush(request.takeLong());
         return 0;
     }
@@ -200,6 +214,7 @@ final class FileRequests {
         long offset = request.takeFileOffset();
         long length = request.takeFileOffset();
         FallocateMode mode = FallocateMode.of(request.takeInt());
+        dropCapabilityUnknownToTheKernel(request.node());
         privileges.dropForWritingUnlessRoot(request.node());
         mode.apply(operations, handle, offset, length);
         return 0;
@@ -255,6 +270,7 @@ final class FileRequests {
         if (flags != 0) {
             return Errno.EINVAL;
         }
+        dropCapabilityUnknownToTheKernel(inode);
         privileges.dropForWritingUnlessRoot(inode);
         long copied = operations.copy(source, from, target, to, wide ? asked : Math.min(asked, MAX_NARROW_COPY_BYTES));
         if (wide) {

@@ -5,6 +5,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.PAGE_BYTES;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.fuse.KernelRequests;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.Logger;
@@ -40,18 +41,25 @@ final class InitHandshake {
     /** Requests that the kernel keeps in flight for read-ahead and write-back: 64 MiB at the largest size. */
     private static final int MAX_BACKGROUND = 64;
 
-    private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
-
     private static final int EPROTO = 71;
 
     private static final Logger LOG = LoggerFactory.getLogger(InitHandshake.class);
 
     private final Channel channel;
+    private final KernelRequests requests;
     private final Request request;
     private final Reply reply;
+    private final @Nullable RingPlan rings;
+    private boolean overRings;
 
-    InitHandshake(Channel channel) {
+    /**
+     * @param requests kinds of requests to serve
+     * @param rings to accept io_uring if the kernel offers it; null to refuse it
+     */
+    InitHandshake(Channel channel, KernelRequests requests, @Nullable RingPlan rings) {
         this.channel = channel;
+        this.requests = requests;
+        this.rings = rings;
         this.request = new Request(channel.requestBuffer());
         this.reply = new Reply(channel.replyBuffer());
     }
@@ -67,6 +75,11 @@ final class InitHandshake {
             agreement = answer();
         }
         return agreement;
+    }
+
+    /** Returns true if the kernel will send its requests over io_uring. */
+    boolean overRings() {
+        return overRings;
     }
 
     /** @return null if the kernel will send INIT again, with our major version */
@@ -88,7 +101,10 @@ final class InitHandshake {
             channel.send(reply.error(EPROTO, request.unique()));
             throw new IOException(refusal);
         }
-        Agreement agreement = new Agreement(Math.min(minor, Protocol.NEWEST_MINOR), offered & (REQUIRED | OPTIONAL));
+        boolean offersMore = (offered & InitFlag.INIT_EXT) != 0 && request.remaining() >= Integer.BYTES;
+        overRings = rings != null && offersMore && (request.takeInt() & InitFlag.OVER_IO_URING) != 0;
+        int accepted = offered & (REQUIRED | OPTIONAL) & ~(requests.enforceAccessLists() ? 0 : InitFlag.POSIX_ACL);
+        Agreement agreement = new Agreement(Math.min(minor, Protocol.NEWEST_MINOR), accepted, requests);
         putAgreement(agreement, readAhead);
         send(reply.success(request.unique()));
         LOG.info(
@@ -117,14 +133,16 @@ final class InitHandshake {
         reply.putInt(Protocol.MAJOR);
         reply.putInt(agreement.minor());
         reply.putInt(readAhead);
-        reply.putInt(agreement.flags());
-        reply.putShort(MAX_BACKGROUND);
-        reply.putShort(CONGESTION_THRESHOLD);
+        reply.putInt(agreement.flags() | (overRings ? InitFlag.INIT_EXT : 0));
+        int background = rings != null && overRings ? rings.maxBackground() : MAX_BACKGROUND;
+        reply.putShort(background);
+        reply.putShort(background * 3 / 4);
         reply.putInt(MAX_IO_BYTES);
         reply.putInt(1); // time granularity, ns
         reply.putShort(MAX_IO_BYTES / PAGE_BYTES);
         reply.putShort(0); // map alignment
-        reply.putZeros(32);
+        reply.putInt(overRings ? InitFlag.OVER_IO_URING : 0);
+        reply.putZeros(28);
     }
 
     private void send(int length) throws IOException {

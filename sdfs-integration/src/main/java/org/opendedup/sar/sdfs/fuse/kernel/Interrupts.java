@@ -30,21 +30,20 @@ final class Interrupts implements Closeable {
     private final List<ServedRequest> served;
     private final LateSyncs syncs;
     private final IntPredicate killed;
-    /** Request number of each of {@link #served} at the last check. */
-    private final long[] seen;
-
     private final ScheduledExecutorService timer;
+    private final Runnable also;
 
     /**
-     * @param served one for each worker
+     * @param served one for each worker; other threads may change the list
      * @param syncs requests that wait without a worker
      * @param killed returns whether the thread of this number has a pending signal that ends it
+     * @param also is called at the same intervals
      */
-    Interrupts(List<ServedRequest> served, LateSyncs syncs, IntPredicate killed) {
-        this.served = List.copyOf(served);
+    Interrupts(List<ServedRequest> served, LateSyncs syncs, IntPredicate killed, Runnable also) {
+        this.also = also;
+        this.served = served;
         this.syncs = syncs;
         this.killed = killed;
-        this.seen = new long[served.size()];
         this.timer = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "fuse-interrupts");
             thread.setDaemon(true);
@@ -68,14 +67,14 @@ final class Interrupts implements Closeable {
 
     private void look() {
         try {
-            for (int i = 0; i < seen.length; i++) {
-                long unique = served.get(i).unique();
-                if (unique > ServedRequest.NONE && unique == seen[i]) {
-                    abandonIfKilled(served.get(i), unique);
+            for (ServedRequest request : served) {
+                long unique = request.longServed();
+                if (unique != ServedRequest.NONE) {
+                    abandonIfKilled(request, unique);
                 }
-                seen[i] = unique;
             }
             syncs.look(killed);
+            also.run();
         } catch (RuntimeException e) {
             // An exception would cancel all later checks.
             LOG.error("the check for killed programs failed", e);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -30,63 +31,164 @@ final class KernelMount implements FuseMount {
     private final Libc libc;
     private final Mounter mounter;
     private final FuseOperations operations;
-    private final List<Channel> channels;
+    private final MountOptions options;
+    private final List<Channel> channels = new ArrayList<>();
     private final Interrupts interrupts;
     private final LateSyncs syncs;
     private final Crew crew;
-    private final AtomicInteger running;
+    /** Requests of the threads that serve, which may be abandoned. */
+    private final List<ServedRequest> served = new CopyOnWriteArrayList<>();
+    /** Threads that serve, and one while {@link #start} starts them. */
+    private final AtomicInteger running = new AtomicInteger(1);
     /** True after any thread has seen that the mount point was removed. */
     private final AtomicBoolean unmounted = new AtomicBoolean();
 
     private final CountDownLatch ended = new CountDownLatch(1);
 
+    /** Null if requests cannot come over io_uring. Set before any thread starts. */
+    private volatile @Nullable Rings rings;
+
+    /** True if requests come over io_uring; set before {@link #start} returns. */
+    private volatile boolean ringsServe;
+
     /** Set as soon as the mount answers, before {@link #start} returns. */
     private volatile @Nullable FuseConnection connection;
 
     private KernelMount(
-            Path mountPoint,
+            MountOptions options,
             Libc libc,
             Mounter mounter,
             FuseOperations operations,
-            List<Channel> channels,
-            Interrupts interrupts,
-            LateSyncs syncs) {
-        this.mountPoint = mountPoint;
+            IntPredicate killed,
+            int device) {
+        this.mountPoint = options.mountPoint();
+        this.options = options;
         this.libc = libc;
         this.mounter = mounter;
         this.operations = operations;
-        this.channels = channels;
-        this.interrupts = interrupts;
-        this.syncs = syncs;
-        this.crew = new Crew(channels.size());
-        this.running = new AtomicInteger(channels.size());
+        this.channels.add(new Channel(libc, device));
+        this.syncs = new LateSyncs(operations, options.threads());
+        this.interrupts = new Interrupts(served, syncs, killed, this::tidy);
+        this.crew = new Crew(
+                options.threads(), new ProcessorLatency(libc, options.fastWakeUp() ? ProcessorLatency.DEVICE : null));
     }
 
-    /** @param killed returns whether a thread is about to be killed, so that its request may be abandoned */
+    /**
+     * @param killed returns whether a thread is about to be killed, so that its request may be abandoned
+     * @param plans says which threads serve over io_uring
+     */
     static KernelMount start(
-            FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
+            FuseOperations operations,
+            MountOptions options,
+            Libc libc,
+            Mounter mounter,
+            IntPredicate killed,
+            RingPlan.Source plans)
             throws IOException {
         int device = mounter.mount(options);
-        List<Channel> channels = new ArrayList<>();
-        Agreement agreement;
+        KernelMount mount = new KernelMount(options, libc, mounter, operations, killed, device);
         try {
-            channels.add(new Channel(libc, device));
-            agreement = new InitHandshake(channels.get(0)).perform();
-            addClones(channels, options.threads());
+            mount.startThreads(mount.openRings(plans, device));
         } catch (IOException | RuntimeException | Error e) {
-            channels.forEach(Channel::close);
-            detachAfter(e, mounter, options.mountPoint());
+            mount.giveUp(e);
             throw e;
         }
-        LateSyncs syncs = new LateSyncs(operations, channels.size());
-        Interrupts interrupts =
-                new Interrupts(channels.stream().map(Channel::served).toList(), syncs, killed);
-        KernelMount mount =
-                new KernelMount(options.mountPoint(), libc, mounter, operations, channels, interrupts, syncs);
-        mount.startThreads(agreement);
         mount.identify();
         ReadAhead.raise(options.mountPoint(), options.readAheadKib());
         return mount;
+    }
+
+    /** @return null if the requests cannot come over io_uring */
+    private @Nullable Rings openRings(RingPlan.Source plans, int device) {
+        try {
+            return Rings.open(libc, plans.of(options), device);
+        } catch (IOException e) {
+            LOG.info("{}: requests come over {}, not io_uring: {}", mountPoint, Protocol.DEVICE, e.getMessage());
+            return null;
+        }
+    }
+
+    private void startThreads(@Nullable Rings opened) throws IOException {
+        rings = opened;
+        InitHandshake handshake =
+                new InitHandshake(channels.get(0), options.requests(), opened == null ? null : opened.plan());
+        Agreement agreement = handshake.perform();
+        if (opened != null && !handshake.overRings()) {
+            LOG.info("{}: requests come over {}: the kernel does not offer io_uring", mountPoint, Protocol.DEVICE);
+        }
+        if (opened == null || !handshake.overRings() || !startRings(opened, agreement)) {
+            addClones();
+        }
+        interrupts.start();
+        for (int i = 0; i < channels.size(); i++) {
+            start(channels.get(i), crew.members().get(i), agreement, "fuse-" + i);
+        }
+        crew.startGuard();
+        workerEnded(false);
+    }
+
+    private boolean startRings(Rings opened, Agreement agreement) throws IOException {
+        if (opened.start(operations, agreement, syncs, interrupts::interrupted, served, new RingThreads())) {
+            ringsServe = true;
+            LOG.info(
+                    "{}: requests come over io_uring to {} threads",
+                    mountPoint,
+                    opened.plan().entries());
+            return true;
+        }
+        LOG.warn("{}: requests come over {}, because io_uring failed", mountPoint, Protocol.DEVICE);
+        opened.refuse();
+        return false;
+    }
+
+    private void tidy() {
+        Rings opened = rings;
+        if (opened != null && ringsServe) {
+            opened.tidy();
+        }
+    }
+
+    /** Counts the threads that serve requests over io_uring. */
+    private final class RingThreads implements RingService.Listener {
+        @Override
+        public void starts() {
+            running.incrementAndGet();
+        }
+
+        @Override
+        public void ended(boolean failed) {
+            if (failed) {
+                abort();
+            }
+            workerEnded(false);
+        }
+    }
+
+    /** Aborts the connection: a request whose thread has failed would never be answered. */
+    private void abort() {
+        try {
+            LOG.error("detaching {}, because a thread that serves it has failed", mountPoint);
+            mounter.detach(mountPoint);
+        } catch (IOException e) {
+            LOG.error("{} cannot be detached: umount -f {}", mountPoint, mountPoint, e);
+        }
+    }
+
+    /** Undoes a start that failed. */
+    private void giveUp(Throwable failure) {
+        boolean threadsRun = running.get() > 1;
+        if (!threadsRun) {
+            channels.forEach(Channel::close);
+        }
+        try {
+            mounter.detach(mountPoint);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+        Rings opened = rings;
+        if (opened != null && !threadsRun) {
+            opened.close();
+        }
     }
 
     private void identify() {
@@ -97,36 +199,19 @@ final class KernelMount implements FuseMount {
         }
     }
 
-    private static void addClones(List<Channel> channels, int threads) throws IOException {
-        while (channels.size() < threads) {
+    private void addClones() throws IOException {
+        while (channels.size() < options.threads()) {
             channels.add(channels.get(0).cloned());
         }
     }
 
-    private static void detachAfter(Throwable failure, Mounter mounter, Path mountPoint) {
-        try {
-            mounter.detach(mountPoint);
-        } catch (IOException e) {
-            failure.addSuppressed(e);
-        }
-    }
-
-    private void startThreads(Agreement agreement) {
-        interrupts.start();
-        for (int i = 0; i < channels.size(); i++) {
-            Worker worker = new Worker(
-                    channels.get(i),
-                    crew.members().get(i),
-                    operations,
-                    agreement,
-                    interrupts,
-                    syncs,
-                    this::workerEnded);
-            Thread thread = new Thread(worker, "fuse-" + i);
-            thread.setDaemon(true);
-            thread.start();
-        }
-        crew.startGuard();
+    private void start(Channel channel, Crew.Member member, Agreement agreement, String name) {
+        served.add(channel.served());
+        running.incrementAndGet();
+        Worker worker = new Worker(channel, member, operations, agreement, interrupts, syncs, this::workerEnded);
+        Thread thread = new Thread(worker, name);
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private void workerEnded(boolean sawUnmounted) {
@@ -146,6 +231,10 @@ final class KernelMount implements FuseMount {
             LOG.error("{} is left as a dead mount: umount -l {}", mountPoint, mountPoint, e);
         } finally {
             syncs.close();
+            Rings opened = rings;
+            if (opened != null) {
+                opened.close();
+            }
             endOperations();
         }
     }
@@ -172,7 +261,8 @@ final class KernelMount implements FuseMount {
 
     @Override
     public long bufferBytes() {
-        return channels.size() * Channel.BUFFER_BYTES;
+        Rings opened = rings;
+        return channels.size() * Channel.BUFFER_BYTES + (opened != null && ringsServe ? opened.bufferBytes() : 0);
     }
 
     @Override

@@ -36,15 +36,22 @@ final class LateSyncs implements Closeable {
     private final SyncThreads storing;
     private final SyncThreads committing;
 
+    /** Answers requests that their workers left to other threads. */
+    @FunctionalInterface
+    interface Answers {
+        /** Answers the request {@code unique} by 0 or an error number. */
+        void answer(long unique, int errno);
+    }
+
     /** A waiting request; {@code seen} is true after the first check for killed programs. */
     private static final class Parked {
-        final Channel channel;
+        final Answers answers;
         final Asked asked;
         final Sync sync;
         boolean seen;
 
-        Parked(Channel channel, Asked asked, Sync sync) {
-            this.channel = channel;
+        Parked(Answers answers, Asked asked, Sync sync) {
+            this.answers = answers;
             this.asked = asked;
             this.sync = sync;
         }
@@ -68,13 +75,13 @@ final class LateSyncs implements Closeable {
     /**
      * See {@link SyncLine#takes}.
      *
-     * @param channel the channel that the request was read from; the answer is written to it
+     * @param answers sends the answer; any thread may call it, also before this method returns
      */
-    boolean takes(Channel channel, Asked asked, Sync sync) {
+    boolean takes(Answers answers, Asked asked, Sync sync) {
         if (workersMayServe && parked.isEmpty() && workerServes.compareAndSet(false, true)) {
             return false;
         }
-        Parked request = new Parked(channel, asked, sync);
+        Parked request = new Parked(answers, asked, sync);
         parked.put(asked.unique(), request);
         toStore.add(asked.uid(), request);
         storing.execute(this::storeNext);
@@ -132,7 +139,7 @@ final class LateSyncs implements Closeable {
 
     private void answer(Parked request, int errno) {
         if (parked.remove(request.asked.unique(), request)) {
-            request.channel.answer(request.asked.unique(), errno);
+            request.answers.answer(request.asked.unique(), errno);
         }
     }
 

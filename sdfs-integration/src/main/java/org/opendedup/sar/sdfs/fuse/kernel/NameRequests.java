@@ -5,6 +5,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.volume.posix.Attributes;
@@ -35,7 +36,7 @@ final class NameRequests {
     int lookup() throws IOException {
         byte[] name = request.takeName();
         try {
-            reply.putEntry(operations.lookup(request.node(), name));
+            reply.putEntry(exchange.shown(operations.lookup(request.node(), name)));
         } catch (PosixException e) {
             if (e.reason() != PosixException.Reason.ENOENT) {
                 throw e;
@@ -100,8 +101,8 @@ final class NameRequests {
         return entry(operations.link(inode, request.node(), request.takeName()));
     }
 
-    private int entry(Attributes made) {
-        reply.putEntry(made);
+    private int entry(Attributes made) throws IOException {
+        reply.putEntry(exchange.shown(made));
         return 0;
     }
 
@@ -170,7 +171,9 @@ final class NameRequests {
         if (reply.put() + Reply.entryBytes(name.length, withAttributes) > room) {
             return false;
         }
-        reply.putListed(name, inode, type, cookie, withAttributes, attributes);
+        AccessLists unenforced = exchange.unenforced();
+        Attributes shown = attributes == null || unenforced == null ? attributes : unenforced.shownOrClosed(attributes);
+        reply.putListed(name, inode, type, cookie, withAttributes, shown);
         return true;
     }
 }

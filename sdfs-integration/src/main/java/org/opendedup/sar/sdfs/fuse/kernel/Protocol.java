@@ -1,7 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 /**
- * Constants of the FUSE protocol ({@code linux/fuse.h}, version 7.39): device, versions, sizes of structures in bytes,
+ * Constants of the FUSE protocol ({@code linux/fuse.h}, version 7.42): device, versions, sizes of structures in bytes,
  * flags.
  */
 final class Protocol {
@@ -10,7 +10,7 @@ final class Protocol {
 
     static final int MAJOR = 7;
     /** Newest minor version that this program was written for. */
-    static final int NEWEST_MINOR = 39;
+    static final int NEWEST_MINOR = 42;
     /**
      * Oldest minor version, of Linux 5.4: the first with FUSE_MAX_PAGES, FUSE_CACHE_SYMLINKS and directories opened
      * without a message.
@@ -106,6 +106,10 @@ final class Protocol {
         static final int NO_OPENDIR_SUPPORT = 1 << 24;
         static final int HANDLE_KILLPRIV_V2 = 1 << 28;
         static final int SETXATTR_EXT = 1 << 29;
+        /** The message has a second word of flags. */
+        static final int INIT_EXT = 1 << 30;
+        /** In the second word. Since protocol 7.42 (Linux 6.14). */
+        static final int OVER_IO_URING = 1 << 9;
 
         private InitFlag() {}
     }

@@ -20,6 +20,9 @@ final class Request {
     /** The same bytes; position and limit are set again for each payload. */
     private final ByteBuffer payload;
 
+    /** Offset of the header in the buffer, in bytes. */
+    private int start;
+
     private int end;
     private int position;
     /** Offset of the first name taken, in bytes; {@link #nameLength} is 0 if none was taken. */
@@ -38,37 +41,44 @@ final class Request {
      * @return false if the message is shorter than a header: it cannot be answered
      */
     boolean begin(int length) {
-        end = Math.min(length, buffer.capacity());
-        position = IN_HEADER_BYTES;
+        return begin(0, length);
+    }
+
+    /** As {@link #begin(int)}; the message begins at offset {@code start} of the buffer, in bytes. */
+    boolean begin(int start, int length) {
+        this.start = start;
+        end = Math.min(start + length, buffer.capacity());
+        position = start + IN_HEADER_BYTES;
         nameLength = 0;
-        return end >= IN_HEADER_BYTES;
+        return end >= position;
     }
 
     void checkLength() throws MalformedRequestException {
-        if (buffer.getInt(0) != end) {
-            throw new MalformedRequestException("its length says " + buffer.getInt(0) + ", its bytes are " + end);
+        int length = buffer.getInt(start);
+        if (length != end - start) {
+            throw new MalformedRequestException("its length says " + length + ", its bytes are " + (end - start));
         }
     }
 
     int opcode() {
-        return buffer.getInt(4);
+        return buffer.getInt(start + 4);
     }
 
     long unique() {
-        return buffer.getLong(8);
+        return buffer.getLong(start + 8);
     }
 
     long node() {
-        return buffer.getLong(16);
+        return buffer.getLong(start + 16);
     }
 
     int uid() {
-        return buffer.getInt(24);
+        return buffer.getInt(start + 24);
     }
 
     /** Returns the thread ID of the caller in the service's pid namespace; 0 if it has none there. */
     int pid() {
-        return buffer.getInt(32);
+        return buffer.getInt(start + 32);
     }
 
     Owner caller() {
@@ -77,18 +87,18 @@ final class Request {
 
     /** @param umask permission bits to clear, if this service applies the umask; see {@link Owner} */
     Owner caller(int umask) {
-        return new Owner(buffer.getInt(24), buffer.getInt(28), umask);
+        return new Owner(buffer.getInt(start + 24), buffer.getInt(start + 28), umask);
     }
 
     /** Takes the next {@code bytes} bytes and returns their offset in the buffer. */
     int take(int bytes) throws MalformedRequestException {
         if (bytes < 0 || bytes > remaining()) {
             throw new MalformedRequestException("opcode " + opcode() + " needs " + Integer.toUnsignedString(bytes)
-                    + " bytes at " + position + ", the message ends at " + end);
+                    + " bytes at " + (position - start) + ", the message ends at " + (end - start));
         }
-        int start = position;
+        int taken = position;
         position += bytes;
-        return start;
+        return taken;
     }
 
     int remaining() {
@@ -118,7 +128,7 @@ final class Request {
 
     /** Takes a name in a directory. ENAMETOOLONG. */
     byte[] takeName() throws MalformedRequestException, PosixException {
-        int start = position;
+        int first = position;
         byte[] name = takeString(Protocol.MAX_NAME_BYTES);
         for (byte b : name) {
             if (b == '/') {
@@ -126,7 +136,7 @@ final class Request {
             }
         }
         if (nameLength == 0) {
-            nameStart = start;
+            nameStart = first;
             nameLength = name.length;
         }
         return name;
@@ -139,37 +149,37 @@ final class Request {
 
     /** Takes bytes up to and including a terminating zero, and returns them without the zero. ENAMETOOLONG. */
     byte[] takeString(int maxBytes) throws MalformedRequestException, PosixException {
-        int start = position;
-        int terminator = start;
+        int first = position;
+        int terminator = first;
         while (terminator < end && buffer.get(terminator) != 0) {
             terminator++;
         }
-        if (terminator == end || terminator == start) {
+        if (terminator == end || terminator == first) {
             throw new MalformedRequestException(
                     "opcode " + opcode() + (terminator == end ? ": name without end" : ": empty name"));
         }
-        int length = terminator - start;
+        int length = terminator - first;
         if (length > maxBytes) {
             throw new PosixException(
                     PosixException.Reason.ENAMETOOLONG, length + " bytes, " + maxBytes + " are allowed");
         }
         position = terminator + 1;
-        return copy(start, length);
+        return copy(first, length);
     }
 
     byte[] takeBytes(int length) throws MalformedRequestException {
         return copy(take(length), length);
     }
 
-    private byte[] copy(int start, int length) {
+    private byte[] copy(int offset, int length) {
         byte[] bytes = new byte[length];
-        buffer.get(start, bytes);
+        buffer.get(offset, bytes);
         return bytes;
     }
 
     /** Takes {@code length} bytes without copying. The returned buffer is valid until the next request. */
     ByteBuffer takePayload(int length) throws MalformedRequestException {
-        int start = take(length);
-        return payload.limit(start + length).position(start);
+        int first = take(length);
+        return payload.limit(first + length).position(first);
     }
 }

@@ -1,7 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 /**
  * The request that a worker serves, if it may be abandoned. Another thread can then answer it while the worker still
@@ -14,7 +14,7 @@ final class ServedRequest {
 
     private static final long BEING_ANSWERED = -1;
 
-    private final LongConsumer interruptedAnswer;
+    private final LongPredicate interruptedAnswer;
     /** Unique number of the request that may be abandoned, {@link #NONE}, or {@link #BEING_ANSWERED}. */
     private final AtomicLong state = new AtomicLong(NONE);
     /**
@@ -24,9 +24,14 @@ final class ServedRequest {
     private volatile int pid;
     /** Number that the worker passed to {@link #begin}. */
     private long begun = NONE;
+    /** Number at the last call of {@link #longServed}. */
+    private long looked = NONE;
 
-    /** @param interruptedAnswer answers the request of the given number with EINTR */
-    ServedRequest(LongConsumer interruptedAnswer) {
+    /**
+     * @param interruptedAnswer answers the request of the given number with EINTR; returns false if it cannot: the
+     *     worker then answers
+     */
+    ServedRequest(LongPredicate interruptedAnswer) {
         this.interruptedAnswer = interruptedAnswer;
     }
 
@@ -46,18 +51,31 @@ final class ServedRequest {
         if (begun == NONE) {
             return true;
         }
-        boolean mine = state.compareAndSet(begun, NONE);
-        begun = NONE;
-        // The answer is one short write. The worker waits for it, because it may close its descriptor next.
-        while (!mine && state.get() == BEING_ANSWERED) {
+        // The answer is short. The worker waits for it, because it may close its descriptor next.
+        while (!state.compareAndSet(begun, NONE)) {
+            if (state.get() == NONE) {
+                begun = NONE;
+                return false;
+            }
             Thread.onSpinWait();
         }
-        return mine;
+        begun = NONE;
+        return true;
     }
 
     /** Returns the number of the request, {@link #NONE} or a negative number. */
     long unique() {
         return state.get();
+    }
+
+    /**
+     * Returns the number of the request if it was already served at the last call of this method; otherwise
+     * {@link #NONE}. For one thread.
+     */
+    long longServed() {
+        long before = looked;
+        looked = unique();
+        return looked > NONE && looked == before ? looked : NONE;
     }
 
     /** Returns the ID of the thread that waits for the request; 0 if it has none in this pid namespace. */
@@ -68,10 +86,11 @@ final class ServedRequest {
     /** Answers the request with EINTR if the worker still serves it. */
     void abandon(long unique) {
         if (state.compareAndSet(unique, BEING_ANSWERED)) {
+            boolean answered = true;
             try {
-                interruptedAnswer.accept(unique);
+                answered = interruptedAnswer.test(unique);
             } finally {
-                state.set(NONE);
+                state.set(answered ? NONE : unique);
             }
         }
     }

@@ -19,8 +19,8 @@ public final class CommandTextsFuzz {
                     "message",
                     List.of(IOException.class),
                     CommandTextsFuzz::message,
-                    bytes(
-                            "{\"version\":1,\"command\":\"gc\",\"arguments\":{\"leave\":10,\"paths\":[\"/a\",null,1.5]}}"))
+                    bytes("{\"version\":1,\"command\":\"gc\","
+                            + "\"arguments\":{\"leave\":10,\"paths\":[\"/a\",null,1.5]}}"))
             .addDeclaring(
                     "mount options",
                     List.of(IllegalArgumentException.class),

@@ -18,6 +18,8 @@ import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.heal.FakeHeal;
+import org.opendedup.sar.sdfs.heal.HealSource;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.FakeDamage;
 import org.opendedup.sar.sdfs.health.RequestFailures;
@@ -35,7 +37,6 @@ import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition;
-import org.opendedup.sar.volume.VolumeHeal;
 import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
@@ -59,6 +60,9 @@ public final class FakeMountService implements MountService {
 
     /** The damage of what is mounted. */
     public FakeDamage damage = new FakeDamage();
+
+    /** What heals it. */
+    public HealSource heal = new FakeHeal();
 
     /** The scrub of what is mounted. */
     public ScrubSource scrub = new FakeScrub();
@@ -224,8 +228,8 @@ public final class FakeMountService implements MountService {
         }
 
         @Override
-        public VolumeHeal heal() {
-            throw new UnsupportedOperationException();
+        public HealSource heal() {
+            return heal;
         }
 
         @Override

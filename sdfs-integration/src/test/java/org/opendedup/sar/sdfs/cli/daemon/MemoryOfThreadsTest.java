@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.volume.config.RequestBuffers;
 
 /** What requests take of the memory budget, by the options of a mount. */
@@ -28,7 +29,10 @@ class MemoryOfThreadsTest {
     @Test
     void throughLibfuseTheyAreSmaller() {
         RequestBuffers buffers = service.requestBuffers(MountService.BINDING_OPTION + "jnr,threads=8");
-        assertEquals(FuseBindings.named("jnr").bufferBytes(8), buffers.bytes());
+        assertEquals(
+                FuseBindings.named("jnr")
+                        .bufferBytes(MountOptions.of(Path.of("/"), "").withThreads(8)),
+                buffers.bytes());
         assertTrue(buffers.bytes() <= 8 * MIB / 2, buffers.toString());
     }
 

@@ -15,7 +15,7 @@ class CrewTest {
     private static final int SIZE = 3;
     private static final long END_MS = 30_000;
 
-    private final Crew crew = new Crew(SIZE);
+    private final Crew crew = new Crew(SIZE, new ProcessorLatency(new Libc(), null));
     private final List<Thread> threads = new ArrayList<>();
     /** A permit for each member that came to wait for requests. */
     private final Semaphore waiting = new Semaphore(0);

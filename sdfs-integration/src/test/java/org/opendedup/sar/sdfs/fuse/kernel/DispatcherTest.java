@@ -19,6 +19,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.KernelRequests;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
@@ -34,16 +35,16 @@ class DispatcherTest {
     /** Of the mode in a reply with an entry: the header, what precedes the attributes, what precedes the mode. */
     private static final int MODE_IN_ENTRY = 16 + 40 + 60;
 
-    private static final Agreement NOTHING_TAKEN = new Agreement(Protocol.OLDEST_MINOR, 0);
+    private static final Agreement NOTHING_TAKEN = new Agreement(Protocol.OLDEST_MINOR, 0, KernelRequests.ALL);
 
     private final ByteBuffer request =
             ByteBuffer.allocateDirect(BUFFER_BYTES + 80).order(ByteOrder.nativeOrder());
     private final ByteBuffer reply =
             ByteBuffer.allocateDirect(BUFFER_BYTES + 16).order(ByteOrder.nativeOrder());
     private final MemoryFileSystem memory = new MemoryFileSystem();
-    private static final Agreement ALL_TAKEN = new Agreement(Protocol.NEWEST_MINOR, -1);
+    private static final Agreement ALL_TAKEN = new Agreement(Protocol.NEWEST_MINOR, -1, KernelRequests.ALL);
     private final List<Long> interrupted = new ArrayList<>();
-    private final ServedRequest served = new ServedRequest(unique -> {});
+    private final ServedRequest served = new ServedRequest(unique -> true);
     private final Dispatcher dispatcher = dispatcher(memory, ALL_TAKEN);
 
     private Dispatcher dispatcher(FuseOperations operations, Agreement agreement) {

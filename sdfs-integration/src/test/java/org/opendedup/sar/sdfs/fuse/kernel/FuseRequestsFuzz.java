@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.opendedup.sar.fuzz.ParserSet;
 import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.KernelRequests;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.LoggerFactory;
@@ -77,12 +78,12 @@ public final class FuseRequestsFuzz {
 
     private static void dispatch(int length, boolean allTaken) {
         FAILURES.list.clear();
-        Agreement agreement = new Agreement(Protocol.NEWEST_MINOR, allTaken ? -1 : 0);
+        Agreement agreement = new Agreement(Protocol.NEWEST_MINOR, allTaken ? -1 : 0, KernelRequests.ALL);
         Dispatcher dispatcher = new Dispatcher(
                 new NothingStored(1 << 20),
                 new NoKernel(),
                 agreement,
-                new ServedRequest(unique -> {}),
+                new ServedRequest(unique -> true),
                 unique -> {},
                 new NoLine(),
                 REQUEST,

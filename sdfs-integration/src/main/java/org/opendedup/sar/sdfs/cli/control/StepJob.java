@@ -4,34 +4,44 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.CheckProgress;
-import org.opendedup.sar.check.StoredVolume;
-import org.opendedup.sar.sdfs.cli.report.CheckText;
-import org.opendedup.sar.volume.VolumeCheck;
 
-/** A job that checks the mounted volume. */
-final class CheckJob implements BackgroundJob, CheckProgress {
+/** A job of several steps, of which the client shows the present one as a bar. */
+final class StepJob implements BackgroundJob {
+    /** What the job does. */
+    @FunctionalInterface
+    interface Work {
+        /** @throws InterruptedIOException if {@code progress} stopped it */
+        void run(CheckProgress progress) throws IOException;
+    }
+
+    /** Adds what is known of the result to a report. */
+    @FunctionalInterface
+    interface Result {
+        void addTo(Map<String, Object> report);
+    }
+
     /** What the job does now. */
     private record Step(String name, long done, long of, long beganNanos) {}
 
-    private final VolumeCheck check;
+    private final Work work;
+    private final Result result;
     private final long startNanos = System.nanoTime();
     private volatile boolean stopping;
     private volatile Step step = new Step("waiting", 0, 0, startNanos);
-    private volatile StoredVolume.@Nullable Report result;
 
-    CheckJob(VolumeCheck check) {
-        this.check = check;
+    /** @param result called for each report, by any thread, also before the work is done */
+    StepJob(Work work, Result result) {
+        this.work = work;
+        this.result = result;
     }
 
     @Override
     public void run() throws IOException {
-        result = check.run(this);
+        work.run(this::at);
     }
 
-    @Override
-    public void at(String now, long done, long of) throws InterruptedIOException {
+    private void at(String now, long done, long of) throws InterruptedIOException {
         if (stopping) {
             throw new InterruptedIOException("stopped");
         }
@@ -54,10 +64,7 @@ final class CheckJob implements BackgroundJob, CheckProgress {
         report.put("stepOf", at.of);
         report.put("stepSeconds", (now - at.beganNanos) / 1e9);
         report.put("seconds", (now - startNanos) / 1e9);
-        StoredVolume.Report found = result;
-        if (found != null) {
-            report.put("report", CheckText.values(found));
-        }
+        result.addTo(report);
         return report;
     }
 }

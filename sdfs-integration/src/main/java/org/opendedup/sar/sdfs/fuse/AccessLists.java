@@ -1,22 +1,20 @@
-package org.opendedup.sar.sdfs.fuse.jnr;
+package org.opendedup.sar.sdfs.fuse;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.opendedup.sar.sdfs.fuse.FileMode;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hides permissions of files with an access list. The kernel binding stores such lists. libfuse 2 cannot make the
- * kernel check them, and the mode allows more than the list: its group bits are the maximum that any user or group of
- * the list has. Therefore such a file is shown without the permissions of group and others. The kernel then refuses all
- * access except by its owner and root.
+ * Hides permissions of files with an access list, on a mount whose lists the kernel does not check: one through libfuse
+ * 2, or with {@code noacl}. The mode allows more than the list: its group bits are the maximum that any user or group
+ * of the list has. Therefore such a file is shown without the permissions of group and others. The kernel then refuses
+ * all access except by its owner and root.
  */
-final class AccessLists {
+public final class AccessLists {
     private static final Logger LOG = LoggerFactory.getLogger(AccessLists.class);
 
     private static final byte[] NAME = "system.posix_acl_access".getBytes(US_ASCII);
@@ -31,14 +29,17 @@ final class AccessLists {
     private static final int SET_ID = FileMode.SETUID | FileMode.SETGID;
 
     private final FuseOperations operations;
-    private final AtomicBoolean logged = new AtomicBoolean();
+    /** True: nothing is to be logged (any more). */
+    private final AtomicBoolean logged;
 
-    AccessLists(FuseOperations operations) {
+    /** @param warns whether the first file with a list is logged: the user may not know that lists are not enforced */
+    public AccessLists(FuseOperations operations, boolean warns) {
         this.operations = operations;
+        this.logged = new AtomicBoolean(!warns);
     }
 
     /** Returns the attributes to show to the kernel. */
-    Attributes shown(Attributes attributes) throws IOException {
+    public Attributes shown(Attributes attributes) throws IOException {
         int open = attributes.mode() & GROUP_AND_OTHERS;
         if (open == 0 || !hasList(attributes)) {
             return attributes;
@@ -50,6 +51,20 @@ final class AccessLists {
                             + "binding 'kernel' enforces access lists",
                     attributes.inode());
         }
+        return closed(attributes);
+    }
+
+    /** As {@link #shown}, for a caller that cannot report a failure: if the list cannot be read, it counts as one. */
+    public Attributes shownOrClosed(Attributes attributes) {
+        try {
+            return shown(attributes);
+        } catch (IOException e) {
+            LOG.warn("inode {}: its access list cannot be read; group and others get EACCES", attributes.inode(), e);
+            return closed(attributes);
+        }
+    }
+
+    private static Attributes closed(Attributes attributes) {
         return withMode(attributes, attributes.mode() & ~GROUP_AND_OTHERS);
     }
 
@@ -58,7 +73,7 @@ final class AccessLists {
      * sending the mode that it knows without these bits. That request must not remove the permissions that were only
      * hidden.
      */
-    int toSet(long inode, int asked) throws IOException {
+    public int toSet(long inode, int asked) throws IOException {
         Attributes now = operations.attributes(inode);
         int mode = now.mode() & FileMode.PERMISSIONS;
         int shown = shown(now).mode() & FileMode.PERMISSIONS;

@@ -1,0 +1,74 @@
+package org.opendedup.sar.heal;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.ClosedChannelException;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Sha256;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.container.Compaction;
+import org.opendedup.sar.container.KnownChunks;
+import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The chunks of a container that can be read in the places where it was before it was healed: a block may be readable
+ * now that was not, or a missing pack may be back. For one thread.
+ */
+final class FormerCopies {
+    private static final Logger log = LoggerFactory.getLogger(FormerCopies.class);
+
+    private final Map<Integer, byte[]> chunks = new HashMap<>();
+    private final KnownChunks known = new KnownChunks();
+    private final Sha256 sha = new Sha256();
+
+    private final List<StoredContainer> places;
+
+    private FormerCopies(List<StoredContainer> places) {
+        this.places = places;
+    }
+
+    /** Reads some slots of a container in all its former places. */
+    static FormerCopies of(HealParts parts, Compaction compaction, long container, BitSet slots) throws IOException {
+        FormerCopies copies =
+                new FormerCopies(parts.metadata().damage().former().of(container));
+        for (StoredContainer place : copies.places) {
+            try (DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
+                compaction.formerChunks(container, place, slots, copies.known).forEach(copies.chunks::putIfAbsent);
+            } catch (InterruptedIOException | ClosedChannelException e) {
+                throw e;
+            } catch (IOException e) {
+                log.debug("a former place of container {} cannot be read", container, e);
+            }
+        }
+        return copies;
+    }
+
+    /** Returns the place of the youngest writing; null if there is none. */
+    @Nullable
+    StoredContainer last() {
+        return places.isEmpty() ? null : places.get(places.size() - 1);
+    }
+
+    /** Returns what the directories in the former places list. */
+    KnownChunks known() {
+        return known;
+    }
+
+    /** Returns the bytes of a chunk; null if no former place has them. */
+    byte @Nullable [] chunk(SealedContainer directory, int slot) {
+        byte[] chunk = chunks.get(slot);
+        boolean isRight = chunk != null
+                && chunk.length == directory.listedLength(slot)
+                && sha.matches(chunk, 0, chunk.length, directory.fingerprints(), slot * Fingerprints.BYTES);
+        return isRight ? chunk : null;
+    }
+}

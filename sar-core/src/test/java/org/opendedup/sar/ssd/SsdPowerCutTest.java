@@ -1,0 +1,164 @@
+package org.opendedup.sar.ssd;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.opendedup.sar.ssd.SsdFixture.copy;
+import static org.opendedup.sar.ssd.SsdFixture.offer;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.HookedDirectory;
+
+/**
+ * Power cuts before and in each change of the log's files, while chunks are promoted and demoted and segments are
+ * cleaned. The Map table found afterwards is the one of that moment, or one of an earlier moment. Whatever is read from
+ * the SSD then has the right bytes.
+ */
+@Tag("slow")
+class SsdPowerCutTest {
+    private static final int ROUNDS = 30;
+    private static final int OFFERS = 150;
+    private static final int CHUNKS = 4000;
+    private static final long CAPACITY = 12 << 20;
+    /** An earlier Map table is replaced by the present one after so many cuts. */
+    private static final int CUTS_PER_MAP = 3;
+
+    @TempDir
+    Path folder;
+
+    private final long seed = TestSeed.next();
+    private final CrashDirectory disk = new CrashDirectory(seed);
+
+    private int cuts;
+    private int copiesRead;
+    private int wrongCopies;
+    private long badRecords;
+
+    @Test
+    void afterAPowerCutAtAnyChangeNoCopyHasWrongBytes() throws IOException {
+        cutPowerDuringWork(StoreDouble::onDisk);
+
+        assertEquals(0, wrongCopies, () -> wrongCopies + " of " + copiesRead + " copies in " + cuts + " cuts");
+        assertTrue(copiesRead > 0, "nothing was read from the SSD");
+        assertTrue(badRecords > 0, "no cut damaged a record that the Map table leads to");
+    }
+
+    /** The control: the same cuts, and records that are not checked. */
+    @Test
+    void withoutChecksOfTheRecordsTheSameCutsGiveWrongBytes() throws IOException {
+        cutPowerDuringWork(StoreDouble::blindOnDisk);
+
+        assertTrue(wrongCopies > 0, () -> "all of " + copiesRead + " copies in " + cuts + " cuts are right");
+    }
+
+    /** Makes the store that is opened after a power cut. */
+    private interface Reopening {
+        StoreDouble on(UnaryOperator<Directory> disk);
+    }
+
+    private void cutPowerDuringWork(Reopening reopening) throws IOException {
+        SsdFixture fixture = new SsdFixture(Files.createDirectory(folder.resolve("ssd")));
+        fixture.capacity = CAPACITY;
+        HookedDirectory hooked = new HookedDirectory(disk);
+        Random random = new Random(seed);
+        try (SsdStore store = fixture.open(hooked)) {
+            fixture.makeRoom = () -> demoteSome(store, new Random(seed));
+            hooked.hook = (call, name) -> cut(fixture, reopening);
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int i = 0; i < OFFERS; i++) {
+                    offer(store, 1 + random.nextInt(CHUNKS));
+                    if (i % 10 == 0) {
+                        store.demote(1 + random.nextInt(CHUNKS));
+                    }
+                }
+                store.drain();
+            }
+            assertTrue(store.statistics().cleanedSegments() > 0, "no segment was cleaned");
+            hooked.hook = (call, name) -> {};
+        }
+        cut(fixture, reopening);
+    }
+
+    private static void demoteSome(SsdStore store, Random random) {
+        while (store.liveBytes() > store.liveLimitBytes() * 9 / 10) {
+            store.table().forEach(entry -> {
+                if (random.nextInt(10) == 0) {
+                    store.demote(entry.chunkId);
+                }
+            });
+        }
+    }
+
+    /** Called by the writing thread before a change. */
+    private void cut(SsdFixture fixture, Reopening reopening) throws IOException {
+        Path map = folder.resolve("map");
+        if (cuts % CUTS_PER_MAP == 0) {
+            delete(map);
+            copy(fixture.location.resolve(LocationFiles.MAP), map);
+        }
+        cuts++;
+        Path found = Files.createDirectory(folder.resolve("found"));
+        try {
+            copy(map, found.resolve(LocationFiles.MAP));
+            SsdIdentity.claim(found, SsdFixture.VOLUME);
+            CrashDirectory left = disk.crash(cuts);
+            try (SsdStore store = reopening
+                    .on(files -> left)
+                    .open(
+                            found,
+                            SsdFixture.TIMELINE,
+                            CAPACITY,
+                            new StoreMemory(1_000_000, 0),
+                            () -> {},
+                            failure -> {})) {
+                readAll(store);
+            }
+        } finally {
+            delete(found);
+        }
+    }
+
+    private void readAll(SsdStore store) {
+        long[] ids = SsdFixture.entries(store).keySet().stream()
+                .mapToLong(Long::longValue)
+                .toArray();
+        FakeRequest request = FakeRequest.of(ids);
+        store.read(request);
+        for (int i = 0; i < request.count(); i++) {
+            byte[] bytes = request.found(i);
+            if (bytes != null) {
+                copiesRead++;
+                wrongCopies += Arrays.equals(SsdFixture.chunk(request.chunkId(i)), bytes) ? 0 : 1;
+            }
+        }
+        badRecords += store.statistics().badRecords();
+    }
+
+    private static void delete(Path path) throws IOException {
+        if (Files.notExists(path)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(path)) {
+            files.sorted(Comparator.reverseOrder()).forEach(file -> {
+                try {
+                    Files.delete(file);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        }
+    }
+}

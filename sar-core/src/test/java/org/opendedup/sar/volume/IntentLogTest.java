@@ -1,0 +1,383 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.IntentRecord;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.MetadataDefects;
+import org.opendedup.sar.metadata.MetadataRepair;
+import org.opendedup.sar.metadata.RecordCursor;
+import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/** What a sync of few bytes costs, and what becomes of the records of the intent log. */
+@Timeout(120)
+class IntentLogTest {
+    private static final VolumeConfig CONFIG =
+            VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256);
+
+    private final long seed = TestSeed.next();
+    private final Random random = new Random(seed);
+    private final IntentFiles files = new IntentFiles();
+    private final AtomicInteger commits = new AtomicInteger();
+    private final AtomicInteger dataCalls = new AtomicInteger();
+    private final AtomicLong logged = new AtomicLong();
+    private CrashDirectory data;
+    private CrashKeyValueStore metadata;
+    private Volume volume;
+
+    @BeforeEach
+    void create() throws IOException {
+        data = new CrashDirectory(seed);
+        metadata = new CrashKeyValueStore();
+        Volume.create(CONFIG, data, metadata, InstantSource.system());
+        open();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    private void open() throws IOException {
+        HookedStores stores = new HookedStores();
+        stores.hook = this::count;
+        volume = Volume.open(
+                CONFIG,
+                new VolumeStores(
+                        stores.hooked(data), stores.hooked(metadata), ChunkIndexes.heap(), InstantSource.system()),
+                Verification.CHECKSUMS);
+        files.use(volume);
+    }
+
+    private Object count(HookedStores.Call call) throws IOException {
+        if (call.isOfMetadata()) {
+            if (call.what().equals("commit")) {
+                commits.incrementAndGet();
+            } else if (call.what().equals("put") && call.arguments()[0] == Family.INTENT) {
+                logged.addAndGet(((byte[]) call.arguments()[2]).length);
+            }
+        } else if (!call.what().equals("sync")) {
+            // Syncing folders in which nothing changed makes no call of the system.
+            dataCalls.incrementAndGet();
+        }
+        return call.proceed();
+    }
+
+    private void crash() throws IOException {
+        CrashDirectory dataLeft = data.crash(seed);
+        CrashKeyValueStore metadataLeft = metadata.crash(seed);
+        VolumeInMemory.abandon(volume);
+        data = dataLeft;
+        metadata = metadataLeft;
+        open();
+    }
+
+    private byte[] bytes(int count) {
+        byte[] made = new byte[count];
+        random.nextBytes(made);
+        return made;
+    }
+
+    private int records() throws IOException {
+        int count = 0;
+        try (RecordCursor<IntentRecord> records =
+                volume.context().metadata().intents().all()) {
+            while (records.next()) {
+                count++;
+            }
+        }
+        return count;
+    }
+
+    @Test
+    void anAppendAndItsSyncSyncTheMetadataOnceAndNoContainer() throws IOException {
+        files.make("log");
+        files.append("log", bytes(10_000));
+        files.store();
+        files.append("log", bytes(100));
+        boolean undisturbed = false;
+        for (int attempt = 0; attempt < 20 && !undisturbed; attempt++) {
+            files.store();
+            long before = volume.context().committer().commits();
+            commits.set(0);
+            dataCalls.set(0);
+            files.append("log", bytes(100));
+            files.sync("log");
+            // The periodic commit may come in between.
+            undisturbed = volume.context().committer().commits() == before + 1;
+        }
+        assertTrue(undisturbed);
+        assertEquals(1, commits.get(), "syncs of the metadata");
+        assertEquals(0, dataCalls.get(), "calls of the containers");
+    }
+
+    @Test
+    void manyAppendsAreLoggedOnceEach() throws IOException {
+        files.make("log");
+        int appends = 300;
+        for (int i = 0; i < appends; i++) {
+            files.append("log", bytes(100));
+            files.sync("log");
+        }
+        assertTrue(logged.get() <= appends * 130L, () -> logged + " bytes were logged for " + appends * 100);
+        crash();
+        assertEquals(List.of(), files.problemsAfterCrash());
+    }
+
+    @Test
+    void smallFilesAreStoredTogetherAndLieTogether() throws IOException {
+        int count = 2000;
+        for (int i = 0; i < count; i++) {
+            files.make("f" + i);
+            files.append("f" + i, bytes(1000 + random.nextInt(50)));
+        }
+        long segments = volume.context().ingest().statistics().segments();
+        long ticks = volume.context().committer().commits();
+        volume.sync();
+        long stored = volume.context().ingest().statistics().segments() - segments;
+        long most = count / 250 + 1 + volume.context().committer().commits() - ticks;
+        assertTrue(stored <= most, () -> stored + " segments");
+        long before = -1;
+        int changes = 0;
+        for (int i = 0; i < count; i++) {
+            long chunk = volume.context()
+                    .metadata()
+                    .recipes()
+                    .page(files.inode("f" + i), 0)
+                    .chunkId(0);
+            int frame = volume.context().containers().frameOf(chunk);
+            changes += frame == before ? 0 : 1;
+            before = frame;
+        }
+        int frames = changes;
+        assertTrue(frames <= 2 + count * 1050 / (60 << 10), () -> "a folder lies in " + frames + " frames");
+        assertEquals(List.of(), files.problems());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void bytesThatAreStoredOrDroppedLeaveTheLog() throws IOException {
+        for (String name : List.of("stored", "cut", "removed", "punched", "copied", "source")) {
+            files.make(name);
+            files.append(name, bytes(3000));
+            files.sync(name);
+        }
+        assertTrue(records() > 0);
+        files.truncate("cut", 0);
+        files.remove("removed");
+        files.copy("source", "copied");
+        files.punch("punched", 0, 1000);
+        files.sync("punched");
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        crash();
+        assertEquals(List.of(), files.problemsAfterCrash());
+        files.store();
+        assertEquals(0, records());
+        assertEquals(0, volume.context().writer().intents().bytes());
+        assertEquals(List.of(), files.problems());
+    }
+
+    @Test
+    void capacityIsExactAfterReplay() throws IOException {
+        files.make("a");
+        files.append("a", bytes(20_000));
+        files.store();
+        files.write("a", 5_000, bytes(3_000));
+        files.append("a", bytes(700));
+        files.sync("a");
+        files.make("b");
+        files.append("b", bytes(4_096));
+        files.sync("b");
+        crash();
+        assertEquals(20_700 + 4_096, volume.context().capacity().takenBytes());
+        assertEquals(List.of(), files.problemsAfterCrash());
+        files.store();
+        assertEquals(20_700 + 4_096, volume.context().capacity().takenBytes());
+        assertEquals(20_700 + 4_096, volume.context().metadata().totals().logicalBytes());
+    }
+
+    @Test
+    void moreBytesThanTheLogTakesAreStored() throws IOException {
+        files.make("large");
+        files.append("large", bytes((int) IntentLog.MAX_BYTES_AT_ONCE + 1));
+        files.sync("large");
+        assertEquals(0, records());
+        files.make("often");
+        for (int i = 0; i < 20; i++) {
+            files.write("often", 0, bytes(60 << 10));
+            files.sync("often");
+            long bytes = volume.context().writer().intents().bytes();
+            assertTrue(bytes <= IntentLog.MAX_FILE_BYTES, () -> bytes + " bytes are in the log");
+        }
+        crash();
+        assertEquals(List.of(), files.problemsAfterCrash());
+    }
+
+    @Test
+    void theLogOfAllFilesIsBounded() throws IOException {
+        long most = MemoryPlan.of(CONFIG).intentLog();
+        long written = 0;
+        for (int i = 0; written < 2 * most; i++) {
+            files.make("f" + i);
+            files.append("f" + i, bytes(50_000));
+            files.sync("f" + i);
+            written += 50_000;
+            long bytes = volume.context().writer().intents().bytes();
+            assertTrue(bytes <= most, () -> bytes + " bytes are in the log, at most " + most);
+        }
+        assertTrue(volume.context().writer().intents().bytes() > most / 2);
+    }
+
+    @Test
+    void aFileWithoutANameLeavesNoRecords() throws IOException {
+        files.make("open");
+        OpenFile open = volume.open(files.inode("open"), true);
+        volume.write(open, 0, ByteBuffer.wrap(bytes(500)));
+        files.remove("open");
+        volume.sync(open);
+        assertTrue(records() > 0);
+        crash();
+        volume.sync();
+        assertEquals(0, records());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        assertEquals(0, volume.context().capacity().takenBytes());
+    }
+
+    @Test
+    void aDamagedRecordMakesItsFileUnreadableUntilARepairAndNoOther() throws IOException {
+        for (String name : List.of("damaged", "sound")) {
+            files.make(name);
+            for (int i = 0; i < 3; i++) {
+                files.append(name, bytes(100));
+                files.sync(name);
+            }
+        }
+        byte[] whole = files.content("damaged").clone();
+        long inode = files.inode("damaged");
+        CrashKeyValueStore left = metadata.crash(seed);
+        CrashDirectory dataLeft = data.crash(seed);
+        VolumeInMemory.abandon(volume);
+        MetadataDefects.damageIntent(left, inode, 1);
+        metadata = left;
+        data = dataLeft;
+        open();
+        IOException refused = assertThrows(IOException.class, () -> files.read("damaged"));
+        assertTrue(refused.getMessage().contains("inode " + inode), refused.getMessage());
+        assertArrayEquals(files.content("sound"), files.read("sound"));
+        List<String> problems = VolumeChecker.check(volume);
+        assertTrue(problems.toString().contains("intent log of inode " + inode), problems::toString);
+        volume.close();
+
+        MetadataRepair repair = new MetadataRepair(metadata, new CrashDirectory(seed), 1);
+        repair.intents(inode, true);
+        assertTrue(repair.finish() > 0);
+        open();
+        // The lost record may have said that the first one's bytes were stored, and newer ones: they are not brought
+        // back.
+        byte[] expected = whole.clone();
+        Arrays.fill(expected, 0, 200, (byte) 0);
+        assertArrayEquals(expected, files.read("damaged"));
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void aFileWithADamagedRecordCanBeRemoved() throws IOException {
+        files.make("damaged");
+        files.append("damaged", bytes(100));
+        files.sync("damaged");
+        long inode = files.inode("damaged");
+        CrashKeyValueStore left = metadata.crash(seed);
+        CrashDirectory dataLeft = data.crash(seed);
+        VolumeInMemory.abandon(volume);
+        MetadataDefects.damageIntent(left, inode, 0);
+        metadata = left;
+        data = dataLeft;
+        open();
+        files.remove("damaged");
+        volume.sync();
+        assertEquals(0, records());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void recordsOfNoFileOrPastTheEndOfAFileAreFindings() throws IOException {
+        files.make("short");
+        volume.sync();
+        long inode = files.inode("short");
+        volume.context().committer().changes().lock();
+        try {
+            volume.context().metadata().intents().put(4711, new IntentRecord(0, 0, 1, new byte[1]));
+            volume.context().metadata().intents().put(inode, new IntentRecord(0, 5, 1, new byte[1]));
+        } finally {
+            volume.context().committer().changes().unlock();
+        }
+        String problems = VolumeChecker.check(volume).toString();
+        assertTrue(problems.contains("the intent log has bytes of inode 4711, which is no file"), problems);
+        assertTrue(problems.contains("the intent log of inode " + inode + " continues past the end"), problems);
+        volume.commit();
+        crash();
+        assertEquals(List.of(), VolumeChecker.check(volume), "the mount removes the first and grows the file");
+    }
+
+    @Test
+    void theSizeThatASyncAcknowledgedStaysWhenTheLogIsEmptied() throws IOException {
+        files.make("sparse");
+        files.append("sparse", bytes(100));
+        files.sync("sparse");
+        files.append("sparse", bytes(100));
+        files.punch("sparse", 0, 100);
+        assertEquals(0, records());
+        files.make("other");
+        files.append("other", bytes(10));
+        files.sync("other");
+        crash();
+        assertTrue(files.read("sparse").length >= 100, "the file is shorter than a sync acknowledged");
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void aFileWhoseInodeIsDamagedKeepsItsRecordsAndNoOtherFromBeingUsed() throws IOException {
+        for (String name : List.of("damaged", "sound")) {
+            files.make(name);
+            files.append(name, bytes(100));
+            files.sync(name);
+        }
+        long inode = files.inode("damaged");
+        CrashKeyValueStore left = metadata.crash(seed);
+        CrashDirectory dataLeft = data.crash(seed);
+        VolumeInMemory.abandon(volume);
+        MetadataDefects.damageInode(left, inode);
+        metadata = left;
+        data = dataLeft;
+        open();
+        assertArrayEquals(files.content("sound"), files.read("sound"));
+        assertThrows(IOException.class, () -> files.read("damaged"));
+        volume.sync();
+        assertEquals(1, records());
+    }
+}

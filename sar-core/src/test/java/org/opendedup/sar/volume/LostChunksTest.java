@@ -1,0 +1,215 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.metadata.DamageNote.How;
+import org.opendedup.sar.metadata.DamagedPlace;
+
+/** Frames of which some chunks exist nowhere else: the others are healed, and these stay listed without their bytes. */
+@Timeout(120)
+class LostChunksTest {
+    private static final int CONTAINER_HEADER_BYTES = 32;
+    private static final int FRAME_HEADER_BYTES = 48;
+    /** Less than the first frame has, and more than its first chunk. */
+    private static final int PART = 40 << 10;
+
+    @TempDir
+    Path folder;
+
+    private HealVolume volume;
+
+    @BeforeEach
+    void make() throws IOException {
+        volume = new HealVolume(folder, TestSeed.next());
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    /** Overwrites the payload of the first frame of the first container, and returns what was there. */
+    private byte[] damage() throws IOException {
+        PackedContainer container = volume.containers().get(0);
+        byte[] all = container.read();
+        ByteBuffer numbers = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN);
+        int list = numbers.getInt(CONTAINER_HEADER_BYTES + 28);
+        int stored = numbers.getInt(CONTAINER_HEADER_BYTES + 36);
+        container.overwrite(CONTAINER_HEADER_BYTES + FRAME_HEADER_BYTES + list, new byte[stored]);
+        return all;
+    }
+
+    /** Damages the first frame, stores a part of it again, and heals that. */
+    private HealReport loseAPart() throws IOException {
+        if (!volume.contents.containsKey("a")) {
+            volume.store("a", HealVolume.MIB);
+        }
+        volume.close();
+        damage();
+        volume.open();
+        assertTrue(volume.scrub().damagedFrames() > 0);
+        assertFalse(volume.canRead("a", 0, 1000), "control: the whole frame cannot be read");
+        volume.writeBegin("a", PART, "part");
+        HealReport report = volume.heal();
+        assertTrue(report.fromCopies() > 0, report::toString);
+        assertTrue(report.unhealedChunks() > 0, report::toString);
+        assertEquals(report.unhealedChunks(), volume.damagedChunks());
+        return report;
+    }
+
+    /** Stores a file whose container has chunks that only another file refers to, "whole". */
+    private void storeBesideGarbage() throws IOException {
+        volume.store("whole", HealVolume.MIB * 5 / 4);
+        volume.writeBegin("whole", HealVolume.MIB, "a");
+    }
+
+    private void assertPartIsReadAndTheRestIsNot() throws IOException {
+        assertTrue(volume.canRead("a", 0, 1000));
+        IOException lost = assertThrows(IOException.class, () -> volume.read("a"));
+        assertTrue(lost.getMessage().contains("lost: no copy was found"), lost::getMessage);
+    }
+
+    @Test
+    void theChunksThatAreFoundAreReadAndTheOthersStayKnown() throws IOException {
+        loseAPart();
+        assertPartIsReadAndTheRestIsNot();
+        long lost = volume.damagedChunks();
+        List<DamagedPlace> places = places();
+        assertEquals(1, volume.damage().files().size());
+        assertTrue(volume.scrub().isClean(), "known damage is not new damage");
+        assertEquals(lost, volume.damagedChunks(), "a scrub does not take the lost ones for sound");
+        assertEquals(places, places());
+        assertEquals(List.of(), VolumeChecker.check(volume.volume));
+        HealReport again = volume.heal();
+        assertEquals(0, again.healedChunks(), again::toString);
+        volume.reopen();
+        assertPartIsReadAndTheRestIsNot();
+        assertEquals(lost, volume.damagedChunks());
+        assertEquals(1, volume.damage().files().size());
+
+        long unique = volume.volume.statistics().uniqueBytes();
+        volume.write("b", volume.contents.get("a"));
+        assertTrue(volume.volume.statistics().uniqueBytes() > unique, "a lost chunk is no duplicate");
+        HealReport whole = volume.heal();
+        assertEquals(List.of(), whole.unhealed());
+        volume.assertWhole();
+        volume.reopen();
+        volume.assertWhole();
+    }
+
+    private List<DamagedPlace> places() throws IOException {
+        return volume.volume.context().metadata().damage().places();
+    }
+
+    @Test
+    void aCollectionKeepsThemListedAndForgetsThoseWithoutFiles() throws IOException {
+        storeBesideGarbage();
+        loseAPart();
+        volume.remove("part");
+        volume.remove("whole");
+        CollectionReport report = GarbageTrial.collect(volume.volume, 0);
+        assertTrue(report.rewritten() > 0, report::toString);
+        assertPartIsReadAndTheRestIsNot();
+        assertTrue(volume.damagedChunks() > 0);
+        assertEquals(List.of(), VolumeChecker.check(volume.volume));
+        assertTrue(volume.scrub().isClean());
+        volume.write("b", volume.contents.get("a"));
+        volume.heal();
+        volume.assertWhole();
+    }
+
+    @Test
+    void withTheirFilesTheyGo() throws IOException {
+        loseAPart();
+        volume.remove("a");
+        GarbageTrial.collect(volume.volume, 0);
+        assertEquals(0, volume.damagedChunks());
+        volume.assertWhole();
+        assertEquals(List.of(), formerContainers(), "nothing keeps the old place");
+    }
+
+    private List<Long> formerContainers() throws IOException {
+        List<Long> found = new ArrayList<>();
+        volume.volume.context().metadata().damage().former().forEach((container, place) -> found.add(container));
+        return found;
+    }
+
+    /** A cable that was bad gave wrong bytes, and all are there again afterwards. */
+    @Test
+    void bytesThatAreRightLaterInTheOldPlaceHealThem() throws IOException {
+        volume.store("a", HealVolume.MIB);
+        volume.close();
+        Path pack = volume.packs().get(0);
+        byte[] right = Files.readAllBytes(pack);
+        damage();
+        volume.open();
+        volume.scrub();
+        volume.writeBegin("a", PART, "part");
+        volume.heal();
+        assertPartIsReadAndTheRestIsNot();
+        GarbageTrial.collect(volume.volume, 0);
+        assertTrue(Files.exists(pack), "a collection leaves the old place");
+        volume.close();
+        Files.write(pack, right);
+        volume.open();
+        HealReport report = volume.heal();
+        assertTrue(report.fromFrame() > 0, report::toString);
+        volume.assertWhole();
+        assertEquals(List.of(), formerContainers());
+        GarbageTrial.collect(volume.volume, 0);
+        assertFalse(Files.exists(pack), "nothing needs the old place any more");
+        volume.assertWhole();
+    }
+
+    @Test
+    void damageThatACollectionFindsIsToldAndHealed() throws Exception {
+        storeBesideGarbage();
+        volume.close();
+        damage();
+        volume.open();
+        var told = new LinkedBlockingQueue<DamageFound>();
+        volume.volume.maintenance().damage().listen(new NewDamageListener() {
+            @Override
+            public void found(DamageFound damage) {
+                told.add(damage);
+            }
+
+            @Override
+            public void gone() {}
+        });
+        volume.volume.maintenance().heal().setDelays(0, 0);
+        volume.remove("whole");
+        CollectionReport report = GarbageTrial.collect(volume.volume, 0);
+        assertEquals(1, report.keptContainers(), report::toString);
+        DamageFound found = told.poll(60, TimeUnit.SECONDS);
+        assertEquals(How.COLLECTION, found.note().how(), found::toString);
+        assertTrue(found.place().matches("frame \\d+ of container 1"), found::place);
+        assertTrue(found.paths().contains("/a"), found::toString);
+        volume.write("c", volume.contents.get("a"));
+        while (volume.damagedChunks() > 0) {
+            Thread.sleep(10);
+        }
+        volume.assertWhole();
+    }
+}

@@ -1,0 +1,30 @@
+package org.opendedup.sar.sdfs.fuse;
+
+/**
+ * The kinds of requests that a mount lets the kernel send. Each kind that is off costs a feature and saves requests.
+ * Only the kernel binding obeys.
+ *
+ * @param flushes whether each close(2) of a file asks for the failures of accepted writes
+ * @param accessLists whether access lists are read, set and checked
+ * @param extendedAttributes whether extended attributes can be read, set and listed; access lists are some of them
+ */
+public record KernelRequests(boolean flushes, boolean accessLists, boolean extendedAttributes) {
+    public static final KernelRequests ALL = new KernelRequests(true, true, true);
+
+    public KernelRequests withFlushes(boolean value) {
+        return new KernelRequests(value, accessLists, extendedAttributes);
+    }
+
+    public KernelRequests withAccessLists(boolean value) {
+        return new KernelRequests(flushes, value, extendedAttributes);
+    }
+
+    public KernelRequests withExtendedAttributes(boolean value) {
+        return new KernelRequests(flushes, accessLists, value);
+    }
+
+    /** Returns whether the kernel checks access lists: it reads them as extended attributes. */
+    public boolean enforceAccessLists() {
+        return accessLists && extendedAttributes;
+    }
+}

@@ -1,0 +1,21 @@
+package org.opendedup.sar.sdfs.heal;
+
+import java.io.IOException;
+import org.opendedup.sar.heal.HealProgress;
+import org.opendedup.sar.heal.HealReport;
+
+/** What heals a volume; {@link org.opendedup.sar.volume.VolumeHeal} does it. */
+public interface HealSource {
+    /**
+     * Heals all damaged chunks for which the right bytes can be found.
+     *
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it
+     */
+    HealReport run(HealProgress progress) throws IOException;
+
+    /** Returns the number of chunks healed since the volume was mounted, also by passes that nobody asked for. */
+    long healedChunks();
+
+    /** Returns the number of chunks that are known to be damaged and not healed. */
+    long unhealedChunks();
+}

@@ -1,0 +1,73 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** All of a volume on one disk that answers no request for a while, and then all of them. */
+@Timeout(300)
+class HangingDiskTest {
+    private static final int BYTES = 2 << 20;
+    private static final String HANG = "delay_ms 600000";
+    private static final String GO_ON = "delay_ms 0";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aDiskThatHangsDelaysSyncsAndLosesNothing() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (SlowDisk disk = SlowDisk.withoutJournal(folder);
+                MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
+            volume.mount();
+            Path safe = volume.mountPoint().resolve("safe");
+            Bytes.writeAndSync(safe, Bytes.random(1, BYTES));
+            Path late = volume.mountPoint().resolve("late");
+            disk.order(HANG);
+            try {
+                Future<?> sync = threads.submit(() -> {
+                    Bytes.writeAndSync(late, Bytes.random(2, BYTES));
+                    return null;
+                });
+                // Nothing of it can be on the disk: an answer now would be a lie.
+                assertThrows(TimeoutException.class, () -> sync.get(3, TimeUnit.SECONDS));
+                assertArrayEquals(Bytes.random(1, BYTES), Files.readAllBytes(safe));
+                Commands.Result status = assertTimeoutPreemptively(Duration.ofMinutes(1), () -> cli(volume, "status"));
+                assertFalse(status.output().isBlank());
+                assertFalse(sync.isDone(), "the sync was answered while the disk hung");
+
+                disk.order(GO_ON);
+                sync.get(1, TimeUnit.MINUTES);
+            } finally {
+                disk.order(GO_ON);
+            }
+            assertEquals(0, cli(volume, "status").exitCode(), () -> "not well after the disk came back");
+            volume.remount();
+            assertArrayEquals(Bytes.random(1, BYTES), Files.readAllBytes(safe));
+            assertArrayEquals(Bytes.random(2, BYTES), Files.readAllBytes(late));
+            volume.unmount();
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static Commands.Result cli(MountedVolume volume, String command) throws IOException {
+        return volume.script("sdfscli", List.of(volume.name(), command));
+    }
+}
