@@ -23,13 +23,18 @@ public final class ChunkDirectory {
     }
 
     private final FrameTable table;
+    /** Number of slots; more than the frames have while frames wait to be written. */
+    private final int slots;
+
     private final int @Nullable [] lengths;
     private final int @Nullable [] prefixes;
     private final BitSet lost;
 
-    private ChunkDirectory(FrameTable table, int @Nullable [] lengths, int @Nullable [] prefixes, BitSet lost) {
+    private ChunkDirectory(
+            FrameTable table, int slots, int @Nullable [] lengths, int @Nullable [] prefixes, BitSet lost) {
         this.lost = lost;
         this.table = table;
+        this.slots = slots;
         this.lengths = lengths;
         this.prefixes = prefixes;
     }
@@ -45,7 +50,7 @@ public final class ChunkDirectory {
             lost.set(slot, found.isLost(slot));
             prefixes[slot] = found.fingerprintPrefix(slot);
         }
-        return new ChunkDirectory(found.table(), lengths, prefixes, lost);
+        return new ChunkDirectory(found.table(), slots, lengths, prefixes, lost);
     }
 
     public static ChunkDirectory of(SealedContainer directory) {
@@ -58,21 +63,29 @@ public final class ChunkDirectory {
             lost.set(slot, directory.isLost(slot));
             prefixes[slot] = Fingerprints.fingerprintPrefix(directory.fingerprints(), slot * Fingerprints.BYTES);
         }
-        return new ChunkDirectory(directory.frameTable(), lengths, prefixes, lost);
+        return new ChunkDirectory(directory.frameTable(), slots, lengths, prefixes, lost);
     }
 
-    /** Returns the directory of a container that is being written: only its frames are known. */
-    public static ChunkDirectory of(FrameTable table) {
-        return new ChunkDirectory(table, null, null, new BitSet());
+    /**
+     * Returns the directory of a container of which only the frames are known, as of one that is being written.
+     *
+     * @param slots number of its chunks, with those of frames that wait to be written
+     */
+    public static ChunkDirectory of(FrameTable table, int slots) {
+        return new ChunkDirectory(table, Math.max(slots, table.slots()), null, null, new BitSet());
     }
 
     FrameTable table() {
         return table;
     }
 
+    int slots() {
+        return slots;
+    }
+
     /** Returns whether the container has a chunk in a slot, as far as is known. */
     boolean has(int slot) {
-        return slot < table.slots() && (lengths == null || lengths[slot] > 0);
+        return slot < slots && (lengths == null || lengths[slot] > 0);
     }
 
     /** Returns whether a slot's chunk is listed without its bytes. */

@@ -107,7 +107,7 @@ final class ReferenceCheck {
             throws IOException {
         int all = Math.max(slots, counts == null ? 0 : counts.slots());
         if (counts == null && directory != null) {
-            all = Math.max(all, directory.table().slots());
+            all = Math.max(all, directory.slots());
         }
         ChunkDirectory known = directory;
         corrections.counts(container, counts, references, continuations, all, known == null ? null : known::length);
@@ -173,8 +173,7 @@ final class ReferenceCheck {
         int slot = reader.slot();
         String chunk = "chunk " + container + ":" + slot;
         if (!directory.has(slot)) {
-            return chunk + " is referred to and not in its container, which has "
-                    + directory.table().slots() + " chunks";
+            return chunk + " is referred to and not in its container, which has " + directory.slots() + " chunks";
         }
         if (!directory.mayBegin(slot, reader.prefix())) {
             return chunk + " has another fingerprint than files that refer to it expect: it is not their content";

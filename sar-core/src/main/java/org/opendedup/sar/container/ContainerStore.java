@@ -350,6 +350,15 @@ public final class ContainerStore implements Closeable {
         return located(container).table();
     }
 
+    /**
+     * Returns the number of chunks of a container that is being written, with those of frames that are not in its file
+     * yet; 0 if it accepts no more chunks: its frame table has all of them.
+     */
+    public int appendedChunks(long container) {
+        OpenContainer unsealed = open.get(container);
+        return unsealed == null ? 0 : unsealed.slots();
+    }
+
     /** As {@link #frameTable}, with the place in the pack. */
     public LocatedTable located(long container) throws IOException {
         return reads.located(container);

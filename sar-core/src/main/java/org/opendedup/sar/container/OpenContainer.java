@@ -411,6 +411,11 @@ final class OpenContainer implements PackMember {
         pack.drain();
     }
 
+    /** Returns the number of slots that were assigned and whose chunks are not lost, in frames written or waiting. */
+    int slots() {
+        return frames.slots();
+    }
+
     /** Returns whether a slot was assigned and its chunk can no longer be stored. */
     boolean isLost(int slot) {
         return frames.isLost(slot);

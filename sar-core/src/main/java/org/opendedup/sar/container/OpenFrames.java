@@ -422,6 +422,11 @@ final class OpenFrames {
         });
     }
 
+    /** See {@link OpenContainer#slots}. */
+    int slots() {
+        return locked(() -> state.isFailed() ? firstLostSlot() : queue.nextSlot());
+    }
+
     /** See {@link OpenContainer#isLost}. */
     boolean isLost(int slot) {
         return locked(() -> state.isFailed() && slot >= firstLostSlot() && slot < queue.nextSlot());

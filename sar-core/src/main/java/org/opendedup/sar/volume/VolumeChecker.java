@@ -92,7 +92,9 @@ public final class VolumeChecker {
                 log.debug("only the frame table of container {} is compared", container, e);
             }
         }
-        return ChunkDirectory.of(containers.frameTable(container));
+        // Before the table: a container that is sealed in between has all chunks there.
+        int appended = containers.appendedChunks(container);
+        return ChunkDirectory.of(containers.frameTable(container), appended);
     }
 
     private void report(String problem) {

@@ -18,10 +18,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -121,6 +123,45 @@ final class ContainerStoreTest {
         // The listener was notified of all of them when the store was closed.
         assertEquals(tables.keySet(), fixture.frameTables.keySet());
         tables.forEach((container, table) -> assertArrayEquals(table, fixture.frameTables.get(container)));
+    }
+
+    @Test
+    void chunksOfFramesThatWaitForAWorkerAreCounted() throws IOException {
+        try (ContainerStore store = fixture.open(new CrashDirectory(seed))) {
+            CountDownLatch busy = new CountDownLatch(1);
+            for (int worker = 0; worker < StoreFixture.WORKERS; worker++) {
+                fixture.workers.execute(() -> awaitQuietly(busy));
+            }
+            appendSome(store, 1, 20, 2000);
+            Map<Long, Integer> appended = chunks.byId.keySet().stream()
+                    .collect(Collectors.groupingBy(ChunkId::container, Collectors.summingInt(id -> 1)));
+            assertTrue(appended.keySet().stream().anyMatch(container -> !store.isSealed(container)));
+            appended.forEach((container, count) -> {
+                if (!store.isSealed(container)) {
+                    assertEquals(count, store.appendedChunks(container));
+                }
+            });
+            long written = 0;
+            for (long container : appended.keySet()) {
+                written += store.frameTable(container).slots();
+            }
+            assertTrue(written < chunks.byId.size(), "no frame waits: this shows nothing");
+            busy.countDown();
+            fixture.sealAll(store);
+            for (long container : appended.keySet()) {
+                assertEquals(0, store.appendedChunks(container));
+                assertEquals(
+                        appended.get(container), store.frameTable(container).slots());
+            }
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test

@@ -19,9 +19,11 @@ import org.opendedup.sar.io.Directory;
  * directory, and does what a volume's commits do.
  */
 public final class StoreFixture implements AutoCloseable {
+    static final int WORKERS = 2;
+
     final AtomicLong lastId = new AtomicLong();
     final Map<Long, byte[]> frameTables = new ConcurrentHashMap<>();
-    final ExecutorService workers = Executors.newFixedThreadPool(2);
+    final ExecutorService workers = Executors.newFixedThreadPool(WORKERS);
     /** Salt of each new container. */
     long salt = 0x0123456789abcdefL;
 
