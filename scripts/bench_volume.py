@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent
+# The folder of the commands that are measured: of this clone, or of an installation (scripts/bench --installed).
+COMMANDS = Path(os.environ.get("SDFS_BENCH_COMMANDS", SCRIPTS))
 
 
 def run(*words, env=None):
@@ -45,7 +47,7 @@ class Volume:
     def script(self, name, *words):
         # Through a file: the daemon that mount.sdfs starts may keep a pipe open.
         with open(self.folder / "output", "w+") as output:
-            done = subprocess.run([SCRIPTS / name, *map(str, words)], env=self.env, text=True, stdout=output,
+            done = subprocess.run([COMMANDS / name, *map(str, words)], env=self.env, text=True, stdout=output,
                                   stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
             output.seek(0)
             text = output.read()
@@ -60,6 +62,7 @@ class Volume:
         os.listdir(self.mount_point)
         seconds = time.monotonic() - begin
         self.pid = self.figures("info")["pid"]
+        say_java(self.pid)
         return seconds
 
     def figures(self, command="stats"):
@@ -99,6 +102,20 @@ class Volume:
                 os.kill(self.pid, signal.SIGKILL)
             self.await_end()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+_said = set()
+
+
+def say_java(pid):
+    """Names the program and the Java that serve a volume, once each."""
+    words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    java = os.readlink(f"/proc/{pid}/exe")
+    learned = any(word.startswith((b"-XX:AOTCache=", b"-XX:SharedArchiveFile=")) for word in words)
+    text = f"Served by {COMMANDS / 'mount.sdfs'} with {java}{' and what it learned' if learned else ''}."
+    if text not in _said:
+        _said.add(text)
+        say(text)
 
 
 def drop_kernel_caches():

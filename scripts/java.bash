@@ -72,7 +72,8 @@ run_java() {
   java="$(find_java)" || die "there is no java; install a JDK or JRE of release 17 or later, or set JAVA_HOME"
   feature="$(java_feature "$java")"
   ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
-  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${command_heap:-256m}")
+  # Without classes for newer releases, as in the daemon (DaemonJvm): those of zstd-jni may call RocksDB's zstd.
+  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${command_heap:-256m}" -Djdk.util.jar.enableMultiRelease=false)
   # The daemon inherits these two.
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
   # Archives, which scripts/install makes: a mount takes a quarter less time. Another JVM ignores them; it must not report that.

@@ -2,6 +2,7 @@ package org.opendedup.sar.mounted;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.file.Path;
 import jnr.ffi.LastError;
 import jnr.ffi.LibraryLoader;
@@ -96,7 +97,9 @@ final class Syscalls implements Closeable {
         Pointer offsets = jnr.ffi.Memory.allocateDirect(RUNTIME, 16);
         offsets.putLong(0, from);
         offsets.putLong(8, to);
-        return result(LIBC.copy_file_range(fd, offsets, target.fd, offsets.slice(8), length, 0));
+        long copied = result(LIBC.copy_file_range(fd, offsets, target.fd, offsets.slice(8), length, 0));
+        Reference.reachabilityFence(offsets);
+        return copied;
     }
 
     @Override

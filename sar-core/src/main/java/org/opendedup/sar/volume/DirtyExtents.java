@@ -15,7 +15,7 @@ import org.opendedup.sar.ingest.ByteRun;
  * guarded by the file's {@link Node}.
  */
 final class DirtyExtents {
-    /** Bytes {@code offset} to {@code offset + length} of the file, in {@code data[0 .. length)}. */
+    /** Bytes {@code offset} to {@code offset + length} of the file, in {@code data} from {@link #place} on. */
     private static final class Extent {
         final long offset;
         /** Whether its bytes replace stored ones, and so take no additional capacity. */
@@ -37,6 +37,16 @@ final class DirtyExtents {
 
         long end() {
             return offset + length;
+        }
+
+        /** Returns where the byte at an offset in the file is in {@code data}. */
+        int place(long at) {
+            return DirtyBudget.room(data) + (int) (at - offset);
+        }
+
+        /** Returns the number of bytes of the file that {@code data} has room for. */
+        int room() {
+            return data.length - DirtyBudget.room(data);
         }
     }
 
@@ -115,7 +125,7 @@ final class DirtyExtents {
             Extent before = floor == null ? null : floor.getValue();
             if (before != null && at < before.end()) {
                 int length = (int) Math.min(source.remaining(), before.end() - at);
-                source.get(before.data, (int) (at - before.offset), length);
+                source.get(before.data, before.place(at), length);
                 at += length;
             } else {
                 at += extend(before, at, source, stored);
@@ -145,7 +155,7 @@ final class DirtyExtents {
             extent = new Extent(at, replaces, budget.buffer(room));
             extents.put(at, extent);
         }
-        source.get(extent.data, extent.length, room);
+        source.get(extent.data, extent.place(extent.end()), room);
         extent.length += room;
         bytes += room;
         taken += extent.taken(room);
@@ -153,11 +163,11 @@ final class DirtyExtents {
     }
 
     private void ensureCapacity(Extent extent, int capacity) {
-        if (extent.data.length >= capacity) {
+        if (extent.room() >= capacity) {
             return;
         }
         byte[] larger = budget.buffer(capacity);
-        System.arraycopy(extent.data, 0, larger, 0, extent.length);
+        System.arraycopy(extent.data, extent.place(extent.offset), larger, DirtyBudget.room(larger), extent.length);
         budget.release(extent.data);
         extent.data = larger;
     }
@@ -171,8 +181,7 @@ final class DirtyExtents {
         for (Extent extent : endingBehind(offset).headMap(end, false).values()) {
             long from = Math.max(offset, extent.offset);
             long to = Math.min(end, extent.end());
-            target.put(target.position() + (int) (from - offset), extent.data, (int) (from - extent.offset), (int)
-                    (to - from));
+            target.put(target.position() + (int) (from - offset), extent.data, extent.place(from), (int) (to - from));
         }
     }
 
@@ -244,7 +253,7 @@ final class DirtyExtents {
         int skip = (int) (offset - extent.offset);
         int length = extent.length - skip;
         Extent copy = new Extent(offset, extent.replaces, budget.buffer(length));
-        System.arraycopy(extent.data, skip, copy.data, 0, length);
+        System.arraycopy(extent.data, extent.place(offset), copy.data, copy.place(offset), length);
         copy.length = length;
         bytes += length;
         taken += copy.taken(length);
@@ -256,7 +265,7 @@ final class DirtyExtents {
         for (Extent extent : overlapping(from, to)) {
             int first = (int) Math.max(0, from - extent.offset);
             int end = (int) Math.min(extent.length, to - extent.offset);
-            Arrays.fill(extent.data, first, end, (byte) 0);
+            Arrays.fill(extent.data, extent.place(extent.offset + first), extent.place(extent.offset + end), (byte) 0);
             unlogged.add(extent.offset + first, extent.offset + end);
         }
     }
@@ -379,7 +388,7 @@ final class DirtyExtents {
                 int length = (int) (Math.min(end, next == null ? Long.MAX_VALUE : next) - at);
                 write(
                         at,
-                        ByteBuffer.wrap(extent.data, (int) (at - extent.offset), length),
+                        ByteBuffer.wrap(extent.data, extent.place(at), length),
                         extent.replaces ? StoredRanges.ALL : StoredRanges.NONE);
                 at += length;
             }
@@ -415,6 +424,30 @@ final class DirtyExtents {
         }
 
         @Override
+        public Piece piece(long from) {
+            for (Extent extent : extents) {
+                if (from < extent.end()) {
+                    return new Piece(
+                            extent.data,
+                            extent.place(from),
+                            extent.place(extent.end()),
+                            from == extent.offset ? DirtyBudget.room(extent.data) : 0);
+                }
+            }
+            throw new IndexOutOfBoundsException(from + " is not before " + end());
+        }
+
+        @Override
+        public boolean hasRoom() {
+            for (Extent extent : extents.subList(0, extents.size() - 1)) {
+                if (DirtyBudget.room(extent.data) == 0) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        @Override
         public void copy(long from, byte[] target, int at, int length) {
             overlay(from, length, ByteBuffer.wrap(target, at, length));
         }
@@ -426,9 +459,8 @@ final class DirtyExtents {
                 long from = Math.max(offset, extent.offset);
                 long to = Math.min(end, extent.end());
                 if (from < to) {
-                    target.put(
-                            target.position() + (int) (from - offset), extent.data, (int) (from - extent.offset), (int)
-                                    (to - from));
+                    target.put(target.position() + (int) (from - offset), extent.data, extent.place(from), (int)
+                            (to - from));
                 }
             }
         }

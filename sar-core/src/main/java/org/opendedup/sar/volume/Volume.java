@@ -337,7 +337,7 @@ public final class Volume implements Closeable {
      * Makes the file's dirty bytes part of the next commit: the first part of {@link #sync(OpenFile)}. {@link #commit}
      * and {@link #flush} are the other parts.
      */
-    public void store(OpenFile file) throws IOException {
+    public void secure(OpenFile file) throws IOException {
         files.store(file);
     }
 
@@ -348,7 +348,7 @@ public final class Volume implements Closeable {
     }
 
     /** Makes the bytes of all files part of the next {@link #commit}. Throws as {@link #sync()} does. */
-    public void storeAll() throws IOException {
+    public void secureAll() throws IOException {
         committer.secureAll();
     }
 

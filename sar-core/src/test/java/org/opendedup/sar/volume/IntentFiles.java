@@ -91,7 +91,7 @@ final class IntentFiles {
 
     /** Makes everything durable, as fsync of a folder does. */
     void syncAll() throws IOException {
-        volume.storeAll();
+        volume.secureAll();
         volume.commit();
         states.keySet().forEach(this::durable);
     }

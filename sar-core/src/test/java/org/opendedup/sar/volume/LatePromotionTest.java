@@ -175,7 +175,7 @@ class LatePromotionTest {
         for (int at = 0; at < length; at += pieceBytes) {
             volume.write(file, at, ByteBuffer.wrap(data, from + at, Math.min(pieceBytes, length - at)));
         }
-        volume.store(file);
+        volume.secure(file);
         volume.close(file);
         return inode;
     }

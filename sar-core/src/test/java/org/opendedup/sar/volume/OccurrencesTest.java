@@ -116,7 +116,7 @@ class OccurrencesTest {
     }
 
     private void checkCounts() throws IOException {
-        volume.storeAll();
+        volume.secureAll();
         MetadataStore metadata = volume.context().metadata();
         Map<Long, Integer> exact = recount(metadata, false);
         Map<Long, Integer> begun = recount(metadata, true);

@@ -290,7 +290,7 @@ class ShortageTest {
                 }
             };
             volume.write(file, 0, ByteBuffer.wrap(random(1, 100_000)));
-            volume.store(file);
+            volume.secure(file);
             stored.countDown();
             while (containers.refusedAppends() == 0) {
                 Thread.sleep(10);

@@ -285,7 +285,7 @@ public final class FuseFileSystem implements FuseOperations {
     @Override
     public void store(long handle) throws IOException {
         try {
-            volume.store(openFiles.get(handle));
+            volume.secure(openFiles.get(handle));
         } catch (IOException | RuntimeException e) {
             failures.note(Kind.SYNC, e);
             throw e;
@@ -295,7 +295,7 @@ public final class FuseFileSystem implements FuseOperations {
     @Override
     public void storeAll() throws IOException {
         try {
-            volume.storeAll();
+            volume.secureAll();
         } catch (IOException | RuntimeException e) {
             failures.note(Kind.SYNC, e);
             throw e;

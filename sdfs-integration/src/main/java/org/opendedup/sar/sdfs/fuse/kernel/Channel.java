@@ -8,6 +8,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.WRITE_IN_BYTES;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.opendedup.sar.sdfs.fuse.Errno;
@@ -96,6 +97,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             libc.functions().close(clone);
             throw failure;
         }
+        Reference.reachabilityFence(argument);
         return new Channel(libc, clone, lateAnswers);
     }
 

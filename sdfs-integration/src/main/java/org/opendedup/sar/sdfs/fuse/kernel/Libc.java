@@ -55,7 +55,10 @@ class Libc {
         return runtime.getLastError();
     }
 
-    /** Returns the address of the first byte of a direct buffer. */
+    /**
+     * Returns the address of the first byte of a direct buffer. The caller sees to it that the buffer stays reachable
+     * while the address is used: a local variable that is not used any more does not keep it.
+     */
     long address(ByteBuffer direct) {
         return Pointer.wrap(runtime, direct).address();
     }

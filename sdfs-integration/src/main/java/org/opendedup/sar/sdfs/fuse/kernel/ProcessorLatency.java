@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -66,6 +67,7 @@ final class ProcessorLatency implements Closeable {
             libc.functions().close(fd);
             throw failure;
         }
+        Reference.reachabilityFence(zero);
         return fd;
     }
 

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -45,5 +46,6 @@ record Processors(BitSet possible, BitSet online) {
                 .order(ByteOrder.nativeOrder());
         mask.putLong(processor / Long.SIZE * Long.BYTES, 1L << processor);
         libc.functions().sched_setaffinity(0, mask.capacity(), libc.address(mask));
+        Reference.reachabilityFence(mask);
     }
 }

@@ -30,6 +30,12 @@ class DaemonJvmTest {
         assertTrue(command(25, "").contains("--sun-misc-unsafe-memory-access=allow"));
     }
 
+    /** Else zstd-jni may call the zstd of RocksDB from release 22 on. */
+    @Test
+    void givesEveryReleaseTheSameClasses() {
+        assertTrue(command(25, "").contains("-Djdk.util.jar.enableMultiRelease=false"));
+    }
+
     @Test
     void putsTheUsersOptionsLastSoThatTheyOverrule() {
         List<String> command = command(17, " -Xmx1g  -Da=b ");

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,7 +47,10 @@ final class RingClients implements AutoCloseable {
         start(file, Libc.O_RDONLY | O_DIRECT, processor, fd -> {
             ByteBuffer memory = ByteBuffer.allocateDirect(2 * BYTES);
             ByteBuffer aligned = memory.alignedSlice(BYTES);
-            return libc.functions().read(fd, libc.address(aligned), BYTES);
+            long read = libc.functions().read(fd, libc.address(aligned), BYTES);
+            // Otherwise the kernel would write to memory that was freed meanwhile: the call may take a minute.
+            Reference.reachabilityFence(aligned);
+            return read;
         });
     }
 
@@ -55,6 +59,7 @@ final class RingClients implements AutoCloseable {
         start(file, Libc.O_RDWR, processor, fd -> {
             ByteBuffer memory = ByteBuffer.allocateDirect(BYTES);
             long written = libc.functions().write(fd, libc.address(memory), BYTES);
+            Reference.reachabilityFence(memory);
             return written == BYTES ? seek.lseek(fd, 0, SEEK_HOLE) : written;
         });
     }
