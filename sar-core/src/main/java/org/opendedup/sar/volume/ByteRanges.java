@@ -52,6 +52,10 @@ final class ByteRanges {
         bytes += end - start;
     }
 
+    void addAll(List<Range> ranges) {
+        ranges.forEach(range -> add(range.from(), range.to()));
+    }
+
     /** Removes bytes {@code from} to {@code to} (exclusive); returns whether any of them was in the set. */
     boolean remove(long from, long to) {
         boolean any = false;
@@ -79,6 +83,24 @@ final class ByteRanges {
     void clear() {
         ends.clear();
         bytes = 0;
+    }
+
+    /** Returns those bytes of the set that are within a range, in ascending order. */
+    List<Range> within(long from, long to) {
+        List<Range> found = new ArrayList<>();
+        Long floor = ends.floorKey(from);
+        for (Map.Entry<Long, Long> range :
+                ends.tailMap(floor == null ? from : floor, true).entrySet()) {
+            if (range.getKey() >= to) {
+                break;
+            }
+            long start = Math.max(from, range.getKey());
+            long end = Math.min(to, range.getValue());
+            if (start < end) {
+                found.add(new Range(start, end));
+            }
+        }
+        return found;
     }
 
     /** Returns the ranges in ascending order, as a copy. */

@@ -118,8 +118,12 @@ final class DirtyExtents {
      * {@link #wanted} returns for the same {@code stored}.
      */
     void write(long offset, ByteBuffer source, StoredRanges stored) {
-        long at = offset;
         unlogged.add(offset, offset + source.remaining());
+        put(offset, source, stored);
+    }
+
+    private void put(long offset, ByteBuffer source, StoredRanges stored) {
+        long at = offset;
         while (source.hasRemaining()) {
             Map.Entry<Long, Extent> floor = extents.floorEntry(at);
             Extent before = floor == null ? null : floor.getValue();
@@ -340,9 +344,12 @@ final class DirtyExtents {
             taken -= extent.taken(extent.length);
         }
         bytes -= runBytes;
-        Run found = new Run(run);
-        unlogged.remove(found.start(), found.end());
-        return found;
+        long start = run.get(0).offset;
+        long end = run.get(run.size() - 1).end();
+        ByteRanges unloggedBefore = new ByteRanges();
+        unloggedBefore.addAll(unlogged.within(start, end));
+        unlogged.remove(start, end);
+        return new Run(run, unloggedBefore);
     }
 
     /**
@@ -370,8 +377,9 @@ final class DirtyExtents {
     }
 
     /**
-     * Puts bytes {@code from} to {@code to} of a run, which could not be stored yet, back. Newer bytes win. Returns the
-     * part of the run's taken capacity that was put back with them, in bytes.
+     * Puts bytes {@code from} to {@code to} of a run, which could not be stored yet, back. Newer bytes win. Those that
+     * the intent log has are not logged again. Returns the part of the run's taken capacity that was put back with
+     * them, in bytes.
      */
     long putBack(Run run, long from, long to) {
         long before = taken;
@@ -386,10 +394,11 @@ final class DirtyExtents {
                 }
                 Long next = extents.higherKey(at);
                 int length = (int) (Math.min(end, next == null ? Long.MAX_VALUE : next) - at);
-                write(
+                put(
                         at,
                         ByteBuffer.wrap(extent.data, extent.place(at), length),
                         extent.replaces ? StoredRanges.ALL : StoredRanges.NONE);
+                unlogged.addAll(run.unloggedBefore.within(at, at + length));
                 at += length;
             }
         }
@@ -399,9 +408,12 @@ final class DirtyExtents {
     /** Contiguous extents that were taken out to be stored. They do not change any more. */
     final class Run implements ByteRun {
         private final List<Extent> extents;
+        /** Those of its bytes that the intent log does not have. */
+        private final ByteRanges unloggedBefore;
 
-        private Run(List<Extent> extents) {
+        private Run(List<Extent> extents, ByteRanges unloggedBefore) {
             this.extents = extents;
+            this.unloggedBefore = unloggedBefore;
         }
 
         /** Returns the capacity in bytes that the bytes from {@code from} to {@code to} have taken. */

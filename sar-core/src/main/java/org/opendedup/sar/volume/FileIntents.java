@@ -1,6 +1,5 @@
 package org.opendedup.sar.volume;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.metadata.IntentRecord;
@@ -58,15 +57,7 @@ final class FileIntents {
 
     /** Returns the bytes of a range that the log has. */
     List<ByteRanges.Range> within(long from, long to) {
-        List<ByteRanges.Range> found = new ArrayList<>();
-        for (ByteRanges.Range range : logged.ranges()) {
-            long start = Math.max(from, range.from());
-            long end = Math.min(to, range.to());
-            if (start < end) {
-                found.add(new ByteRanges.Range(start, end));
-            }
-        }
-        return found;
+        return logged.within(from, to);
     }
 
     /** Takes bytes out of the log, because they are stored or dropped. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
@@ -25,6 +26,9 @@ class DirtyExtentsTest {
     /** For each byte its dirty value, or {@link #ABSENT}. */
     private final int[] expected = new int[BYTES];
 
+    /** The bytes that were written since the intent log got all dirty bytes. */
+    private final boolean[] unlogged = new boolean[BYTES];
+
     private static final int ABSENT = -1;
 
     DirtyExtentsTest() {
@@ -40,24 +44,33 @@ class DirtyExtentsTest {
         extents.write(at, ByteBuffer.wrap(data), stored);
         for (int i = 0; i < data.length; i++) {
             expected[at + i] = data[i] & 0xff;
+            unlogged[at + i] = true;
         }
+    }
+
+    private void log() {
+        extents.unlogged().clear();
+        Arrays.fill(unlogged, false);
     }
 
     private void remove(int from, int to) {
         extents.remove(from, to);
         Arrays.fill(expected, from, to, ABSENT);
+        Arrays.fill(unlogged, from, to, false);
     }
 
     private void zero(int from, int to) {
         extents.zero(from, to);
         for (int at = from; at < to; at++) {
             expected[at] = expected[at] == ABSENT ? ABSENT : 0;
+            unlogged[at] = expected[at] == 0 || unlogged[at];
         }
     }
 
     private void truncate(int size) {
         extents.truncate(size);
         Arrays.fill(expected, size, BYTES, ABSENT);
+        Arrays.fill(unlogged, size, BYTES, false);
     }
 
     /** The pieces have the bytes of the run, and what is written to their rooms changes none of them. */
@@ -93,10 +106,12 @@ class DirtyExtentsTest {
             byte[] bytes = new byte[(int) run.end() - from];
             run.copy(from, bytes, 0, bytes.length);
             checkPieces(run, bytes);
+            boolean[] unloggedBefore = unlogged.clone();
             for (int i = 0; i < bytes.length; i++) {
                 assertEquals(expected[from + i], bytes[i] & 0xff, "byte " + (from + i));
                 stored[from + i] = true;
                 expected[from + i] = ABSENT;
+                unlogged[from + i] = false;
             }
             while (random.nextInt(3) > 0) {
                 write(random);
@@ -107,6 +122,7 @@ class DirtyExtentsTest {
             int to = bytes.length - unfinished;
             for (int i = to; i < bytes.length; i++) {
                 stored[from + i] = false;
+                unlogged[from + i] |= expected[from + i] == ABSENT && unloggedBefore[from + i];
                 expected[from + i] = expected[from + i] == ABSENT ? bytes[i] & 0xff : expected[from + i];
             }
             if (unfinished > 0) {
@@ -134,6 +150,11 @@ class DirtyExtentsTest {
             }
         }
         assertArrayEquals(expected, found);
+        boolean[] foundUnlogged = new boolean[BYTES];
+        for (ByteRanges.Range range : extents.unlogged().ranges()) {
+            Arrays.fill(foundUnlogged, (int) range.from(), (int) range.to(), true);
+        }
+        assertArrayEquals(unlogged, foundUnlogged);
         assertEquals(count, extents.bytes());
         assertEquals(count == 0, extents.isEmpty());
         assertEquals(extents.takenBytes(), capacity.takenBytes());
@@ -162,11 +183,12 @@ class DirtyExtentsTest {
         for (int step = 0; step < STEPS; step++) {
             int from = random.nextInt(BYTES);
             int to = random.nextInt(from, BYTES);
-            switch (random.nextInt(12)) {
+            switch (random.nextInt(13)) {
                 case 0 -> remove(from, to);
                 case 1 -> zero(from, to);
                 case 2 -> truncate(from);
                 case 3, 4 -> storeAll(random);
+                case 5 -> log();
                 default -> write(random);
             }
             checkLooks(random);
@@ -186,5 +208,20 @@ class DirtyExtentsTest {
         assertNotNull(run);
         assertEquals(10, run.start());
         assertEquals(110, run.end());
+    }
+
+    /** Neither bytes that the intent log has nor those that were overwritten since need to be logged again. */
+    @Test
+    void whatIsPutBackIsInTheLogIfItWas() {
+        extents.write(0, ByteBuffer.wrap(new byte[100]), StoredRanges.NONE);
+        extents.unlogged().clear();
+        extents.write(50, ByteBuffer.wrap(new byte[10]), StoredRanges.NONE);
+        extents.write(10, ByteBuffer.wrap(new byte[5]), StoredRanges.NONE);
+        DirtyExtents.Run run = extents.takeRun(0, 1, MAX_RUN_BYTES, 0);
+        assertNotNull(run);
+        assertTrue(extents.unlogged().isEmpty());
+        extents.write(55, ByteBuffer.wrap(new byte[20]), StoredRanges.NONE);
+        extents.putBack(run, 20, run.end());
+        assertEquals(List.of(new ByteRanges.Range(50, 75)), extents.unlogged().ranges());
     }
 }

@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -125,6 +126,16 @@ class LostWritesTest {
         reads(() -> new CorruptionException("a recipe", 0, "a page", "nothing of use"));
     }
 
+    /** From now on the counts cannot be read, which a run needs that is stored. */
+    private void failCounts() {
+        stores.hook = call -> {
+            if (call.what().equals("get") && call.file().equals("COUNT")) {
+                throw new IOException("Input/output error");
+            }
+            return call.proceed();
+        };
+    }
+
     private void storeInTheBackground() {
         volume.context().writer().storeEverythingLogging();
     }
@@ -164,6 +175,42 @@ class LostWritesTest {
         assertArrayEquals(few, Arrays.copyOfRange(read(BYTES + 100), BYTES, BYTES + 100));
         volume.sync();
         assertArrayEquals(few, Arrays.copyOfRange(read(BYTES + 100), BYTES, BYTES + 100));
+    }
+
+    /** Bytes that the intent log has are durable, whether or not an attempt to store them failed since. */
+    @Test
+    void acknowledgedBytesThatWaitAreNeitherLoggedAgainNorReportedAsLost() throws IOException {
+        volume.sync();
+        volume.close();
+        volume = Volume.open(config, all, Verification.CHECKSUMS);
+        inode = volume.lookup(Inode.ROOT, NAME).inode();
+        byte[] few = new byte[100];
+        new Random(3).nextBytes(few);
+        write(BYTES, few);
+        fsync();
+        long logged = volume.context().writer().intents().bytes();
+        failCounts();
+        storeInTheBackground();
+        assertTrue(volume.context().dirtyBudget().usedBytes() > 0, "control: the bytes could be stored");
+        assertEquals(0, waitingBytes());
+        reads(null);
+        fsync();
+        assertEquals(logged, volume.context().writer().intents().bytes());
+        write(BYTES + 50, few);
+        failCounts();
+        storeInTheBackground();
+        assertEquals(few.length, waitingBytes(), "those that no sync acknowledged");
+        reads(null);
+        fsync();
+        assertEquals(0, waitingBytes());
+        failCounts();
+        IOException failed = assertThrows(IOException.class, volume::close);
+        assertFalse(failed instanceof UnsavedChangesException, failed::toString);
+        reads(null);
+        volume = Volume.open(config, all, Verification.CHECKSUMS);
+        inode = volume.lookup(Inode.ROOT, NAME).inode();
+        assertArrayEquals(few, Arrays.copyOfRange(read(BYTES + 150), BYTES + 50, BYTES + 150));
+        volume.sync();
     }
 
     @Test
