@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.IntentRecords;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipeStore;
@@ -169,9 +170,13 @@ final class IntentLog {
     }
 
     /** Throws if bytes of a file are unknown, because a record of it cannot be read. */
-    void checkReadable(long inode) throws IOException {
+    void checkReadable(long inode) throws CorruptionException {
         if (!unreadable.isEmpty() && unreadable.contains(inode)) {
-            throw new IOException("inode " + inode + " has bytes in the intent log that cannot be read; see the log");
+            throw new CorruptionException(
+                    "intent log of inode " + inode,
+                    -1,
+                    "records that can be read",
+                    "a damaged or missing one; see the log");
         }
     }
 

@@ -217,8 +217,11 @@ public final class VolumeMaintenance {
      * runs of zeros, and bytes that are still dirty. EISDIR, EINVAL.
      *
      * @return total number of bytes of these references
+     * @throws org.opendedup.sar.common.CorruptionException if newer bytes of the file than those of its recipe are
+     *     damaged
      */
     public long forEachReference(long inode, long size, ReferenceVisitor visitor) throws IOException {
+        context.writer().intents().checkReadable(inode);
         RecipeWalk walk = new RecipeWalk(metadata.recipes());
         return withRegularFile(inode, node -> walk.walk(inode, size, visitor));
     }

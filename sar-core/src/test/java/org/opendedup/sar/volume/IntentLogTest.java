@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.IntentRecord;
@@ -288,6 +289,12 @@ class IntentLogTest {
         open();
         IOException refused = assertThrows(IOException.class, () -> files.read("damaged"));
         assertTrue(refused.getMessage().contains("inode " + inode), refused.getMessage());
+        assertThrows(
+                CorruptionException.class,
+                () -> volume.maintenance().forEachReference(inode, whole.length, (at, chunk, from, length, prefix) -> {
+                    throw new AssertionError("a restore reads older bytes");
+                }),
+                "a restore without the mount, which reports the file as damaged");
         assertArrayEquals(files.content("sound"), files.read("sound"));
         List<String> problems = VolumeChecker.check(volume);
         assertTrue(problems.toString().contains("intent log of inode " + inode), problems::toString);
