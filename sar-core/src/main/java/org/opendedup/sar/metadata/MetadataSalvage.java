@@ -78,6 +78,7 @@ public final class MetadataSalvage {
         SalvagedRecipes recipes =
                 new SalvagedRecipes(target, header.pageBytes(), freeContainer, lost, names.remade(), told);
         recipes.run(names.inodes(), progress);
+        new SalvagedIntents(target, lost, told).run();
         SalvagedCounts counts = new SalvagedCounts(target, header.pageBytes(), freeContainer, lengths);
         counts.run(lost, recipes.pages(), progress);
         try (Batch batch = target.batch()) {
