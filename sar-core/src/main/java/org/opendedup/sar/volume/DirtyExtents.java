@@ -50,6 +50,9 @@ final class DirtyExtents {
         }
     }
 
+    /** Maximum number of ranges whose bytes are logged. */
+    private static final int MAX_UNLOGGED_RANGES = (int) (IntentLog.MAX_FILE_BYTES / FileIntents.RECORD_BYTES);
+
     private final DirtyBudget budget;
     private final Capacity capacity;
     private final TreeMap<Long, Extent> extents = new TreeMap<>();
@@ -120,6 +123,10 @@ final class DirtyExtents {
     void write(long offset, ByteBuffer source, StoredRanges stored) {
         unlogged.add(offset, offset + source.remaining());
         put(offset, source, stored);
+        if (unlogged.count() > Math.max(MAX_UNLOGGED_RANGES, 2 * extents.size())) {
+            // They are too many for the log and take memory that nobody counts: every byte is then one to log.
+            extents.values().forEach(extent -> unlogged.add(extent.offset, extent.end()));
+        }
     }
 
     private void put(long offset, ByteBuffer source, StoredRanges stored) {
@@ -238,30 +245,26 @@ final class DirtyExtents {
             bytes -= extent.length;
             taken -= extent.taken(extent.length);
             if (extent.end() > to) {
-                addTail(extent, to);
+                addCopy(extent, to, extent.end());
             }
             if (extent.offset < from) {
-                extent.length = (int) (from - extent.offset);
-                bytes += extent.length;
-                taken += extent.taken(extent.length);
-                extents.put(extent.offset, extent);
-            } else {
-                budget.release(extent.data);
+                // Not in the old buffer: a removal of every second block would leave the whole of it for each block.
+                addCopy(extent, extent.offset, from);
             }
+            budget.release(extent.data);
         }
         capacity.giveBack(before - taken);
     }
 
-    /** Adds a copy of an extent's bytes at or after {@code offset}. */
-    private void addTail(Extent extent, long offset) {
-        int skip = (int) (offset - extent.offset);
-        int length = extent.length - skip;
-        Extent copy = new Extent(offset, extent.replaces, budget.buffer(length));
-        System.arraycopy(extent.data, extent.place(offset), copy.data, copy.place(offset), length);
+    /** Adds a copy of an extent's bytes {@code from} to {@code to} (exclusive). */
+    private void addCopy(Extent extent, long from, long to) {
+        int length = (int) (to - from);
+        Extent copy = new Extent(from, extent.replaces, budget.buffer(length));
+        System.arraycopy(extent.data, extent.place(from), copy.data, copy.place(from), length);
         copy.length = length;
         bytes += length;
         taken += copy.taken(length);
-        extents.put(offset, copy);
+        extents.put(from, copy);
     }
 
     /** Sets the bytes from {@code from} to {@code to} (exclusive) that are here to zero. */

@@ -224,4 +224,34 @@ class DirtyExtentsTest {
         extents.putBack(run, 20, run.end());
         assertEquals(List.of(new ByteRanges.Range(50, 75)), extents.unlogged().ranges());
     }
+
+    /** As of a file that was just written and of which every second block is punched. */
+    @Test
+    void whatIsLeftOfAnExtentTakesItsOwnMemoryOnly() {
+        int bytes = DirtyBudget.BUFFER_BYTES;
+        int block = 4096;
+        extents.write(0, ByteBuffer.wrap(new byte[bytes]), StoredRanges.NONE);
+        for (int at = 0; at < bytes; at += 2 * block) {
+            extents.remove(at, at + block);
+            long used = budget.usedBytes();
+            assertTrue(used <= 2L * bytes, () -> used + " bytes of memory");
+        }
+        assertEquals(bytes / 2, extents.bytes());
+        assertEquals(bytes / 2, budget.usedBytes());
+    }
+
+    /** Bytes that are in the intent log, and of which every second one is written again. */
+    @Test
+    void thereAreNotMoreRangesToLogThanFitInTheLog() {
+        int most = (int) (IntentLog.MAX_FILE_BYTES / FileIntents.RECORD_BYTES);
+        extents.write(0, ByteBuffer.wrap(new byte[4 * most]), StoredRanges.NONE);
+        extents.unlogged().clear();
+        for (int at = 0; at < 4 * most; at += 2) {
+            extents.write(at, ByteBuffer.wrap(new byte[1]), StoredRanges.NONE);
+            assertTrue(extents.unlogged().count() <= most);
+            assertEquals(
+                    List.of(new ByteRanges.Range(at, at + 1)),
+                    extents.unlogged().within(at, at + 1));
+        }
+    }
 }
