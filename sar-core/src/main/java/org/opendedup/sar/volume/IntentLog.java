@@ -10,6 +10,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.IntentRecords;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +36,7 @@ final class IntentLog {
     private final RecipeStore recipes;
     private final NodeTable nodes;
     private final Lock changes;
+    private final DeviceSpaces devices;
     private final long maxBytes;
     /** Bytes of all records. */
     private final AtomicLong bytes = new AtomicLong();
@@ -43,13 +45,15 @@ final class IntentLog {
 
     /**
      * @param changes the change lock, shared
+     * @param devices admits the records: a write admits only a recipe on the device of the metadata
      * @param maxBytes maximum number of bytes of all records
      */
-    IntentLog(MetadataStore metadata, NodeTable nodes, Lock changes, long maxBytes) {
+    IntentLog(MetadataStore metadata, NodeTable nodes, Lock changes, DeviceSpaces devices, long maxBytes) {
         records = metadata.intents();
         recipes = metadata.recipes();
         this.nodes = nodes;
         this.changes = changes;
+        this.devices = devices;
         this.maxBytes = maxBytes;
     }
 
@@ -62,10 +66,12 @@ final class IntentLog {
      * Puts all dirty bytes of a file that the log does not have into the pending metadata, so that the next commit
      * makes them durable. The caller holds the file's storing lock, so that no bytes of it are on their way.
      *
-     * @return false if they are too many, or if the recipe that they belong to cannot be read: they must be stored
+     * @return false if they are too many, if the device of the metadata has no room for them, or if the recipe that
+     *     they belong to cannot be read: they must be stored
      */
-    boolean add(Node node, Node.Contents contents) {
+    boolean add(Node node, Node.Contents contents) throws IOException {
         List<ByteRanges.Range> ranges;
+        long more;
         synchronized (node) {
             if (contents.dirty.unlogged().isEmpty()) {
                 return true;
@@ -74,8 +80,9 @@ final class IntentLog {
                 return false;
             }
             ranges = contents.dirty.unlogged().ranges();
+            more = recordBytes(contents.dirty.unlogged());
         }
-        if (!canBeStored(node.id, ranges)) {
+        if (!canBeStored(node.id, ranges) || !devices.tryAdmitMetadata(more)) {
             return false;
         }
         changes.lock();
@@ -105,11 +112,15 @@ final class IntentLog {
 
     private boolean fits(Node.Contents contents) {
         ByteRanges unlogged = contents.dirty.unlogged();
-        long more = unlogged.bytes() + (long) FileIntents.RECORD_BYTES * unlogged.count();
+        long more = recordBytes(unlogged);
         FileIntents intents = contents.intents;
         return unlogged.bytes() <= MAX_BYTES_AT_ONCE
                 && more + (intents == null ? 0 : intents.bytes()) <= MAX_FILE_BYTES
                 && more <= maxBytes - bytes.get();
+    }
+
+    private static long recordBytes(ByteRanges unlogged) {
+        return unlogged.bytes() + (long) FileIntents.RECORD_BYTES * unlogged.count();
     }
 
     /**

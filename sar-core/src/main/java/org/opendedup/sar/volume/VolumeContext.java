@@ -201,7 +201,7 @@ final class VolumeContext implements Closeable {
         nodes = new NodeTable(metadata, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
         WriteStop stop = new WriteStop();
-        IntentLog intents = new IntentLog(metadata, nodes, changeLock.readLock(), plan.intentLog());
+        IntentLog intents = new IntentLog(metadata, nodes, changeLock.readLock(), devices, plan.intentLog());
         writer = new FileWriter(ingest, metadata, nodes, capacity, dirtyBudget, storers, devices, stop, intents);
         committer = new Committer(
                 metadata, containers, nodes, writer, devices, stop, changeLock, plan.pendingMetadata() / 2, name);

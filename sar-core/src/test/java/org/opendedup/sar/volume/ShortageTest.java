@@ -175,6 +175,25 @@ class ShortageTest {
      * A volume of 100 GiB on disks with 10 GiB: the space that statfs(2) shows as available is the space that
      * fallocate(2) accepts.
      */
+    /** The space that deletes need is not given to records that only save a sync. */
+    @Test
+    void aSyncStoresWhatTheDeviceOfTheMetadataHasNoRoomToLog() throws IOException {
+        long room = 64 << 10;
+        metadataDevice.usable.set(64 * MIB + room);
+        byte[] many = random(1, 60_000);
+        byte[] few = random(2, 100);
+        try (Volume volume = create()) {
+            long large = make(volume, "large");
+            write(volume, large, many);
+            sync(volume, large);
+            assertEquals(0, volume.context().writer().intents().bytes(), "twice these bytes have no room");
+            long small = make(volume, "small");
+            write(volume, small, few);
+            sync(volume, small);
+            assertTrue(volume.context().writer().intents().bytes() > 0, "control: these have room");
+        }
+    }
+
     @Test
     void moreThanTheDisksCanStoreIsNotAllocated() throws IOException {
         try (Volume volume = create()) {

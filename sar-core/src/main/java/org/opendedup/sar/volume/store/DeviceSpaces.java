@@ -106,6 +106,20 @@ public final class DeviceSpaces {
         metadata.admit(CHANGE_BYTES + 2 * bytes, 0);
     }
 
+    /**
+     * As {@link #admitMetadata}, for records that are of use but not needed: returns false if there is no room. During
+     * a shortage, too, only the room on the device of the metadata counts.
+     */
+    public boolean tryAdmitMetadata(long bytes) throws IOException {
+        try {
+            metadata.admit(CHANGE_BYTES + 2 * bytes, 0);
+            return true;
+        } catch (NoSpaceException e) {
+            log.debug("{} bytes of records are not admitted: {}", bytes, e.getMessage());
+            return false;
+        }
+    }
+
     private long indexBytes(Device device, long bytes) {
         return device.equals(devices.index()) ? bytes / BYTES_PER_INDEX_BYTE : 0;
     }
