@@ -3,7 +3,9 @@ package org.opendedup.sar.scrub;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.channels.ClosedChannelException;
+import java.util.ArrayDeque;
 import java.util.BitSet;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +55,11 @@ public final class Scrubber {
     private long restBytes;
     /** All containers before it are verified. */
     private Place next = Place.BEGIN;
+    /**
+     * Where the containers that are being verified lay when they were listed. One that was written anew since was read
+     * in its new place, far behind others that are still to be verified.
+     */
+    private final Deque<StoredContainer> listed = new ArrayDeque<>();
 
     private boolean stopped;
 
@@ -111,13 +118,14 @@ public final class Scrubber {
     private void start(ContainerEntry entry) throws IOException {
         try {
             load(entry.container(), entry.stored());
+            listed.add(entry.stored());
         } catch (InterruptedIOException | ClosedChannelException e) {
             throw e;
         } catch (IOException e) {
             // In the order of the disk, so that the scrub can be continued from any container.
             finishAll();
             verifyFrames(entry, e);
-            done(entry.stored(), 0);
+            done(entry.stored(), entry.stored().bytes(), 0);
         }
     }
 
@@ -142,13 +150,17 @@ public final class Scrubber {
             reportFrames(verified);
         }
         int chunks = compare(verified);
-        done(verified.stored(), chunks);
+        done(listed.remove(), verified.stored().bytes(), chunks);
     }
 
-    private void done(StoredContainer stored, int chunks) {
-        totals = totals.plusVerified(stored.bytes(), chunks);
-        restBytes = Math.max(0, restBytes - stored.bytes());
-        next = Place.behind(stored);
+    /**
+     * @param place where the container lay when it was listed
+     * @param bytes how many were verified
+     */
+    private void done(StoredContainer place, long bytes, int chunks) {
+        totals = totals.plusVerified(bytes, chunks);
+        restBytes = Math.max(0, restBytes - place.bytes());
+        next = Place.behind(place);
     }
 
     private void reportFrames(Verified verified) throws IOException {

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackedContainer;
@@ -267,6 +269,46 @@ final class VolumeScrubTest extends OpenVolumeTrial {
                             || one.file() < other.file()
                             || one.file() == other.file() && one.offset() <= other.offset(),
                     places::toString);
+        }
+    }
+
+    /** The place of a container that moves meanwhile, far behind the others, must not become the cursor. */
+    @Test
+    void aScrubThatStopsAfterAContainerMovedPassesNothingOver() throws IOException {
+        write("part", Arrays.copyOf(store("whole", 2 * MIB), MIB));
+        for (int i = 0; i < 4; i++) {
+            store("file " + i, 5 * MIB);
+            reopen();
+        }
+        volume.close();
+        List<PackedContainer> all = containers();
+        all.get(all.size() / 2).flipBitInFrames();
+        volume = Volume.open(config);
+        volume.unlink(Inode.ROOT, "whole".getBytes(UTF_8));
+        volume.sync();
+        boolean[] moved = new boolean[1];
+        assertThrows(
+                InterruptedIOException.class,
+                () -> scrub().run((totals, rest, next) -> {
+                    if (!moved[0]) {
+                        moved[0] = true;
+                        collect();
+                    }
+                    return totals.containers() == 0;
+                }));
+        reopen();
+        ScrubRecord record = scrubAll();
+        assertTrue(record.totals().containers() >= all.size(), record::toString);
+        assertTrue(record.totals().damagedFrames() > 0, record::toString);
+    }
+
+    private void collect() {
+        try {
+            CollectionReport report =
+                    volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+            assertTrue(report.rewritten() > 0, "control: a container moves");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
