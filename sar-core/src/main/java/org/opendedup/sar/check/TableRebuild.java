@@ -69,6 +69,9 @@ public final class TableRebuild {
     private final EntriesByPack entries;
     private final Set<Long> presentPacks = new HashSet<>();
     private final List<Candidate> candidates = new ArrayList<>();
+    /** Entries of containers without counts, which lie where the table says. */
+    private final List<ContainerEntry> uncounted = new ArrayList<>();
+
     private final long slotsPerPass;
     private ExpectedPrefixes prefixes = new ExpectedPrefixes();
     private long strays;
@@ -135,7 +138,12 @@ public final class TableRebuild {
             return;
         }
         if (counts == null) {
-            strays++;
+            ContainerEntry entry = records.entry(found.container());
+            if (entry != null && isInPlace(entry.stored(), found.stored())) {
+                uncounted.add(entry);
+            } else {
+                strays++;
+            }
         } else if (Chunks.contradicts(counts, found)) {
             strays++;
             foreign++;
@@ -143,6 +151,10 @@ public final class TableRebuild {
             BitSet missing = Chunks.missing(counts, found);
             candidates.add(new Candidate(found.container(), found.stored(), missing.isEmpty() ? NONE : missing));
         }
+    }
+
+    private static boolean isInPlace(StoredContainer named, StoredContainer found) {
+        return named.isAt(found) && named.writing().equals(found.writing());
     }
 
     /**
@@ -295,6 +307,15 @@ public final class TableRebuild {
                 }
             });
             kept = keptIds.size();
+            for (ContainerEntry entry : uncounted) {
+                // Files may refer to it: a repair makes lost counts anew, and needs the directory for that.
+                if (taken.isFree(entry.stored())) {
+                    taken.add(entry.stored());
+                    table.keep(entry);
+                    keptIds.add(entry.container());
+                    containers++;
+                }
+            }
             records.forEachEntry((container, entry) -> {
                 if (!chosen.containsKey(container) && !keptIds.contains(container)) {
                     table.remove(container);
@@ -313,10 +334,7 @@ public final class TableRebuild {
     private StoredContainer withOldUse(Candidate place) throws IOException {
         StoredContainer found = place.stored();
         ContainerEntry old = records.entry(place.container());
-        if (old == null
-                || !old.stored().isAt(found)
-                || !old.stored().writing().equals(found.writing())
-                || old.stored().bytes() != found.bytes()) {
+        if (old == null || !isInPlace(old.stored(), found) || old.stored().bytes() != found.bytes()) {
             return found;
         }
         long rawBytes = old.stored().rawBytes();

@@ -220,6 +220,11 @@ public final class ContainerRecords {
             }
         }
 
+        /** Adds an entry of the present table as it is. */
+        public void keep(ContainerEntry entry) {
+            sum.add(entry);
+        }
+
         private @Nullable CountRecord readable(long container) throws IOException {
             try {
                 return CountRecord.read(database, container);

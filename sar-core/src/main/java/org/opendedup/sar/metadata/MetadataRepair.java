@@ -189,7 +189,7 @@ public final class MetadataRepair implements Corrections {
             int slots,
             @Nullable Lengths lengths)
             throws IOException {
-        if (missesReferences && found == null) {
+        if (missesReferences && found == null && lengths == null) {
             // All that the damaged page refers to would count as garbage, and a backup of the page be of no use.
             return;
         }
@@ -202,6 +202,10 @@ public final class MetadataRepair implements Corrections {
                 continued = Math.max(continued, found.continuations(slot));
             }
             int stored = lengths == null ? 0 : lengths.of(slot);
+            if (missesReferences && found == null && stored > 0) {
+                // The damaged page may refer to it. A repair after the page is back, or removed, counts what is right.
+                counted = Math.max(counted, 1);
+            }
             int length = stored > 0 || found == null ? stored : found.length(slot);
             boolean wasAlive = found == null ? stored > 0 : found.isAlive(slot);
             if (length > 0) {

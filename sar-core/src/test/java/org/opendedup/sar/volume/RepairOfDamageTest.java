@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -117,6 +118,40 @@ class RepairOfDamageTest {
         repair();
         TreeMap<String, Integer> after = counts();
         assertTrue(sum(after) < sum(before), () -> before + " -> " + after);
+    }
+
+    /** Counts that are gone are not made anew while a page is damaged; their containers stay in the table meanwhile. */
+    @Test
+    void aContainerWithoutCountsStaysWhileAPageOfARecipeIsDamaged() throws IOException {
+        try (KeyValueStore database = database()) {
+            byte[] page = ByteBuffer.allocate(16).putLong(file).putLong(1).array();
+            byte[] damaged = Objects.requireNonNull(database.get(Family.RECIPE, page));
+            damaged[damaged.length / 2]++;
+            put(database, Family.RECIPE, page, damaged);
+            List<byte[]> counts = new ArrayList<>();
+            try (Cursor cursor = database.scan(Family.COUNT, new byte[0], END)) {
+                while (cursor.next()) {
+                    counts.add(cursor.key());
+                }
+            }
+            try (Batch batch = database.batch()) {
+                for (byte[] key : counts) {
+                    batch.delete(Family.COUNT, key);
+                }
+                batch.commit();
+            }
+        }
+        int readable = 256 << 10;
+        byte[] begin = Arrays.copyOf(contents, readable);
+        try (Volume volume = Volume.open(config)) {
+            assertArrayEquals(begin, GarbageTrial.read(volume, "file", readable), "control: it can be read");
+        }
+        repair();
+        try (Volume volume = Volume.open(config)) {
+            assertArrayEquals(begin, GarbageTrial.read(volume, "file", readable));
+            GarbageTrial.collect(volume, 0);
+            assertArrayEquals(begin, GarbageTrial.read(volume, "file", readable));
+        }
     }
 
     private static int sum(TreeMap<String, Integer> counts) {
