@@ -376,11 +376,22 @@ final class DamagedFrames implements DamageListener, NewDamage {
             } finally {
                 changes.unlock();
             }
+            missing.removeIf(this::isThere);
             missingPacks = now.size();
             missingInPacks = now.values().stream().mapToLong(Long::longValue).sum();
             found.forEach(pack -> tell(of -> of.foundMissing(pack, now.getOrDefault(pack, 0L))));
         } catch (IOException | RuntimeException e) {
             log.warn("it is not known whether packs are missing: {}", e.getMessage());
+        }
+    }
+
+    /** Returns whether a container's pack is there: it was put back, or the container was written elsewhere. */
+    private boolean isThere(long container) {
+        try {
+            return containers.exists(container);
+        } catch (IOException e) {
+            log.debug("whether container {} is missing is not known", container, e);
+            return false;
         }
     }
 
@@ -468,7 +479,7 @@ final class DamagedFrames implements DamageListener, NewDamage {
         return unmarked.get();
     }
 
-    /** Returns the number of containers found missing since the volume was opened. */
+    /** Returns the number of containers that were found missing, and are not known to be there again. */
     long missing() {
         return Math.max(missing.size(), missingInPacks);
     }

@@ -204,7 +204,7 @@ public final class VolumeHeal {
             long beganNanos = System.nanoTime();
             HealReport report = healer.run(request.some(), all || request.all(), this::withoutCollections);
             lastPassMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNanos);
-            if (damaged.missingPacks() > 0) {
+            if (damaged.missing() > 0) {
                 // A pack is not missed any more when all its containers lie elsewhere.
                 damaged.noteMissingPacks();
             }

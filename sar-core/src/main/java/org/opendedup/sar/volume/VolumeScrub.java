@@ -119,6 +119,9 @@ public final class VolumeScrub {
             ScrubRecord complete =
                     new ScrubRecord(before.beganMs(), clock.millis(), false, ScrubCursor.BEGIN, recording.totals);
             note(complete);
+            if (damaged.missing() > 0) {
+                damaged.noteMissingPacks(); // A pack may be back.
+            }
             committer.commit();
             if (metadata.totals().stored().damagedChunks() > 0) {
                 heal.requestAll();

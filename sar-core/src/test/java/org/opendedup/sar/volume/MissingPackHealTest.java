@@ -141,6 +141,18 @@ class MissingPackHealTest {
     }
 
     @Test
+    void aPackThatIsPutBackIsNotMissedAnyMore() throws IOException {
+        Path aside = takeAway();
+        volume.write("again", volume.contents.get("a"));
+        assertTrue(volume.volume.context().damaged().missing() > 0, "control: it is missed");
+        Files.createDirectories(pack.getParent());
+        Files.move(aside, pack);
+        assertTrue(volume.scrub().isClean());
+        assertEquals(0, volume.volume.context().damaged().missing());
+        volume.assertWhole();
+    }
+
+    @Test
     void aPackThatEndsInTheMiddleOfAContainerIsHealed() throws IOException {
         volume.close();
         try (RandomAccessFile file = new RandomAccessFile(pack.toFile(), "rw")) {
@@ -206,8 +218,10 @@ class MissingPackHealTest {
         volume.read("a");
         Files.delete(pack);
         assertPackIsMissed(true);
+        volume.write("again", volume.contents.get("a"));
         volume.heal();
         assertPackIsMissed(false);
+        volume.assertWhole();
         volume.reopen();
         volume.assertWhole();
     }
