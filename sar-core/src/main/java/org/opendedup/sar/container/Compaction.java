@@ -230,29 +230,31 @@ public final class Compaction implements Closeable {
     }
 
     /**
-     * Returns the chunks that can be read in a former place of a container, by slot; each has the fingerprint that the
-     * directory in that place lists. The memory of {@link #examine} is not used: it may have the present writing.
+     * Returns the chunks that can be read in a former place of a container; each has the fingerprint that the directory
+     * in that place lists. The memory of {@link #examine} is not used: it may have the present writing.
      *
      * @param known gets what that directory lists
      * @throws CorruptionException if the container is not there
      */
-    public Map<Integer, byte[]> formerChunks(long container, StoredContainer place, BitSet slots, KnownChunks known)
+    public FormerChunks formerChunks(long container, StoredContainer place, BitSet slots, KnownChunks known)
             throws IOException {
         Whole whole = containers.former(container, place, new byte[0]);
         FrameTable table = whole.table();
         FrameSalvage salvage = new FrameSalvage(decompressor);
         Map<Integer, byte[]> chunks = new HashMap<>();
+        Map<Integer, Integer> checksums = new HashMap<>();
         known.putAll(whole.directory());
         int slot = slots.nextSetBit(0);
         while (slot >= 0) {
             int frame = table.frameOf(slot);
             if (frame >= 0) {
                 chunks.putAll(salvage.chunks(whole, frame));
+                checksums.put(frame, DamagedContainer.checksum(whole, frame));
                 slot = table.firstSlot(frame) + table.slotCount(frame) - 1;
             }
             slot = slots.nextSetBit(slot + 1);
         }
-        return chunks;
+        return new FormerChunks(chunks, checksums);
     }
 
     /**

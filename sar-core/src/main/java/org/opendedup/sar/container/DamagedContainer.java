@@ -1,15 +1,18 @@
 package org.opendedup.sar.container;
 
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.SealedContainers.Whole;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameDecoder;
+import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
 
 /** What a container with damaged frames still has. For one thread. */
@@ -18,6 +21,7 @@ public final class DamagedContainer {
     private final FrameTable table;
     private final BitSet sound;
     private final Map<Integer, Map<Integer, byte[]>> damaged;
+    private final Map<Integer, Integer> checksums;
 
     private final boolean isWhole;
     private final boolean isMadeAnew;
@@ -27,6 +31,7 @@ public final class DamagedContainer {
             FrameTable table,
             BitSet sound,
             Map<Integer, Map<Integer, byte[]>> damaged,
+            Map<Integer, Integer> checksums,
             boolean isWhole,
             boolean isMadeAnew) {
         this.isWhole = isWhole;
@@ -35,6 +40,7 @@ public final class DamagedContainer {
         this.table = table;
         this.sound = sound;
         this.damaged = damaged;
+        this.checksums = checksums;
     }
 
     /**
@@ -71,7 +77,19 @@ public final class DamagedContainer {
             }
             slot = slots.nextSetBit(next);
         }
-        return new DamagedContainer(whole.directory(), table, sound, damaged, whole.isComplete(), isMadeAnew);
+        Map<Integer, Integer> checksums = new HashMap<>();
+        damaged.keySet().forEach(frame -> checksums.put(frame, checksum(whole, frame)));
+        return new DamagedContainer(
+                whole.directory(), table, sound, damaged, checksums, whole.isComplete(), isMadeAnew);
+    }
+
+    /** Returns a checksum of what a frame keeps when it is copied as it is: all but its header and its own checksum. */
+    static int checksum(Whole whole, int frame) {
+        int content = whole.table().fileLength(frame) - FrameFormat.HEADER_BYTES - FrameFormat.CRC_BYTES;
+        CRC32C crc = new CRC32C();
+        crc.update(
+                whole.bytes(), (int) whole.table().fileOffset(frame) + FrameFormat.HEADER_BYTES, Math.max(0, content));
+        return (int) crc.getValue();
     }
 
     /**
@@ -102,6 +120,11 @@ public final class DamagedContainer {
     /** Returns the numbers of the frames that are damaged, or have lost chunks. */
     public Set<Integer> damagedFrames() {
         return damaged.keySet();
+    }
+
+    /** Returns a checksum of the content of a damaged frame, as it is; see {@link FormerChunks#checksums}. */
+    public int checksum(int frame) {
+        return checksums.getOrDefault(frame, 0);
     }
 
     /** Returns the first slot of a frame. */

@@ -57,6 +57,8 @@ final class ContainerHealing implements Compaction.Results {
     private boolean packIsMissing;
     /** Whether the present place is of no use although nothing has to be found elsewhere. */
     private boolean mustBeWritten;
+    /** Whether the pack ends before the container does: its directory, which comes last, is gone in any case. */
+    private boolean isCutShort;
 
     private boolean isCopied;
     private boolean foundMore;
@@ -161,6 +163,7 @@ final class ContainerHealing implements Compaction.Results {
         } catch (IOException e) {
             return stays(kept, UNKNOWN_CHUNKS);
         }
+        isCutShort = true;
         BitSet gone = (BitSet) kept.clone();
         gone.andNot(examined.sound());
         heal(examined, kept, marked, gone, former);
@@ -211,16 +214,36 @@ final class ContainerHealing implements Compaction.Results {
         HealedContainer written = write(examined, kept, damaged);
         if (!isCopied) {
             healed.clear();
-        } else if (!written.verify(List.of(healed, sound), unhealed)) {
+        } else if (!written.verify(List.of(healed, sound), copiedAsTheyAre(examined, kept, former), unhealed)) {
             dropped.or(kept);
         }
         if (isCopied || !(examined.isMadeAnew() || mustBeWritten)) {
-            takeBack(sound, isCopied && (examined.isMadeAnew() || mustBeWritten));
+            takeBack(sound, isCopied && needsNewPlace(examined));
         }
         if (isCopied) {
             mark(lost);
             written.giveBack(!dropped.isEmpty(), lost);
         }
+    }
+
+    /**
+     * Returns the slots of the damaged frames that were copied as they are. The old place of one may have the right
+     * bytes, because one read may err; not if the frame is itself a copy of what a former place has.
+     */
+    private BitSet copiedAsTheyAre(DamagedContainer examined, BitSet kept, FormerCopies former) {
+        BitSet all = new BitSet();
+        for (int frame : examined.damagedFrames()) {
+            if (!replacements.hasFrame(frame)) {
+                BitSet slots = new BitSet();
+                slots.set(examined.firstSlot(frame), examined.endSlot(frame));
+                all.or(slots);
+                slots.and(kept);
+                if (!former.hasFrame(frame, examined.checksum(frame))) {
+                    dropped.or(slots);
+                }
+            }
+        }
+        return all;
     }
 
     private boolean isWorthWriting(DamagedContainer examined) {
@@ -229,7 +252,12 @@ final class ContainerHealing implements Compaction.Results {
             return !replacements.isEmpty() || examined.isMadeAnew() || mustBeWritten;
         }
         // Zeros must not be copied in the place of bytes that may be readable another time.
-        return !hasUnlisted && (!replacements.isEmpty() || examined.isMadeAnew() && unhealed.isEmpty());
+        return !hasUnlisted && (!replacements.isEmpty() || needsNewPlace(examined) && unhealed.isEmpty());
+    }
+
+    /** Returns whether the container has to be written elsewhere even if no byte of it was found elsewhere. */
+    private boolean needsNewPlace(DamagedContainer examined) {
+        return examined.isMadeAnew() || mustBeWritten || isCutShort;
     }
 
     private boolean hasLostDirectory() throws IOException {

@@ -5,13 +5,16 @@ import java.io.InterruptedIOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.Compaction;
+import org.opendedup.sar.container.FormerChunks;
 import org.opendedup.sar.container.KnownChunks;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
@@ -27,6 +30,9 @@ final class FormerCopies {
     private static final Logger log = LoggerFactory.getLogger(FormerCopies.class);
 
     private final Map<Integer, byte[]> chunks = new HashMap<>();
+    /** Checksums of the frames in all places, by frame. */
+    private final Map<Integer, Set<Integer>> frames = new HashMap<>();
+
     private final KnownChunks known = new KnownChunks();
     private final Sha256 sha = new Sha256();
 
@@ -42,7 +48,9 @@ final class FormerCopies {
                 new FormerCopies(parts.metadata().damage().former().of(container));
         for (StoredContainer place : copies.places) {
             try (DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
-                compaction.formerChunks(container, place, slots, copies.known).forEach(copies.chunks::putIfAbsent);
+                FormerChunks found = compaction.formerChunks(container, place, slots, copies.known);
+                found.chunks().forEach(copies.chunks::putIfAbsent);
+                found.checksums().forEach(copies::addFrame);
             } catch (InterruptedIOException | ClosedChannelException e) {
                 throw e;
             } catch (IOException e) {
@@ -50,6 +58,15 @@ final class FormerCopies {
             }
         }
         return copies;
+    }
+
+    private void addFrame(int frame, int checksum) {
+        frames.computeIfAbsent(frame, none -> new HashSet<>()).add(checksum);
+    }
+
+    /** Returns whether a former place has a frame with the content that has this checksum. */
+    boolean hasFrame(int frame, int checksum) {
+        return frames.getOrDefault(frame, Set.of()).contains(checksum);
     }
 
     /** Returns the place of the youngest writing; null if there is none. */

@@ -67,9 +67,10 @@ final class HealedContainer {
      * Reads the container in its new place, from the disk. Takes from {@code right} what is not right there, and adds
      * it to {@code unhealed}.
      *
-     * @return whether everything is right
+     * @param copied slots of frames that were copied although they are damaged
+     * @return whether everything else is right
      */
-    boolean verify(List<BitSet> right, List<HealReport.Unhealed> unhealed) throws IOException {
+    boolean verify(List<BitSet> right, BitSet copied, List<HealReport.Unhealed> unhealed) throws IOException {
         Verification verification = parts.containers().verification();
         Verification.Verified verified;
         try (GracePeriod.Use use = parts.uses().begin();
@@ -82,11 +83,15 @@ final class HealedContainer {
             wrong(0, Math.max(1, parts.metadata().counts().slots(container)), e, right, unhealed);
             return false;
         }
+        boolean isRight = true;
         for (var frame : verified.damagedFrames().entrySet()) {
             int first = verified.firstSlot(frame.getKey());
-            wrong(first, first + verified.slotCount(frame.getKey()), frame.getValue(), right, unhealed);
+            if (!copied.get(first)) {
+                wrong(first, first + verified.slotCount(frame.getKey()), frame.getValue(), right, unhealed);
+                isRight = false;
+            }
         }
-        return verified.damagedFrames().isEmpty();
+        return isRight;
     }
 
     private void wrong(int first, int end, IOException why, List<BitSet> right, List<HealReport.Unhealed> unhealed)

@@ -51,12 +51,21 @@ class LostChunksTest {
 
     /** Overwrites the payload of the first frame of the first container, and returns what was there. */
     private byte[] damage() throws IOException {
+        return damage(1);
+    }
+
+    /** Overwrites the payloads of the first frames of the first container, and returns what was there. */
+    private byte[] damage(int frames) throws IOException {
         PackedContainer container = volume.containers().get(0);
         byte[] all = container.read();
         ByteBuffer numbers = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN);
-        int list = numbers.getInt(CONTAINER_HEADER_BYTES + 28);
-        int stored = numbers.getInt(CONTAINER_HEADER_BYTES + 36);
-        container.overwrite(CONTAINER_HEADER_BYTES + FRAME_HEADER_BYTES + list, new byte[stored]);
+        int at = CONTAINER_HEADER_BYTES;
+        for (int frame = 0; frame < frames; frame++) {
+            int list = numbers.getInt(at + 28);
+            int stored = numbers.getInt(at + 36);
+            container.overwrite(at + FRAME_HEADER_BYTES + list, new byte[stored]);
+            at += FRAME_HEADER_BYTES + list + stored + Integer.BYTES;
+        }
         return all;
     }
 
@@ -120,6 +129,27 @@ class LostChunksTest {
 
     private List<DamagedPlace> places() throws IOException {
         return volume.volume.context().metadata().damage().places();
+    }
+
+    /** What is written again piece by piece is healed piece by piece, and takes no more space for each. */
+    @Test
+    void manyPassesOverAContainerLeaveOneFormerPlace() throws IOException {
+        volume.store("a", HealVolume.MIB);
+        volume.close();
+        damage(2);
+        volume.open();
+        assertEquals(2, volume.scrub().damagedFrames());
+        int passes = 0;
+        for (int bytes = 16 << 10; bytes < 60 << 10; bytes += 8 << 10) {
+            volume.writeBegin("a", bytes, "part " + bytes);
+            passes += volume.heal().healedContainers() > 0 ? 1 : 0;
+        }
+        assertTrue(passes > 1, "control: " + passes + " passes healed something");
+        assertEquals(1, formerContainers().size());
+        volume.write("again", volume.contents.get("a"));
+        assertEquals(List.of(), volume.heal().unhealed());
+        assertEquals(List.of(), formerContainers());
+        volume.assertWhole();
     }
 
     @Test

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.index.ChunkIndex;
@@ -165,6 +166,23 @@ class MissingPackHealTest {
         assertTrue(partly.unhealedChunks() > 0, partly::toString);
         assertTrue(volume.canRead("a", 0, 100 << 10));
         volume.write("again", volume.contents.get("a"));
+        assertEquals(List.of(), volume.heal().unhealed());
+        volume.assertWhole();
+        volume.reopen();
+        volume.assertWhole();
+    }
+
+    /** All frames are there, and only the directory behind them is not. */
+    @Test
+    void aPackThatEndsInADirectoryIsHealed() throws IOException {
+        volume.close();
+        PackedContainer last =
+                PackedContainer.of(pack).get(PackedContainer.of(pack).size() - 1);
+        try (RandomAccessFile file = new RandomAccessFile(pack.toFile(), "rw")) {
+            file.setLength(last.offset() + last.bytes() - 10);
+        }
+        volume.open();
+        assertFalse(volume.scrub().isClean(), "control: the scrub finds it");
         assertEquals(List.of(), volume.heal().unhealed());
         volume.assertWhole();
         volume.reopen();
