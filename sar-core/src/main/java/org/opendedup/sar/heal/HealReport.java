@@ -79,8 +79,9 @@ public record HealReport(
     }
 
     HealReport plusUnhealed(Unhealed more) {
-        List<Unhealed> all = new ArrayList<>(unhealed);
-        if (all.size() < MAX_UNHEALED) {
+        List<Unhealed> all = unhealed;
+        if (unhealed.size() < MAX_UNHEALED) {
+            all = new ArrayList<>(unhealed);
             all.add(more);
         }
         return new HealReport(

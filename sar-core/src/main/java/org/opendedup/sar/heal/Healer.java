@@ -4,9 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
@@ -77,12 +75,12 @@ public final class Healer {
         if (all) {
             addDamaged(damaged);
         }
-        Map<Long, List<HealReport.Unhealed>> unhealed = healAll(damaged, turns);
-        unhealed.values().removeIf(List::isEmpty);
+        UnhealedContainers unhealed = new UnhealedContainers(HealReport.MAX_UNHEALED);
+        healAll(damaged, unhealed, turns);
         if (all && !unhealed.isEmpty() && goesOn() && sources.search(this::goesOn)) {
-            unhealed.putAll(healAll(Set.copyOf(unhealed.keySet()), turns));
+            healAll(unhealed.containers(), unhealed, turns);
         }
-        unhealed.values().forEach(each -> each.forEach(one -> report = report.plusUnhealed(one)));
+        unhealed.forEach(one -> report = report.plusUnhealed(one));
         if (stopped) {
             throw new InterruptedIOException("the healing was stopped");
         }
@@ -110,15 +108,13 @@ public final class Healer {
         return !stopped;
     }
 
-    /** Returns the chunks of each container that stay damaged; an empty list for none. */
-    private Map<Long, List<HealReport.Unhealed>> healAll(Set<Long> containers, Turns turns) throws IOException {
-        Map<Long, List<HealReport.Unhealed>> unhealed = new HashMap<>();
+    /** @param unhealed gets the chunks of each container that stay damaged */
+    private void healAll(Set<Long> containers, UnhealedContainers unhealed, Turns turns) throws IOException {
         Deque<Long> rest = new ArrayDeque<>(new TreeSet<>(containers));
         indexed.expect(missing(containers));
         while (!rest.isEmpty() && goesOn()) {
             turns.take(isWanted -> healSome(rest, unhealed, isWanted));
         }
-        return unhealed;
     }
 
     /** Returns those of some containers whose packs are missing. */
@@ -132,8 +128,7 @@ public final class Healer {
         return missing;
     }
 
-    private void healSome(Deque<Long> rest, Map<Long, List<HealReport.Unhealed>> unhealed, BooleanSupplier isWanted)
-            throws IOException {
+    private void healSome(Deque<Long> rest, UnhealedContainers unhealed, BooleanSupplier isWanted) throws IOException {
         try (Compaction compaction = parts.containers().compaction(0)) {
             if (compaction.hasOldPlaces()) {
                 parts.uses().await();
