@@ -16,14 +16,18 @@ import org.opendedup.sar.metadata.RecipePage;
 
 /**
  * Finds which bytes of which files are in chunks that cannot be read: reads all recipes once, and then all names once.
- * Keeps in memory the damaged ranges, and the names of their files and of the folders above them: at most
- * {@value #MAX_RANGES} ranges, of a file at most {@value #MAX_RANGES_OF_FILE}; the bytes of all others are counted.
+ * Keeps in memory the damaged ranges, and the names of their files and of the folders above them: of as many files as
+ * it is told to at most, one range of each and {@value #MAX_RANGES} others, of a file at most
+ * {@value #MAX_RANGES_OF_FILE}; the bytes of all others are counted.
  *
  * <p>Files may change meanwhile: of each page of a recipe this sees one state that it had since the begin.
  */
 public final class DamagedFiles {
     /** Maximum number of names in a path; a deeper path begins with three dots. Also ends a circle of folders. */
     private static final int MAX_DEPTH = 4096;
+
+    /** Most files to be kept in a process that does other work: some 50 MB of memory. */
+    public static final int MOST_IN_USE = 50_000;
 
     static final int MAX_RANGES = 200_000;
     static final int MAX_RANGES_OF_FILE = 20_000;
@@ -42,10 +46,34 @@ public final class DamagedFiles {
 
     private record Name(long directory, byte[] name) {}
 
+    /** Further files with damaged bytes. */
+    public static final class More {
+        private long files;
+        private long bytes;
+        private long last;
+
+        private void add(long inode, long count) {
+            files += inode == last ? 0 : 1;
+            last = inode;
+            bytes += count;
+        }
+
+        public long files() {
+            return files;
+        }
+
+        public long bytes() {
+            return bytes;
+        }
+    }
+
     private final MetadataStore metadata;
     private final LostChunks lost;
     private final CheckProgress progress;
     private final boolean withUnlinked;
+    private final int mostFiles;
+    private final More more = new More();
+    private final Map<Integer, More> moreOfFindings = new TreeMap<>();
     private int ranges;
     /** Ranges by inode and by the number of the finding. */
     private final Map<Long, Map<Integer, Ranges>> damaged = new TreeMap<>();
@@ -60,8 +88,11 @@ public final class DamagedFiles {
     /**
      * @param progress called for each inode, in the thread of {@link #run}, which passes on what it throws
      * @param withUnlinked whether files count that have no name any more: on a mounted volume they may be open
+     * @param mostFiles how many files are kept; of further ones, number and bytes are counted
      */
-    public DamagedFiles(MetadataStore metadata, LostChunks lost, CheckProgress progress, boolean withUnlinked) {
+    public DamagedFiles(
+            MetadataStore metadata, LostChunks lost, CheckProgress progress, boolean withUnlinked, int mostFiles) {
+        this.mostFiles = mostFiles;
         this.metadata = metadata;
         this.lost = lost;
         this.progress = progress;
@@ -70,9 +101,28 @@ public final class DamagedFiles {
 
     /** Adds a range that is damaged for another reason than a lost chunk, in any order; before {@link #run}. */
     void add(int finding, long inode, long from, long to) {
+        if (others.size() >= mostFiles && !others.containsKey(inode)) {
+            addMore(finding, inode, to - from);
+            return;
+        }
         others.computeIfAbsent(inode, none -> new TreeMap<>())
                 .computeIfAbsent(finding, none -> new ArrayList<>())
                 .add(new Range(from, to));
+    }
+
+    private void addMore(int finding, long inode, long bytes) {
+        more.add(inode, bytes);
+        moreOfFindings.computeIfAbsent(finding, none -> new More()).add(inode, bytes);
+    }
+
+    /** Returns the files that are not kept. */
+    public More more() {
+        return more;
+    }
+
+    /** Returns the files that are not kept, by the numbers of the findings. */
+    public Map<Integer, More> moreOfFindings() {
+        return moreOfFindings;
     }
 
     /** Returns the damaged files by the numbers of the findings. */
@@ -129,7 +179,9 @@ public final class DamagedFiles {
             int finding = page.isZero(entry) ? -1 : lost.finding(page.chunkId(entry));
             long from = start + page.start(entry);
             long to = Math.min(inode.size(), start + page.end(entry));
-            if (finding >= 0 && from < to) {
+            if (finding >= 0 && from < to && damaged.size() >= mostFiles && !damaged.containsKey(inode.id())) {
+                addMore(finding, inode.id(), to - from);
+            } else if (finding >= 0 && from < to) {
                 add(
                         damaged.computeIfAbsent(inode.id(), none -> new TreeMap<>())
                                 .computeIfAbsent(finding, none -> new Ranges()),

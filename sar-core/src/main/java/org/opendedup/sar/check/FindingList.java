@@ -75,8 +75,14 @@ final class FindingList {
 
     /** Says how many damaged ranges of a finding are in none of its files. */
     void unlisted(int finding, long ranges, long bytes) {
-        drafts.get(finding).unlisted =
+        drafts.get(finding).unlisted +=
                 "; " + ranges + " more damaged ranges of files, with " + bytes + " bytes, are not listed";
+    }
+
+    /** Says how many further files have damaged ranges of a finding. */
+    void unlistedFiles(int finding, long files, long bytes) {
+        drafts.get(finding).unlisted +=
+                "; " + files + " more damaged files, with " + bytes + " damaged bytes, are not listed";
     }
 
     /** @param files the damaged files by the numbers of the findings */

@@ -139,9 +139,12 @@ public final class StoredVolume {
         }
         // Closes the database, which nothing needs any more.
         try (MetadataStore metadata = MetadataStore.open(database, CACHE_BYTES)) {
-            DamagedFiles files = new DamagedFiles(metadata, lost, progress, false);
+            int most = present == null ? Integer.MAX_VALUE : DamagedFiles.MOST_IN_USE;
+            DamagedFiles files = new DamagedFiles(metadata, lost, progress, false, most);
             ranges.forEach(files::add);
-            return files.run();
+            Map<Integer, List<DamagedFile>> found = files.run();
+            files.moreOfFindings().forEach((finding, of) -> findings.unlistedFiles(finding, of.files(), of.bytes()));
+            return found;
         } catch (InterruptedIOException e) {
             throw e;
         } catch (IOException e) {

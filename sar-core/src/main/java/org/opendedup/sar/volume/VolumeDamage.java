@@ -3,8 +3,10 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.opendedup.sar.check.CheckProgress;
@@ -63,8 +65,8 @@ public final class VolumeDamage {
             log.debug("the list of damage is made without what cannot be committed", e);
         }
         DamagePlaces places = DamagePlaces.of(metadata, missingPacks());
-        var files = new DamagedFiles(metadata, places.lost(), progress, true).run();
-        return report(places, files);
+        DamagedFiles files = new DamagedFiles(metadata, places.lost(), progress, true, DamagedFiles.MOST_IN_USE);
+        return report(places, files.run(), files);
     }
 
     /** Returns the packs that are missing now, with when that was found, in milliseconds since 1970. */
@@ -78,14 +80,15 @@ public final class VolumeDamage {
         return missing;
     }
 
-    private static DamageReport report(DamagePlaces places, Map<Integer, List<DamagedFile>> found) {
+    /** @param all has what is not in {@code found} */
+    private static DamageReport report(DamagePlaces places, Map<Integer, List<DamagedFile>> found, DamagedFiles all) {
         SortedMap<Long, List<DamagedRange>> ranges = new TreeMap<>();
         Map<Long, DamagedFile> sums = new TreeMap<>();
         long bytes = 0;
         for (Map.Entry<Integer, List<DamagedFile>> fault : found.entrySet()) {
             for (DamagedFile file : fault.getValue()) {
-                List<DamagedRange> all = ranges.computeIfAbsent(file.inode(), none -> new ArrayList<>());
-                file.ranges().forEach(range -> all.add(new DamagedRange(range.from(), range.to(), fault.getKey())));
+                List<DamagedRange> ofFile = ranges.computeIfAbsent(file.inode(), none -> new ArrayList<>());
+                file.ranges().forEach(range -> ofFile.add(new DamagedRange(range.from(), range.to(), fault.getKey())));
                 sums.merge(
                         file.inode(),
                         file,
@@ -99,14 +102,20 @@ public final class VolumeDamage {
             }
         }
         List<FileDamage> files = new ArrayList<>();
-        ranges.forEach((inode, all) -> {
+        ranges.forEach((inode, ofFile) -> {
             DamagedFile sum = sums.get(inode);
-            if (sum != null && files.size() < DamageReport.MAX_FILES) {
-                all.sort(Comparator.comparingLong(DamagedRange::from));
-                files.add(new FileDamage(inode, sum.paths(), all, sum.bytes(), sum.moreRanges()));
+            if (sum != null) {
+                ofFile.sort(Comparator.comparingLong(DamagedRange::from));
+                files.add(new FileDamage(inode, sum.paths(), ofFile, sum.bytes(), sum.moreRanges()));
             }
         });
-        long garbage = places.faults().size() - found.size();
-        return new DamageReport(places.faults(), files, ranges.size() - files.size(), bytes, garbage);
+        Set<Integer> withFiles = new HashSet<>(found.keySet());
+        withFiles.addAll(all.moreOfFindings().keySet());
+        return new DamageReport(
+                places.faults(),
+                files,
+                all.more().files(),
+                bytes + all.more().bytes(),
+                places.faults().size() - withFiles.size());
     }
 }

@@ -20,6 +20,9 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.check.DamagedFile;
+import org.opendedup.sar.check.DamagedFiles;
+import org.opendedup.sar.check.LostChunks;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.metadata.Inode;
@@ -200,5 +203,50 @@ final class VolumeDamageTest {
                         throw new InterruptedIOException("stopped");
                     }));
         }
+    }
+
+    /** Of a failing disk, each file may have damaged bytes: the list must not need memory for all of them. */
+    @Test
+    void ofMoreFilesThanAreKeptNumberAndBytesAreCounted() throws IOException {
+        damage();
+        try (Volume volume = Volume.open(config)) {
+            volume.maintenance().scrub().run((totals, rest, next) -> true);
+            LostChunks lost = DamagePlaces.of(volume.context().metadata(), new TreeMap<>())
+                    .lost();
+            DamagedFiles all = damagedFiles(volume, lost, Integer.MAX_VALUE);
+            Map<Integer, List<DamagedFile>> wanted = all.run();
+            DamagedFiles some = damagedFiles(volume, lost, 2);
+            Map<Integer, List<DamagedFile>> found = some.run();
+            assertEquals(0, all.more().files());
+            assertTrue(inodes(wanted) > 3, "control: more files are damaged");
+            assertEquals(2, inodes(found));
+            assertEquals(inodes(wanted) - 2, some.more().files());
+            assertEquals(bytes(wanted), bytes(found) + some.more().bytes());
+            for (int finding : wanted.keySet()) {
+                DamagedFiles.More more = some.moreOfFindings().get(finding);
+                assertEquals(
+                        wanted.get(finding).size(),
+                        found.getOrDefault(finding, List.of()).size() + (more == null ? 0 : more.files()));
+            }
+        }
+    }
+
+    private static DamagedFiles damagedFiles(Volume volume, LostChunks lost, int most) {
+        return new DamagedFiles(volume.context().metadata(), lost, (step, done, of) -> {}, true, most);
+    }
+
+    private static long inodes(Map<Integer, List<DamagedFile>> found) {
+        return found.values().stream()
+                .flatMap(List::stream)
+                .mapToLong(DamagedFile::inode)
+                .distinct()
+                .count();
+    }
+
+    private static long bytes(Map<Integer, List<DamagedFile>> found) {
+        return found.values().stream()
+                .flatMap(List::stream)
+                .mapToLong(DamagedFile::bytes)
+                .sum();
     }
 }

@@ -112,7 +112,9 @@ public final class MetadataRestore {
             Map<Long, BitSet> lostSlots = new HashMap<>(places.missing());
             lostSlots.putAll(lostChunks);
             lostSlots.forEach((container, slots) -> missing.addSlots(0, container, slots));
-            damaged = new DamagedFiles(metadata, missing, progress, false).run().getOrDefault(0, List.of());
+            damaged = new DamagedFiles(metadata, missing, progress, false, Integer.MAX_VALUE)
+                    .run()
+                    .getOrDefault(0, List.of());
             metadata.branch(places.highest() + 1);
         }
         OtherHistory.mark(data);
