@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +42,8 @@ final class ContainerCheck {
     private final EntriesByPack entries;
     private final @Nullable PresentContainers present;
     private final Set<Long> damagedEntries = new HashSet<>();
+    /** Bytes of the places from which containers were healed and that are still of use, by pack. */
+    private final Map<Long, Long> formerBytes = new HashMap<>();
     /** Places in which containers of a volume in use were checked a second time. */
     private final Set<StoredContainer> rechecked = new HashSet<>();
 
@@ -113,6 +117,8 @@ final class ContainerCheck {
                 sum.add(entry);
             }
         });
+        records.forEachFormer(
+                (container, place) -> formerBytes.merge(place.pack(), PackFormat.align(place.bytes()), Long::sum));
         String problem = records.summaryProblem(sum);
         if (problem != null) {
             findings.add(Severity.DEFECT, Kind.SUMMARY, "the totals of the container table are wrong: " + problem);
@@ -140,6 +146,7 @@ final class ContainerCheck {
             if (present != null) {
                 return; // Packs of a volume in use have space reserved for what is written next.
             }
+            named += formerBytes.getOrDefault(pack, 0L);
             long strays = data.allocatedBytes(PackFormat.fileName(pack)) - named - TOLERATED_BYTES;
             if (strays > 0) {
                 strayBytes += strays;

@@ -21,6 +21,7 @@ import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.metadata.DamageNote;
 import org.opendedup.sar.metadata.DamageNote.How;
+import org.opendedup.sar.metadata.FormerPlaces;
 import org.opendedup.sar.metadata.ReferenceCounts;
 
 /**
@@ -101,6 +102,7 @@ final class ContainerHealing implements Compaction.Results {
         packIsMissing = parts.containers().isMissing(container);
         mustBeWritten = packIsMissing;
         if (marked.isEmpty() && !packIsMissing && !hasLostDirectory()) {
+            forgetFormer();
             return List.of();
         }
         if (!parts.containers().isSealed(container)) {
@@ -136,6 +138,48 @@ final class ContainerHealing implements Compaction.Results {
         }
         heal(examined, kept, marked, marked, former);
         return unhealed;
+    }
+
+    /**
+     * Former places without a mark are of no use, and would be kept for ever: their records came from older metadata.
+     * If it is the marks that are gone, makes those anew instead.
+     */
+    private void forgetFormer() throws IOException {
+        FormerPlaces former = parts.metadata().damage().former();
+        List<StoredContainer> places = former.of(container);
+        if (places.isEmpty()) {
+            return;
+        }
+        BitSet unmarked = lostSlots();
+        if (!unmarked.isEmpty()) {
+            // The next run knows them.
+            foundMore = true;
+            mark(unmarked);
+            return;
+        }
+        parts.commits().changes().lock();
+        try {
+            places.forEach(place -> former.remove(container, place.writing().generation()));
+        } finally {
+            parts.commits().changes().unlock();
+        }
+        parts.commits().commit();
+    }
+
+    /** Returns the chunks that files may refer to and that the container lists without their bytes. */
+    private BitSet lostSlots() throws IOException {
+        BitSet lostOnes = counts.alive(container);
+        if (lostOnes.isEmpty()) {
+            return lostOnes;
+        }
+        try (GracePeriod.Use use = parts.uses().begin();
+                DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
+            SealedContainer directory = parts.containers().directory(container);
+            for (int slot = lostOnes.nextSetBit(0); slot >= 0; slot = lostOnes.nextSetBit(slot + 1)) {
+                lostOnes.set(slot, slot < directory.slots() && directory.isLost(slot));
+            }
+        }
+        return lostOnes;
     }
 
     private DamagedContainer examine(BitSet marked, FormerCopies former) throws IOException {

@@ -112,6 +112,11 @@ public final class ContainerRecords {
         }
     }
 
+    /** Visits the places from which containers were healed and that are still of use. */
+    public void forEachFormer(FormerPlaces.Visitor visitor) throws IOException {
+        new FormerPlaces(new Overlay(database)).forEach(visitor);
+    }
+
     /** Receives the containers that have counts; see {@link #forEachCounted}. */
     @FunctionalInterface
     public interface CountVisitor {

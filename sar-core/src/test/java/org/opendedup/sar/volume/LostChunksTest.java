@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -20,11 +21,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.DamagedPlace;
+import org.opendedup.sar.metadata.MetadataStore;
 
 /** Frames of which some chunks exist nowhere else: the others are healed, and these stay listed without their bytes. */
 @Timeout(120)
@@ -167,6 +171,52 @@ class LostChunksTest {
         volume.write("b", volume.contents.get("a"));
         volume.heal();
         volume.assertWhole();
+    }
+
+    @Test
+    void aFormerPlaceThatIsOfUseIsNoStray() throws IOException {
+        loseAPart();
+        volume.close();
+        OfflineCheck check = new OfflineCheck(volume.config, (step, done, of) -> {}, InstantSource.system());
+        List<Finding> strays = check.check().findings().stream()
+                .filter(finding -> finding.kind() == Finding.Kind.STRAYS)
+                .toList();
+        volume.open();
+        assertEquals(1, formerContainers().size(), "control: there is one");
+        assertEquals(List.of(), strays);
+    }
+
+    /** Metadata that were put together of older ones may name places that are given back. */
+    @Test
+    void aFormerPlaceWithoutMarksIsForgotten() throws IOException {
+        volume.store("a", HealVolume.MIB);
+        volume.reopen();
+        MetadataStore metadata = volume.volume.context().metadata();
+        metadata.containers().forEach(entry -> metadata.damage().former().add(entry.container(), entry.stored()));
+        volume.reopen();
+        assertEquals(1, formerContainers().size(), "control: it is known");
+        volume.heal();
+        assertEquals(List.of(), formerContainers());
+        volume.assertWhole();
+    }
+
+    @Test
+    void marksThatAreGoneAreMadeAnewWhileThereIsAFormerPlace() throws IOException {
+        loseAPart();
+        MetadataStore metadata = volume.volume.context().metadata();
+        long container = formerContainers().get(0);
+        StoredContainer place = metadata.damage().former().of(container).get(0);
+        metadata.counts().markSound(container, metadata.counts().damaged(container));
+        metadata.damage().former().add(container, place);
+        volume.reopen();
+        assertEquals(0, volume.damagedChunks(), "control: no mark is left");
+        volume.heal();
+        assertTrue(volume.damagedChunks() > 0);
+        assertEquals(1, formerContainers().size());
+        volume.write("again", volume.contents.get("a"));
+        volume.heal();
+        volume.assertWhole();
+        assertEquals(List.of(), formerContainers());
     }
 
     @Test

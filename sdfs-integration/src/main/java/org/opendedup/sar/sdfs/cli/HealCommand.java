@@ -28,8 +28,8 @@ import picocli.CommandLine.Spec;
             "Looks in the readable rest of their frame, on the SSD, and for another stored copy of the same content.",
             "",
             "Every file that refers to a healed chunk is whole again, at once. Nothing is deleted; a chunk without a",
-            "copy stays as it is. The volume also heals by itself, some seconds after damage was found and after",
-            "damaged content was written again.",
+            "copy stays damaged. What a missing pack had is healed, too. The volume also heals by itself, some seconds",
+            "after damage was found and after damaged content was written again.",
             ""
         },
         customSynopsis = {"sdfscli VOLUME heal [--wait] [--json]", "       sdfscli VOLUME heal status|stop [--json]", ""
@@ -46,8 +46,8 @@ import picocli.CommandLine.Spec;
             "the waiting. Ctrl-C stops a pass that the command started itself; what is healed stays healed. A pass",
             "waits for the end of a running garbage collection, and of restores to other file systems.",
             "",
-            "Exit codes:  0 no chunk is marked as damaged, or without --wait: begun. Missing packs",
-            "               are not healed: 'damaged' lists their files",
+            "Exit codes:  0 no chunk is marked as damaged, or without --wait: begun. A missing pack",
+            "               marks no chunk: 'damaged' lists its files",
             "             1 failed or was stopped, or some chunks stay damaged",
             "             2 wrong usage",
             "",
