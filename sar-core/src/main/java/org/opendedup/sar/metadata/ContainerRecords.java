@@ -225,6 +225,12 @@ public final class ContainerRecords {
             }
         }
 
+        /** Records another place of a container, from which a pass of healing may take what the table's place lacks. */
+        public void addFormer(long container, StoredContainer place) {
+            damage.former().add(container, place);
+            changes++;
+        }
+
         /** Adds an entry of the present table as it is. */
         public void keep(ContainerEntry entry) {
             sum.add(entry);

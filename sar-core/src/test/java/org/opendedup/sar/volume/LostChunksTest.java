@@ -26,9 +26,13 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.DamagedPlace;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.backup.MetadataRestore;
+import org.opendedup.sar.volume.config.OtherHistory;
 
 /** Frames of which some chunks exist nowhere else: the others are healed, and these stay listed without their bytes. */
 @Timeout(120)
@@ -184,6 +188,40 @@ class LostChunksTest {
         volume.open();
         assertEquals(1, formerContainers().size(), "control: there is one");
         assertEquals(List.of(), strays);
+    }
+
+    /** The place in the backup is still there, with its damage; what was healed since has no other copy. */
+    @Test
+    void metadataFromABackupFindWhatWasHealedSince() throws IOException {
+        volume.store("a", HealVolume.MIB);
+        volume.close();
+        damage();
+        volume.open();
+        volume.scrub();
+        volume.volume.maintenance().backups().backUp(1);
+        volume.writeBegin("a", PART, "part");
+        volume.heal();
+        volume.remove("part");
+        GarbageTrial.collect(volume.volume, 0);
+        assertPartIsReadAndTheRestIsNot();
+        volume.close();
+        Path data = volume.config.locations().data();
+        Path backups = MetadataBackups.folderIn(data);
+        MetadataRestore.restore(
+                volume.config.locations(),
+                backups,
+                MetadataBackups.list(backups).get(0));
+        OtherHistory.giveUp(FileDirectory.open(data));
+        volume.open();
+        assertFalse(volume.canRead("a", 0, 1000), "control: the backup knows the damaged place only");
+        GarbageTrial.collect(volume.volume, 0);
+        volume.heal();
+        assertPartIsReadAndTheRestIsNot();
+        GarbageTrial.collect(volume.volume, 0);
+        volume.write("again", volume.contents.get("a"));
+        volume.heal();
+        volume.assertWhole();
+        assertEquals(List.of(), formerContainers());
     }
 
     /** Metadata that were put together of older ones may name places that are given back. */

@@ -28,7 +28,9 @@ import org.opendedup.sar.metadata.KeyValueStore;
  * a crash may leave a footer on the disk without the frames. So the writing with most of the chunks is taken.
  *
  * <p>A place in which the container lies as the table says is kept, although there may be a later generation: it has
- * all chunks. Keeps in memory the ids of all containers.
+ * all chunks. But if some are known to be damaged there, a later generation may have them whole, from a pass of healing
+ * after the backup: the newest one becomes a former place, which the next pass reads. Keeps in memory the ids of all
+ * containers.
  */
 final class ContainerPlaces {
     /**
@@ -54,6 +56,9 @@ final class ContainerPlaces {
     private final Set<Long> presentPacks = new HashSet<>();
     private final Set<Long> inPlace = new HashSet<>();
     private final Map<Long, Candidate> elsewhere = new HashMap<>();
+    /** The newest later writings of containers with damaged chunks. */
+    private final Map<Long, StoredContainer> healed = new HashMap<>();
+
     private final Map<Long, BitSet> missing = new HashMap<>();
     private NewerContainers newer = NewerContainers.NONE;
     private long containers;
@@ -137,6 +142,15 @@ final class ContainerPlaces {
             elsewhere.remove(found.container());
             return;
         }
+        if (entry.damagedSlots() > 0
+                && stored.state() == State.SEALED
+                && stored.writing().salt() == named.writing().salt()
+                && stored.writing().generation() > named.writing().generation()) {
+            healed.merge(
+                    found.container(),
+                    stored,
+                    (one, other) -> one.writing().generation() > other.writing().generation() ? one : other);
+        }
         boolean isCandidate = stored.state() == State.SEALED
                 && stored.writing().salt() == named.writing().salt()
                 && stored.writing().generation() >= named.writing().generation()
@@ -175,6 +189,10 @@ final class ContainerPlaces {
                 Candidate candidate = elsewhere.get(container);
                 if (inPlace.contains(container)) {
                     table.put(container, entry.stored(), new BitSet());
+                    StoredContainer later = healed.get(container);
+                    if (later != null) {
+                        table.addFormer(container, later);
+                    }
                 } else if (candidate != null) {
                     moved++;
                     note(container, candidate.gone());
