@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.StoredContainer;
@@ -307,8 +308,8 @@ public final class TableRebuild {
                 }
             });
             kept = keptIds.size();
-            for (ContainerEntry entry : uncounted) {
-                // Files may refer to it: a repair makes lost counts anew, and needs the directory for that.
+            for (ContainerEntry entry : uncountedInUse()) {
+                // A repair makes its counts anew, and needs the directory for that.
                 if (taken.isFree(entry.stored())) {
                     taken.add(entry.stored());
                     table.keep(entry);
@@ -324,6 +325,30 @@ public final class TableRebuild {
             long changes = table.commit();
             return new Report(containers + kept, kept, notFound, missingChunks, strays, foreign, changes);
         }
+    }
+
+    /** Returns the entries without counts of containers that recipes refer to; all of them if a page is damaged. */
+    private List<ContainerEntry> uncountedInUse() throws IOException {
+        if (uncounted.isEmpty()) {
+            return uncounted;
+        }
+        Set<Long> inUse = new HashSet<>();
+        uncounted.forEach(entry -> inUse.add(entry.container()));
+        Set<Long> referred = new HashSet<>();
+        boolean areAllWhole = records.forEachReference((chunk, prefix) -> {
+            long container = ChunkId.container(chunk);
+            if (inUse.contains(container)) {
+                referred.add(container);
+            }
+        });
+        if (areAllWhole) {
+            inUse.retainAll(referred);
+        }
+        List<ContainerEntry> kept = uncounted.stream()
+                .filter(entry -> inUse.contains(entry.container()))
+                .toList();
+        strays += uncounted.size() - kept.size();
+        return kept;
     }
 
     /**

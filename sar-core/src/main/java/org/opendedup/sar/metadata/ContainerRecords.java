@@ -159,14 +159,20 @@ public final class ContainerRecords {
         void visit(long chunkId, int fingerprintPrefix);
     }
 
-    /** Visits every reference of every recipe. A damaged recipe page has none. */
-    public void forEachReference(ReferenceVisitor visitor) throws IOException {
+    /**
+     * Visits every reference of every recipe. A damaged recipe page has none.
+     *
+     * @return whether no page is damaged
+     */
+    public boolean forEachReference(ReferenceVisitor visitor) throws IOException {
+        boolean areAllWhole = true;
         try (Cursor cursor = database.scan(Family.RECIPE, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
                 RecipePage page;
                 try {
                     page = RecipeFormat.decode(cursor.key(), cursor.value(), header.pageBytes());
                 } catch (CorruptionException e) {
+                    areAllWhole = false;
                     continue;
                 }
                 for (int entry = 0; entry < page.count(); entry++) {
@@ -176,6 +182,7 @@ public final class ContainerRecords {
                 }
             }
         }
+        return areAllWhole;
     }
 
     /** Begins a new table. */
