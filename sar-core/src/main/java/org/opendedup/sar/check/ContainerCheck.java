@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -130,8 +132,12 @@ final class ContainerCheck {
             if (!contents.isEmpty()) {
                 checkHeader(reader, pack);
             }
+            Set<ContainerEntry> cut = cutOff(reader, contents);
+            if (!cut.isEmpty()) {
+                missingPack(pack, cut, "has only " + reader.length() + " bytes, it is cut short");
+            }
             PlaceCheck.run(contents, reader.length(), (entry, problem) -> {
-                if (isMoved(entry)) {
+                if (cut.contains(entry) || isMoved(entry)) {
                     return;
                 }
                 int finding = findings.add(Severity.DEFECT, Kind.WRONG_ENTRY, PlaceCheck.name(entry) + " " + problem);
@@ -140,7 +146,9 @@ final class ContainerCheck {
             long named = 0;
             for (ContainerEntry entry : contents) {
                 checkUse(entry);
-                check(reader, entry);
+                if (!cut.contains(entry)) {
+                    check(reader, entry);
+                }
                 named += PackFormat.align(entry.stored().bytes());
             }
             if (present != null) {
@@ -161,7 +169,29 @@ final class ContainerCheck {
         }
     }
 
-    private void missingPack(long pack, List<ContainerEntry> all, String problem) throws IOException {
+    /**
+     * Returns the sealed containers of which the end is cut off with that of their pack. A container that is whole
+     * there has a wrong entry instead.
+     */
+    private static Set<ContainerEntry> cutOff(PackReader reader, List<ContainerEntry> contents) throws IOException {
+        Set<ContainerEntry> cut = new LinkedHashSet<>();
+        for (ContainerEntry entry : contents) {
+            StoredContainer stored = entry.stored();
+            boolean endsAfter = stored.offset() + stored.bytes() > reader.length();
+            if (stored.state() == State.SEALED && endsAfter && !isWholeAt(reader, stored.offset())) {
+                cut.add(entry);
+            }
+        }
+        return cut;
+    }
+
+    private static boolean isWholeAt(PackReader reader, long offset) throws IOException {
+        FoundContainer found = reader.whole(offset, Long.MAX_VALUE);
+        return found != null && found.stored().state() == State.SEALED;
+    }
+
+    /** @param all its containers, or those of which a part is missing */
+    private void missingPack(long pack, Collection<ContainerEntry> all, String problem) throws IOException {
         List<ContainerEntry> contents = new ArrayList<>();
         for (ContainerEntry entry : all) {
             if (!isMoved(entry)) {
@@ -372,7 +402,7 @@ final class ContainerCheck {
                 count(missing.cardinality(), "chunk") + " of container " + entry.container()
                         + ", which are counted as stored, are not in it"
                         + (areKnown ? "; all of them are known to be lost" : ""),
-                areKnown ? mend.files() : mend.of(Kind.MISSING_CHUNKS));
+                areKnown ? mend.lost() : mend.of(Kind.MISSING_CHUNKS));
         findings.addContainer(finding, entry.container());
         lost.addSlots(finding, entry.container(), missing);
     }
@@ -408,7 +438,7 @@ final class ContainerCheck {
                     "container " + container + " has counts of " + count(alive.cardinality(), "chunk")
                             + " and no entry in the container table"
                             + (isKnown ? "; all of them are known to be lost" : ""),
-                    isKnown ? mend.files() : mend.of(Kind.NO_ENTRY));
+                    isKnown ? mend.lost() : mend.of(Kind.NO_ENTRY));
             findings.addContainer(finding, container);
             lost.addContainer(finding, container);
         });

@@ -36,9 +36,18 @@ public record Mend(String volume, boolean inUse) {
         return of(kind, "");
     }
 
-    /** Returns what to do about chunks that are known to be lost. */
-    String files() {
+    /** Returns what to do about files that refer to other content than was written. */
+    private String files() {
         return "restore the files from a backup, or delete them, then: " + again();
+    }
+
+    /** Returns what to do about chunks that are known to be lost. */
+    String lost() {
+        return (inUse ? "" : "mount the volume, ") + writeAgain() + ". Or delete the files, then: " + again();
+    }
+
+    private String writeAgain() {
+        return "write the files' content again from a backup, under any name, then: sdfscli " + volume + " heal --wait";
     }
 
     /** Returns what to do about records, or blocks of records, that cannot be read. */
@@ -48,7 +57,8 @@ public record Mend(String volume, boolean inUse) {
     }
 
     private String bringBack(String pack) {
-        return "bring back " + pack + ", then: " + again() + ". If it is lost, restore the files from a backup";
+        return "bring back " + pack + ", then: " + again() + ". If it is lost: " + mounted("scrub start --wait") + ", "
+                + writeAgain();
     }
 
     private String newIndex(String folder) {

@@ -13,8 +13,10 @@ import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -90,6 +92,33 @@ class VolumeCheckTest extends OpenVolumeTrial {
         DamagedFile file = findings.get(0).files().get(0);
         assertEquals(List.of("/lost"), file.paths());
         assertEquals(List.of(new DamagedFile.Range(0, lost.length)), file.ranges());
+    }
+
+    /**
+     * A rebuild of the table does not bring bytes back that were cut off: it would make the container a shorter one.
+     */
+    @Test
+    void aPackThatIsCutShortIsOneFindingThatAsksForThePack() throws IOException {
+        byte[] lost = random(200 * KIB);
+        GarbageTrial.store(volume, "lost", lost);
+        reopen();
+        Path pack = config.locations()
+                .data()
+                .resolve(PackFormat.fileName(
+                        PackReader.packs(FileDirectory.open(config.locations().data()))[0]));
+        try (FileChannel channel = FileChannel.open(pack, StandardOpenOption.WRITE)) {
+            channel.truncate(channel.size() / 2);
+        }
+        List<Finding> findings = findings();
+        assertEquals(1, findings.size(), findings::toString);
+        Finding finding = findings.get(0);
+        assertEquals(Kind.MISSING_PACK, finding.kind());
+        assertTrue(finding.what().contains("has only " + Files.size(pack) + " bytes, it is cut short"), finding.what());
+        assertTrue(finding.mend().contains("bring back " + pack), finding.mend());
+        assertFalse(finding.mend().contains("--rebuild-containers"), finding.mend());
+        assertEquals(
+                List.of(new DamagedFile.Range(0, lost.length)),
+                finding.files().get(0).ranges());
     }
 
     /** Files are written and removed after the cut, and the containers in it are sealed: none of that is a finding. */
