@@ -96,7 +96,7 @@ public final class BackupTimer implements AutoCloseable {
             return;
         }
         try {
-            if (isDue(true)) {
+            if (isDue()) {
                 backUp();
             }
             warned = false;
@@ -114,13 +114,13 @@ public final class BackupTimer implements AutoCloseable {
         }
     }
 
-    private boolean isDue(boolean afterCollections) throws IOException {
+    private boolean isDue() throws IOException {
         List<Backup> all = backups.list();
         if (all.isEmpty()) {
             return !isCollecting.getAsBoolean();
         }
         Backup newest = all.get(all.size() - 1);
-        if (afterCollections && backups.isOlderThanCollection(newest)) {
+        if (backups.isOlderThanCollection(newest)) {
             return !isCollecting.getAsBoolean();
         }
         boolean isOld = nanoClock.getAsLong() - sinceNs >= settings.interval().toNanos();
@@ -146,9 +146,11 @@ public final class BackupTimer implements AutoCloseable {
     }
 
     /**
-     * Stops the timer, after a backup that is being made; then, if the newest backup is older than the interval, makes
-     * one. What takes longer than {@value #CLOSING_SECONDS} s is given up: the next mount makes it up. To be called
-     * after the file system is unmounted and what was changed is committed, and before the volume is closed.
+     * Stops the timer, after a backup that is being made; then, if the newest backup is older than the interval or than
+     * a collection, makes one: a volume that is mounted only for its backups may be unmounted right after a collection,
+     * and lie there for days with backups that refer to what was collected. What takes longer than
+     * {@value #CLOSING_SECONDS} s is given up: the next mount makes it up. To be called after the file system is
+     * unmounted and what was changed is committed, and before the volume is closed.
      */
     @Override
     public void close() {
@@ -173,7 +175,7 @@ public final class BackupTimer implements AutoCloseable {
 
     private void last() {
         try {
-            if (isDue(false)) {
+            if (isDue()) {
                 backUp();
             }
         } catch (InterruptedIOException e) {

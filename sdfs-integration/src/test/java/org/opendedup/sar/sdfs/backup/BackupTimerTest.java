@@ -206,6 +206,25 @@ class BackupTimerTest {
     }
 
     @Test
+    void anUnmountMakesOneAfterACollection() throws IOException {
+        timer(Duration.ZERO).step();
+        volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+        timer(Duration.ZERO).close();
+        assertEquals(2, newest(), "the first refers to what was collected");
+        timer(Duration.ZERO).close();
+        assertEquals(2, newest(), "nothing was collected since");
+    }
+
+    @Test
+    void anUnmountInTheMiddleOfACollectionMakesNone() throws IOException {
+        timer(Duration.ZERO).step();
+        backups.collectionBegins();
+        isCollecting.set(true);
+        timer(Duration.ZERO).close();
+        assertEquals(1, newest(), "the collection takes away what it would refer to");
+    }
+
+    @Test
     void aFailureIsCountedAndTheVolumeGoesOn() throws IOException {
         Files.writeString(backups.folder(), "in the way");
         BackupTimer timer = timer(Duration.ZERO);
