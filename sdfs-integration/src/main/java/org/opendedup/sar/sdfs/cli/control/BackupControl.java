@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.command.PathWalk;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 
@@ -18,9 +19,14 @@ public final class BackupControl {
     public static final String MAKE = "make";
 
     private final MetadataBackups backups;
+    private final Map<String, Path> stores;
+    private final Path mountPoint;
 
-    public BackupControl(MetadataBackups backups) {
+    /** @param stores the volume's own folders, by what they are for */
+    public BackupControl(MetadataBackups backups, Map<String, Path> stores, Path mountPoint) {
         this.backups = backups;
+        this.stores = stores;
+        this.mountPoint = mountPoint;
     }
 
     /** @throws IOException if the command fails; the message is for the client */
@@ -39,7 +45,23 @@ public final class BackupControl {
         if (!folder.isAbsolute()) {
             throw new IOException(folder + " is no absolute path");
         }
+        checkApart(folder);
         return BackupText.values(backups.backUpTo(folder), false);
+    }
+
+    /** A copy in the volume is lost with its metadata, and what holds the volume's own files takes no others. */
+    private void checkApart(Path folder) throws IOException {
+        PathWalk walk = PathWalk.to(folder);
+        if (walk.meets(mountPoint)) {
+            throw new IOException(folder + " lies in the volume itself, and would be lost with its metadata;"
+                    + " choose a folder outside it");
+        }
+        for (Map.Entry<String, Path> store : stores.entrySet()) {
+            if (walk.meets(store.getValue())) {
+                throw new IOException(folder + " lies in the " + store.getKey() + " " + store.getValue()
+                        + ", which is for the volume's own files; choose a folder outside it");
+            }
+        }
     }
 
     private Map<String, Object> list() throws IOException {

@@ -387,7 +387,8 @@ public final class VolumeDaemon {
             }
             case BackupControl.COMMAND -> {
                 requireMounted();
-                yield new BackupControl(Objects.requireNonNull(mounted).backups()).answer(arguments);
+                var backups = Objects.requireNonNull(mounted).backups();
+                yield new BackupControl(backups, definition.stores(), mountPoint).answer(arguments);
             }
             case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE, FileControl.CHECK -> {
                 requireMounted();
