@@ -381,7 +381,8 @@ public final class MkfsCommand implements Callable<Integer> {
                 BackupSettings.of(backupInterval, backupKeep),
                 scrubSchedule);
         if (memoryBudgetBytes == null) {
-            long least = MemoryPlan.leastBudget(served(definition));
+            long least = MemoryPlan.leastBudget(
+                    definition.engineConfig().withRequests(FuseMountService.requestBuffersOf("")));
             return MountArguments.withBudget(definition, Math.max(least, config.memoryBudgetBytes()));
         }
         // Refuses a budget that is too small for the threads.
@@ -391,7 +392,8 @@ public final class MkfsCommand implements Callable<Integer> {
 
     /** Returns the configuration of a mount without options. */
     private static VolumeConfig served(VolumeDefinition definition) {
-        return definition.engineConfig().withRequests(FuseMountService.requestBuffersOf(""));
+        VolumeConfig config = definition.engineConfig();
+        return config.withRequests(new FuseMountService().requestBuffers(config, ""));
     }
 
     private Compression compression() {

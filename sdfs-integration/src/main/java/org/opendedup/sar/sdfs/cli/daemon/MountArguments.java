@@ -15,6 +15,7 @@ import org.opendedup.sar.sdfs.cli.command.MachineMemory;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -144,7 +145,8 @@ public final class MountArguments {
     /** Returns how the budget is divided for a mount with these options, after a check. */
     DaemonMemory memory(VolumeDefinition definition, String forFileSystem, MountService service) {
         try {
-            return DaemonMemory.of(definition.engineConfig().withRequests(service.requestBuffers(forFileSystem)));
+            VolumeConfig config = definition.engineConfig();
+            return DaemonMemory.of(config.withRequests(service.requestBuffers(config, forFileSystem)));
         } catch (IllegalArgumentException e) {
             throw usage(e);
         }

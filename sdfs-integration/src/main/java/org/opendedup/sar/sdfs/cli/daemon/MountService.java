@@ -19,6 +19,7 @@ import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Opens a volume and shows it as a file system. The commands reach engine and FUSE only through it. */
 public interface MountService {
@@ -34,10 +35,10 @@ public interface MountService {
     void checkOptions(String options);
 
     /**
-     * Returns the part of the memory budget that a mount with these options uses for requests. Options as in
-     * {@link #checkOptions}.
+     * Returns the part of its memory budget that a mount of a volume with these options uses for requests. Options as
+     * in {@link #checkOptions}.
      */
-    RequestBuffers requestBuffers(String options);
+    RequestBuffers requestBuffers(VolumeConfig config, String options);
 
     /**
      * Changes the mount options that the kernel itself implements: ro and rw, suid, dev, exec, atime, sync and their
