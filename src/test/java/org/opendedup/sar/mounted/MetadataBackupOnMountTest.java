@@ -106,7 +106,7 @@ class MetadataBackupOnMountTest {
             Commands.Result refused = volume.tryMount(volume.mountPoint());
             assertFalse(refused.exitCode() == 0, refused::output);
             String told = refused.output() + Files.readString(volume.log());
-            assertTrue(told.contains("sdfs-check VOLUME --restore-metadata"), told);
+            assertTrue(refused.output().contains("sdfs-check " + volume.name() + " --restore-metadata"), told);
             Map<String, Object> report = Json.object(run(volume, "sdfs-check", "--restore-metadata"), "metadata");
             assertTrue(Json.number(Json.object(report, "newer"), "containers") > 0, report::toString);
             assertEquals(0, Json.number(report, "damagedFiles"), report::toString);

@@ -11,6 +11,11 @@ import org.rocksdb.SstFileReader;
 public final class KeyValueStores {
     private KeyValueStores() {}
 
+    /** Returns the message of a failure to open a damaged database without what an administrator is told to do. */
+    public static String withoutRemedy(String message) {
+        return RocksDbErrors.withoutRemedy(message);
+    }
+
     /**
      * Opens a RocksDB database in its own folder.
      *

@@ -18,6 +18,11 @@ final class RocksDbErrors {
 
     private RocksDbErrors() {}
 
+    /** Returns a message without the remedy. */
+    static String withoutRemedy(String message) {
+        return message.replace("; " + REMEDY, "");
+    }
+
     /** Returns the name of a database, for messages. */
     static String place(Path folder) {
         return "metadata database in " + folder;

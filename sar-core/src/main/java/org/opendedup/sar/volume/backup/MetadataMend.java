@@ -133,7 +133,7 @@ public final class MetadataMend {
             if (!hopeless.isEmpty()) {
                 throw hopelessness();
             }
-            readAll();
+            readMended();
         } catch (IOException e) {
             MetadataFolder.delete(target);
             throw e;
@@ -148,12 +148,40 @@ public final class MetadataMend {
         return new Report(folder.replace().toString(), mended);
     }
 
+    /** Says what else can be done: the remedy of who opens a damaged database is what was just tried. */
+    private void readMended() throws IOException {
+        try {
+            readAll();
+        } catch (CorruptionException e) {
+            String found = KeyValueStores.withoutRemedy(String.valueOf(e.getMessage()))
+                    .replace(target.toString(), folder.path().toString());
+            CorruptionException damage = new CorruptionException(
+                    folder.path().toString(),
+                    -1,
+                    "damage of tables only, which backups mend",
+                    "other damage: " + found + ". Nothing was changed. Either restore the newest backup (sdfs-check"
+                            + " VOLUME --restore-metadata), or salvage the single records that can be read"
+                            + " (sdfs-check VOLUME --salvage-metadata=records)");
+            damage.initCause(e);
+            throw damage;
+        }
+    }
+
     private CorruptionException hopelessness() {
+        if (hopeless.contains(CURRENT)) {
+            return new CorruptionException(
+                    folder.path().toString(),
+                    -1,
+                    "a database with one manifest, which names its tables",
+                    "no such database; restore the newest backup instead (sdfs-check VOLUME --restore-metadata)");
+        }
         return new CorruptionException(
                 folder.path().toString(),
                 -1,
                 "tables that are whole, here or in a backup",
-                hopeless + "; restore the newest backup instead, or salvage the single records that can be read"
+                hopeless
+                        + ". Nothing was changed. Either restore the newest backup (sdfs-check VOLUME"
+                        + " --restore-metadata), or salvage the single records that can be read"
                         + " (sdfs-check VOLUME --salvage-metadata=records)");
     }
 

@@ -167,11 +167,12 @@ public final class CheckCommand implements Callable<Integer> {
     /** Brings the metadata back as the options say. */
     private MetadataRecovery.@Nullable Outcome recover(VolumeDefinition definition, CheckProgress progress)
             throws IOException, CommandFailedException {
+        String name = definition.config().name();
         VolumeConfig.Locations locations = definition.config().locations();
         if (restoreMetadata != null) {
-            return MetadataRecovery.restore(locations, restoreMetadata);
+            return MetadataRecovery.restore(name, locations, restoreMetadata);
         }
-        return salvageMetadata == null ? null : MetadataRecovery.salvage(locations, salvageMetadata, progress);
+        return salvageMetadata == null ? null : MetadataRecovery.salvage(name, locations, salvageMetadata, progress);
     }
 
     private int check(

@@ -48,7 +48,8 @@ final class MetadataRecovery {
      *
      * @param wanted {@link #NEWEST}, the number of an automatic backup, or a folder, of which the newest is taken
      */
-    static Outcome restore(VolumeConfig.Locations locations, String wanted) throws IOException, CommandFailedException {
+    static Outcome restore(String volume, VolumeConfig.Locations locations, String wanted)
+            throws IOException, CommandFailedException {
         boolean isFolder = wanted.contains("/");
         Path folder = isFolder ? Path.of(wanted) : MetadataBackups.folderIn(locations.data());
         if (isFolder && !Files.isDirectory(folder)) {
@@ -74,7 +75,7 @@ final class MetadataRecovery {
         return new Outcome(
                 values,
                 "Restored the metadata from " + folder + ", backup\n"
-                        + BackupText.line(BackupText.values(backup, false)) + "\n" + BackupText.text(report));
+                        + BackupText.line(BackupText.values(backup, false)) + "\n" + BackupText.text(volume, report));
     }
 
     /** Returns whether a text has the form of what {@link #restore} takes. */
@@ -83,7 +84,8 @@ final class MetadataRecovery {
     }
 
     /** Salvages what can be read of a damaged database. */
-    static Outcome salvage(VolumeConfig.Locations locations, Parts parts, CheckProgress progress) throws IOException {
+    static Outcome salvage(String volume, VolumeConfig.Locations locations, Parts parts, CheckProgress progress)
+            throws IOException {
         List<Path> backups = List.of(MetadataBackups.folderIn(locations.data()));
         return switch (parts) {
             case TABLES -> mend(locations, backups, progress);
@@ -91,7 +93,7 @@ final class MetadataRecovery {
                 MetadataReport report = MetadataSalvager.salvage(locations, backups, progress);
                 yield new Outcome(
                         new LinkedHashMap<>(BackupText.values(report)),
-                        "Salvaged the records of the metadata that can be read.\n" + BackupText.text(report));
+                        "Salvaged the records of the metadata that can be read.\n" + BackupText.text(volume, report));
             }
         };
     }

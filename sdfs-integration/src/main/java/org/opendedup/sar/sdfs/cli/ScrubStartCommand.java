@@ -110,7 +110,9 @@ final class ScrubStartCommand implements Callable<Integer> {
         scrub.print(
                 json,
                 scrub.named(result),
-                (clean ? "" : "DAMAGE FOUND. ") + ScrubText.result(report) + ScrubText.advice(report));
+                (clean ? "" : "DAMAGE FOUND. ")
+                        + ScrubText.result(report)
+                        + ScrubText.advice(scrub.cli().name(), report));
         return done && clean ? ExitCode.OK : ExitCode.FAILED;
     }
 }

@@ -9,12 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
@@ -71,6 +73,50 @@ class CheckCommandTest {
         assertEquals(ExitCode.OK, check("pool0", "--repair", "--json"), output.err());
         assertEquals(List.of(), Json.read(output.out()).get("repaired"));
         assertEquals(List.of(), Json.read(output.out()).get("quarantine"));
+    }
+
+    private void damageManifest() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("base/ddb"))) {
+            Path manifest = files.filter(file -> file.getFileName().toString().startsWith("MANIFEST-"))
+                    .findFirst()
+                    .orElseThrow();
+            byte[] bytes = Files.readAllBytes(manifest);
+            bytes[bytes.length / 2] ^= 1;
+            Files.write(manifest, bytes);
+        }
+    }
+
+    @Test
+    void commandsInMessagesNameTheVolume() throws IOException {
+        damageManifest();
+        assertEquals(ExitCode.FAILED, check("pool0"));
+        assertTrue(output.err().contains("sdfs-check pool0 --salvage-metadata"), output.err());
+        assertFalse(output.err().contains("VOLUME"), output.err());
+    }
+
+    /** Who has just tried one remedy needs the others, and no path of a folder that is gone. */
+    @Test
+    void whatTablesOfBackupsDoNotMendNamesTheOtherWays() throws IOException {
+        damageManifest();
+        assertEquals(ExitCode.FAILED, check("pool0", "--salvage-metadata"));
+        assertFalse(output.err().contains("--salvage-metadata'"), output.err());
+        assertFalse(output.err().contains("/restoring"), output.err());
+        assertTrue(output.err().contains("Nothing was changed"), output.err());
+        assertTrue(output.err().contains("sdfs-check pool0 --restore-metadata"), output.err());
+        assertTrue(output.err().contains("sdfs-check pool0 --salvage-metadata=records"), output.err());
+    }
+
+    @Test
+    void ofAnEmptyFolderNothingCanBeSalvaged() throws IOException {
+        Path metadata = folder.resolve("base/ddb");
+        Files.move(metadata, folder.resolve("aside"));
+        PrivateFiles.createFolders(metadata);
+        for (String option : List.of("--salvage-metadata", "--salvage-metadata=records")) {
+            output = new CommandOutput(folder.resolve("etc"));
+            assertEquals(ExitCode.FAILED, check("pool0", option));
+            assertTrue(output.err().contains("sdfs-check pool0 --restore-metadata"), output.err());
+            assertFalse(output.err().contains("=records"), output.err());
+        }
     }
 
     @ParameterizedTest

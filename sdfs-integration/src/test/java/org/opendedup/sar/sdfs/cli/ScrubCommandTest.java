@@ -87,7 +87,7 @@ class ScrubCommandTest {
 
         scrub.finds = FakeScrub.found(3, 2, 1);
         assertEquals(1, daemon.cli("scrub", "start", "--wait"), daemon.err());
-        shows("DAMAGE FOUND. 100 MiB in", "found 3 damaged frames, 2 containers", "restore its\nfiles from a backup");
+        shows("DAMAGE FOUND. 100 MiB in", "found 3 damaged frames, 2 containers", "sdfscli pool0 damaged");
         assertEquals(1, daemon.cli("scrub", "start", "--wait", "--json"), "also as JSON");
         assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
         shows("no scrub is running", "found 3 damaged frames");

@@ -9,6 +9,8 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.opendedup.sar.common.Printable;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
@@ -17,6 +19,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Runs every picocli command the same way: messages on the error stream, exit codes of {@link ExitCode}. */
 public final class CommandRunner {
+    private static final Pattern COMMAND_OF_A_VOLUME = Pattern.compile("\\b(sdfscli|sdfs-check) VOLUME\\b");
+
     private CommandRunner() {}
 
     public static int run(Object command, Environment environment, String... arguments) {
@@ -75,13 +79,20 @@ public final class CommandRunner {
         if (!(e instanceof CommandFailedException || e instanceof IOException || e instanceof UncheckedIOException)) {
             throw e;
         }
-        String message = messageOf(e);
+        String message = withVolume(messageOf(e), parsed);
         // Our own messages may have several lines; in all others, a line break is part of a file name.
         commandLine
                 .getErr()
                 .println(commandLine.getCommandSpec().root().name() + ": "
                         + (e instanceof CommandFailedException ? message : Printable.line(message)));
         return ExitCode.FAILED;
+    }
+
+    /** Names the volume in commands of a message; the engine that wrote it knows no volume's name. */
+    private static String withVolume(String message, CommandLine.ParseResult parsed) {
+        return parsed.matchedPositionalValue(0, null) instanceof String volume
+                ? COMMAND_OF_A_VOLUME.matcher(message).replaceAll("$1 " + Matcher.quoteReplacement(volume))
+                : message;
     }
 
     /** Returns what a file system exception of the JDK means; its own message is often only the path. */

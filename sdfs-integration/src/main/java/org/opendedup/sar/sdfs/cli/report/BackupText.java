@@ -72,7 +72,8 @@ public final class BackupText {
         return values;
     }
 
-    public static String text(MetadataReport report) {
+    /** @param volume name of the volume */
+    public static String text(String volume, MetadataReport report) {
         var text = new StringBuilder();
         text.append("The replaced database is in ").append(report.oldDatabase()).append('\n');
         text.append("Containers: ")
@@ -97,7 +98,7 @@ public final class BackupText {
                     .append(".\nThey are kept. Files that were written after the metadata are not in the volume.\n");
         }
         text.append("Garbage is not collected, so that you can go back to the replaced database, until you call:"
-                + " sdfscli VOLUME metadata-backup --accept-restored\n");
+                + " sdfscli " + volume + " metadata-backup --accept-restored\n");
         report.lost().forEach(lost -> text.append("Lost: ").append(lost).append('\n'));
         text.append("Files with bytes that cannot be read: ")
                 .append(report.damagedFiles().size())

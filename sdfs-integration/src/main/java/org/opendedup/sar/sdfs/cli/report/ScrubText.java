@@ -49,7 +49,7 @@ public final class ScrubText {
                                 ? "none"
                                 : last.get("ended") + ": " + result(last).replace("\n", "\n            "));
         if (!last.isEmpty()) {
-            text.append(advice(last).replace("\n", "\n            "));
+            text.append(advice(volume, last).replace("\n", "\n            "));
         }
         String error = String.valueOf(status.get("error"));
         if (!error.isEmpty()) {
@@ -81,12 +81,12 @@ public final class ScrubText {
     }
 
     /** Returns what to do about what a scrub has found, as further lines; empty if it found nothing. */
-    public static String advice(Map<String, Object> report) {
+    public static String advice(String volume, Map<String, Object> report) {
         return ScrubReport.totals(report).isClean()
                 ? ""
-                : "\nThe daemon's log names the containers. Reading a damaged chunk gives an I/O error: restore its"
-                        + "\nfiles from a backup, or remove them. What is written anew is stored anew. Where the index named"
-                        + "\nother content, 'sdfscli VOLUME status' has the command that makes the index anew.";
+                : "\nReading a damaged chunk gives an I/O error until it is healed: write the same content again, under"
+                        + "\nany name, or attach the SSD that has copies. These name what to do, and the files:"
+                        + "\n  sdfscli " + volume + " status; sdfscli " + volume + " damaged";
     }
 
     private static String verified(Map<String, Object> report) {

@@ -79,7 +79,7 @@ public final class StatusText {
     private void findings() {
         List<Map<String, Object>> findings = Json.objects(report, "findings");
         for (Map<String, Object> finding : findings.subList(0, Math.min(MAX_FINDINGS, findings.size()))) {
-            line(String.valueOf(finding.get("severity")).toUpperCase(Locale.ROOT), finding.get("what") + ".");
+            line(String.valueOf(finding.get("severity")).toUpperCase(Locale.ROOT), sentence(finding.get("what")));
             boolean hasCommand = !String.valueOf(finding.get("command")).isEmpty();
             line("  to do", finding.get("remedy") + (hasCommand ? ":" : "."));
             if (hasCommand) {
@@ -90,6 +90,12 @@ public final class StatusText {
         if (findings.size() > MAX_FINDINGS) {
             line("", "and " + (findings.size() - MAX_FINDINGS) + " more: see --json");
         }
+    }
+
+    /** Ends a text like a sentence; one that ends in a question stays one. */
+    private static String sentence(@Nullable Object what) {
+        String text = String.valueOf(what);
+        return text.endsWith(".") || text.endsWith("?") ? text : text + ".";
     }
 
     private static String collection(Map<String, Object> collection) {
