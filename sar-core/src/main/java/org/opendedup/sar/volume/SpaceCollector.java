@@ -173,7 +173,7 @@ public final class SpaceCollector implements Closeable {
     }
 
     /** @throws IOException if no collection may run but a dry run; the message says why and what to do */
-    void requireAllowed() throws IOException {
+    public void requireAllowed() throws IOException {
         permission.check();
     }
 

@@ -26,6 +26,9 @@ public interface CollectionSource {
      */
     ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException;
 
+    /** @throws IOException if no collection may run but a dry run; the message says why and what to do */
+    void requireAllowed() throws IOException;
+
     /** Returns the pace of all collections of this mount. */
     Pace pace();
 

@@ -25,6 +25,11 @@ public record CollectorOfVolume(SpaceCollector collector, VolumeMaintenance main
     }
 
     @Override
+    public void requireAllowed() throws IOException {
+        collector.requireAllowed();
+    }
+
+    @Override
     public Pace pace() {
         return collector.pace();
     }

@@ -96,6 +96,16 @@ public final class GarbageCollections implements Closeable {
     }
 
     /**
+     * Tells whether a collection that somebody asks for may run. One that the schedule starts fails later instead, so
+     * that its failure is the last result.
+     *
+     * @throws IOException if none may run but a dry run; the message says why
+     */
+    public void requireAllowed() throws IOException {
+        source.requireAllowed();
+    }
+
+    /**
      * Starts a collection and returns at once. Arranges before it if {@link #isArranging}.
      *
      * @return its status; empty if {@link #running another one} is running

@@ -119,6 +119,17 @@ class GcCommandTest {
     }
 
     @Test
+    void oneThatMayNotRunIsRefusedBeforeItBegins() {
+        collector.forbidden = new IOException("the metadata were restored");
+        for (String[] command : new String[][] {{"gc"}, {"gc", "--wait"}}) {
+            assertEquals(1, daemon.cli(command));
+            assertEquals("", daemon.out(), "nothing has begun");
+            assertTrue(daemon.err().contains("the metadata were restored"), daemon.err());
+        }
+        assertEquals(0, daemon.cli("gc", "--dry-run"), daemon.err());
+    }
+
+    @Test
     void whatCannotBeReadAndWhatACrashLeftIsNamed() {
         collector.unreadable = 3;
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());

@@ -35,6 +35,9 @@ public final class FakeCollector implements CollectionSource {
     /** What the next collection fails with. */
     public volatile @Nullable IOException failure;
 
+    /** Why no collection may run. */
+    public volatile @Nullable IOException forbidden;
+
     /** Containers that the next collection cannot read, and bytes that a crash has left for it. */
     public volatile long unreadable;
 
@@ -114,6 +117,14 @@ public final class FakeCollector implements CollectionSource {
             Thread.onSpinWait();
         } while (arrangesEndlessly);
         return new ArrangementReport(7, 300L * MIB, 12.5, 4.25, 900, 6L * MIB, 1800, 0, true);
+    }
+
+    @Override
+    public void requireAllowed() throws IOException {
+        IOException why = forbidden;
+        if (why != null) {
+            throw why;
+        }
     }
 
     @Override

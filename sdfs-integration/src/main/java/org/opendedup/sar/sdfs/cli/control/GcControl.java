@@ -44,6 +44,10 @@ public final class GcControl extends JobActions {
         String level = arguments.textIfAny(RECOMPRESS);
         long arrangeParts = arguments.number("arrangeParts", -1);
         arguments.end();
+        if (!dryRun) {
+            // Who does not wait for the end would not see why it fails.
+            collections.requireAllowed();
+        }
         double share = (double) parts / PARTS;
         CollectionLimits limits = level == null
                 ? collections.limits(share, dryRun)
