@@ -18,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
@@ -42,7 +43,7 @@ import picocli.CommandLine.ParentCommand;
             "not. Only you may read the file. An existing file is never replaced.",
             ""
         },
-        customSynopsis = "sdfscli VOLUME support-bundle [FILE.zip] [--with-names]%n",
+        customSynopsis = "sdfscli VOLUME support-bundle [FILE.zip] [--with-names] [--json]%n",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class)
 final class SupportBundleCommand implements Callable<Integer> {
@@ -64,6 +65,9 @@ final class SupportBundleCommand implements Callable<Integer> {
     @Option(names = "--with-names", description = "Keep all names. Needed only if a developer asks for it.")
     boolean withNames;
 
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
     @Override
     public Integer call() throws IOException, CommandFailedException {
         SdfsCli cli = Objects.requireNonNull(parent);
@@ -83,6 +87,15 @@ final class SupportBundleCommand implements Callable<Integer> {
             throw new CommandFailedException(target + " exists already; name another file, or remove it");
         }
         var out = cli.environment().out();
+        if (json || cli.json) {
+            var values = new LinkedHashMap<String, Object>();
+            values.put("name", cli.name());
+            values.put("file", target.toAbsolutePath().normalize().toString());
+            values.put("entries", entries);
+            values.put("withNames", withNames);
+            out.println(Json.pretty(values));
+            return ExitCode.OK;
+        }
         out.println("Wrote " + target.toAbsolutePath().normalize() + ", which only you can read. It holds:");
         entries.forEach(entry -> out.println("  " + entry));
         out.println(

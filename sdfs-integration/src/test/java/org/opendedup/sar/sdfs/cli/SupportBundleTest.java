@@ -9,7 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
 
@@ -114,6 +117,18 @@ class SupportBundleTest {
             assertTrue(entries.get("jvm/threads.txt").contains("sdfs-health"), entries.get("jvm/threads.txt"));
             assertTrue(entries.get("jvm/heap-by-class.txt").contains("java.lang.String"));
             assertTrue(entries.get("volume.xml").contains("maximum-percentage-full"), entries.get("volume.xml"));
+        }
+    }
+
+    @Test
+    void jsonNamesTheFileAndWhatItHolds() throws Exception {
+        Path bundle = folder.resolve("bundle.zip");
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            assertEquals(0, daemon.cli("support-bundle", bundle.toString(), "--json"), daemon.err());
+            Map<String, Object> made = Json.read(daemon.out());
+            assertEquals(bundle.toString(), made.get("file"));
+            assertEquals(false, made.get("withNames"));
+            assertEquals(entries(bundle).keySet(), Set.copyOf((List<?>) made.get("entries")));
         }
     }
 
