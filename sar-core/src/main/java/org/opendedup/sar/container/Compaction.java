@@ -51,6 +51,13 @@ public final class Compaction implements Closeable {
      */
     private static final int LOADED = 3;
 
+    /**
+     * How a frame that is stored raw is tried before it is compressed harder. For a frame that does not shrink this
+     * costs 0.15 to 0.3 ms per MB, level 9 0.4 to 0.7, level 12 1.4 to 2.1 and level 19 forty. At most 0.2 % of the
+     * stored bytes are lost: of Java archives 0.07 % with level 9, of manuals 0.02 %.
+     */
+    private static final Compression PROBE = new Compression(Compression.Codec.ZSTD, 1, FrameFormat.MAX_RAW_BYTES);
+
     private final Directory directory;
     private final SealedContainers containers;
     private final Packs packs;
@@ -63,6 +70,9 @@ public final class Compaction implements Closeable {
     private final int level;
     /** Compresses the frames that are compressed anew. */
     private final Compressor recompressor;
+
+    /** Tells which raw frames are worth trying to compress harder; null if that costs as much as trying. */
+    private final @Nullable Compressor probe;
 
     private final Compressor decompressor;
 
@@ -94,15 +104,19 @@ public final class Compaction implements Closeable {
         this.containers = containers;
         this.packs = packs;
         this.workers = workers;
-        for (int i = 0; i < LOADED; i++) {
-            free.add(new GenerationCopier(compressor));
-        }
         this.level = level;
         decompressor = compressor;
         // A compressor takes frames of any size.
         recompressor = level == 0
                 ? compressor
                 : new Compressor(new Compression(Compression.Codec.ZSTD, level, FrameFormat.MAX_RAW_BYTES));
+        // In a volume that compresses nothing, a raw frame was not tried.
+        probe = recompressor.isTrialSlow() && compressor.codec() != Compression.Codec.NONE
+                ? new Compressor(PROBE)
+                : null;
+        for (int i = 0; i < LOADED; i++) {
+            free.add(new GenerationCopier(compressor, probe));
+        }
         this.rewritten = rewritten;
         this.space = space;
         this.isRecovering = isRecovering;
@@ -478,6 +492,9 @@ public final class Compaction implements Closeable {
         closePack();
         if (level > 0) {
             recompressor.close();
+        }
+        if (probe != null) {
+            probe.close();
         }
     }
 }

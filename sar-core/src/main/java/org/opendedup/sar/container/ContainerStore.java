@@ -248,15 +248,15 @@ public final class ContainerStore implements Closeable {
     /** Creates containers for the lanes. */
     private final class LaneContainers implements WriteLane.Containers {
         @Override
-        public OpenContainer create(@Nullable Pack pack) throws IOException {
+        public OpenContainer create(@Nullable Pack pack, CompressionTrial trial) throws IOException {
             if (closed) {
                 throw new IOException("the container store of " + directory + " is closed");
             }
             long id = ids.next();
             ContainerIdentity identity = new ContainerIdentity(id, salts.getAsLong(), ContainerFormat.FIRST_GENERATION);
-            OpenContainer created = new OpenContainer(identity, directory, encoder, packs.forContainer(id, pack));
-            open.add(created);
-            return created;
+            OpenContainer made = new OpenContainer(identity, directory, encoder, packs.forContainer(id, pack), trial);
+            open.add(made);
+            return made;
         }
 
         @Override

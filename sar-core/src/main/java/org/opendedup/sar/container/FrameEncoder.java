@@ -67,11 +67,23 @@ final class FrameEncoder {
         workers.execute(task);
     }
 
-    /** Encodes a frame into a pooled buffer. */
-    Bytes encode(RawFrame frame, ContainerIdentity identity) {
+    /**
+     * Encodes a frame into a pooled buffer.
+     *
+     * @param trial that of the frame's stream
+     */
+    Bytes encode(RawFrame frame, ContainerIdentity identity, CompressionTrial trial) {
         Bytes pooled = buffers.poll();
         Bytes out = pooled == null ? new Bytes(frameBytes + frameBytes / 8 + ROOM_BYTES) : pooled;
-        FrameFormat.encode(frame, identity, compressor, out);
+        if (trial.isDue(frame.bytes())) {
+            boolean shrank = FrameFormat.encode(frame, identity, compressor, out);
+            // Where a trial takes no time, none is worth leaving out: each one left out may lose space.
+            if (compressor.isTrialSlow()) {
+                trial.tried(frame.bytes(), shrank);
+            }
+        } else {
+            FrameFormat.encodeRaw(frame, identity, out);
+        }
         double before = storedRatio;
         storedRatio = before + RATIO_WEIGHT * ((double) out.length() / frame.bytes() - before);
         return out;

@@ -35,8 +35,9 @@ final class GenerationCopier {
 
     private @Nullable Copying copying;
 
-    GenerationCopier(Compressor compressor) {
-        copier = new FrameCopier(compressor);
+    /** @param probe see {@link FrameCopier} */
+    GenerationCopier(Compressor compressor, @Nullable Compressor probe) {
+        copier = new FrameCopier(compressor, probe);
     }
 
     /**

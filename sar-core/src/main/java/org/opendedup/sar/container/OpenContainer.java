@@ -50,6 +50,7 @@ final class OpenContainer implements PackMember {
     private final ContainerIdentity identity;
     private final Directory directory;
     private final FrameEncoder encoder;
+    private final CompressionTrial trial;
     private final OpenFrames frames;
 
     /** Changed by {@link #revive} only. */
@@ -65,11 +66,17 @@ final class OpenContainer implements PackMember {
     /** This container in the table, as of the last commit; null if it is not in it. Guarded by this. */
     private @Nullable StoredContainer recorded;
 
-    /** Makes a container that is written to a pack, after the containers which that has. */
-    OpenContainer(ContainerIdentity identity, Directory directory, FrameEncoder encoder, Pack pack) {
+    /**
+     * Makes a container that is written to a pack, after the containers which that has.
+     *
+     * @param trial shared with the containers before and after it that have the same streams
+     */
+    OpenContainer(
+            ContainerIdentity identity, Directory directory, FrameEncoder encoder, Pack pack, CompressionTrial trial) {
         this.identity = identity;
         this.directory = directory;
         this.encoder = encoder;
+        this.trial = trial;
         this.pack = pack;
         this.frames = new OpenFrames(identity, encoder, this::submit);
         pack.add(this);
@@ -138,7 +145,7 @@ final class OpenContainer implements PackMember {
     @SuppressWarnings("CatchingUnchecked") // a worker's failure must reach the threads that wait for the frame
     private void encode(PendingFrame pending) {
         try {
-            frames.compressed(pending, encoder.encode(pending.raw, identity));
+            frames.compressed(pending, encoder.encode(pending.raw, identity, trial));
         } catch (RuntimeException | Error e) {
             encodeFailed(pending, e);
             throw e;

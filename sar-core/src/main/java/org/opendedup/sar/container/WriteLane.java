@@ -13,13 +13,16 @@ final class WriteLane {
          * Creates a container.
          *
          * @param pack the pack of the container before it, or null
+         * @param trial the lane's
          */
-        OpenContainer create(@Nullable Pack pack) throws IOException;
+        OpenContainer create(@Nullable Pack pack, CompressionTrial trial) throws IOException;
 
         boolean isFull(OpenContainer container);
     }
 
     private final Containers containers;
+    /** Longer than a container: a film has hundreds of them. */
+    private final CompressionTrial trial = new CompressionTrial();
 
     // Both fields are guarded by WriteLanes.
     long claim = UNCLAIMED;
@@ -72,7 +75,7 @@ final class WriteLane {
             container.end();
         }
         current = null;
-        OpenContainer created = containers.create(pack);
+        OpenContainer created = containers.create(pack, trial);
         current = created;
         pack = created.pack();
         return created;

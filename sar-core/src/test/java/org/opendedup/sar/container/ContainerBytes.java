@@ -74,7 +74,7 @@ public record ContainerBytes(ContainerIdentity identity, byte[] bytes, FrameTabl
             throws IOException {
         ContainerIdentity next =
                 new ContainerIdentity(identity.container(), identity.salt(), identity.generation() + 1);
-        FrameCopier copier = new FrameCopier(compressor);
+        FrameCopier copier = new FrameCopier(compressor, null);
         FrameTable.Builder frames = new FrameTable.Builder(next.writing());
         Bytes out = ContainerFormat.begin(next, 0);
         Bytes chunkLists = new Bytes(1024);

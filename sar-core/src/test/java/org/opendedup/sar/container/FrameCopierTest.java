@@ -200,6 +200,48 @@ class FrameCopierTest {
     }
 
     @Test
+    void theProbeDecidesWhichRawFramesAreCompressedHarder() throws IOException {
+        Random random = new Random(TestSeed.next());
+        Compressor none = compressor(Compression.Codec.NONE);
+        Compressor zstd = compressor(Compression.Codec.ZSTD);
+        ContainerBytes raw = write(random, 12, none, false);
+        ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
+        // A probe that finds nothing to shrink, one that finds all of it, and none.
+        FrameCopier refusing = new FrameCopier(none, none);
+        FrameCopier probing = new FrameCopier(none, zstd);
+        FrameCopier trying = new FrameCopier(none, null);
+        boolean shrank = false;
+        for (int frame = 0; frame < 12; frame++) {
+            int offset = (int) raw.table().fileOffset(frame);
+            FrameDecoder.Expected expected = raw.expected(frame);
+            Bytes kept = refusing.copy(raw.bytes(), offset, expected, new BitSet(), next, zstd, true);
+            assertEquals(raw.table().fileLength(frame), kept.length());
+            assertFalse(refusing.isCompressedAnew());
+            Bytes probed = probing.copy(raw.bytes(), offset, expected, new BitSet(), next, zstd, true);
+            Bytes tried = trying.copy(raw.bytes(), offset, expected, new BitSet(), next, zstd, true);
+            assertEquals(tried.length(), probed.length());
+            assertTrue(Arrays.equals(tried.array(), 0, tried.length(), probed.array(), 0, probed.length()));
+            shrank |= probing.isCompressedAnew();
+        }
+        assertTrue(shrank, "half of the chunks compress well");
+        // A frame that is compressed already needs no probe.
+        ContainerBytes compressed = write(random, 12, compressor(Compression.Codec.LZ4), false);
+        Compressor lz4 = compressor(Compression.Codec.LZ4);
+        for (int frame = 0; frame < 12; frame++) {
+            int offset = (int) compressed.table().fileOffset(frame);
+            FrameDecoder.Expected expected = compressed.expected(frame);
+            BitSet first = new BitSet();
+            first.set(compressed.table().firstSlot(frame));
+            Bytes refused = refusing.copy(compressed.bytes(), offset, expected, first, next, lz4, true);
+            Bytes tried = trying.copy(compressed.bytes(), offset, expected, first, next, lz4, true);
+            boolean wasRaw = FrameFormat.readHeader(compressed.bytes(), offset, compressed.bytes().length)
+                            .codec()
+                    == Compression.Codec.NONE;
+            assertTrue(refused == null || wasRaw || refused.length() == tried.length(), "frame " + frame);
+        }
+    }
+
+    @Test
     void aFrameThatGetsLittleSmallerStaysAsItIs() throws IOException {
         Random random = new Random(TestSeed.next());
         ContainerBytes first = write(random, 5, compressor(Compression.Codec.ZSTD), false);
@@ -217,7 +259,7 @@ class FrameCopierTest {
         Random random = new Random(TestSeed.next());
         Compressor compressor = compressor(Compression.Codec.LZ4);
         ContainerBytes container = write(random, 1, compressor, false);
-        FrameCopier copier = new FrameCopier(compressor);
+        FrameCopier copier = new FrameCopier(compressor, null);
         ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
         int offset = (int) container.table().fileOffset(0);
         assertNotNull(
@@ -240,7 +282,7 @@ class FrameCopierTest {
         removed.set(table.firstSlot(1));
         boolean some = table.slotCount(1) > 1;
         ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
-        FrameCopier copier = new FrameCopier(compressor);
+        FrameCopier copier = new FrameCopier(compressor, null);
         int offset = (int) table.fileOffset(1);
         int bytes = table.fileLength(1);
         BitSet without = some ? removed : new BitSet();
@@ -274,7 +316,7 @@ class FrameCopierTest {
         FrameDecoder.Expected expected = new ContainerBytes(FIRST, new byte[0], table.build()).expected(0);
         BitSet wrong = new BitSet();
         wrong.set(1);
-        FrameCopier copier = new FrameCopier(compressor);
+        FrameCopier copier = new FrameCopier(compressor, null);
         ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
         assertThrows(
                 CorruptionException.class,

@@ -66,7 +66,7 @@ final class PackTest {
     }
 
     private OpenContainer container(long id) {
-        return new OpenContainer(new ContainerIdentity(id, 7, 1), hooked, encoder, pack);
+        return new OpenContainer(new ContainerIdentity(id, 7, 1), hooked, encoder, pack, new CompressionTrial());
     }
 
     /** Appends chunks that are a frame each; their frames are compressed by the next {@link #compressAll}. */

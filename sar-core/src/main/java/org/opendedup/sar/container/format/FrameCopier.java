@@ -20,6 +20,7 @@ public final class FrameCopier {
     public static final int MIN_SAVING = 32;
 
     private final Compressor decompressor;
+    private final @Nullable Compressor probe;
     private final RawFrame raw = new RawFrame(BUFFER_BYTES);
     private final Bytes out = new Bytes(BUFFER_BYTES);
     private int rawBytes;
@@ -27,8 +28,13 @@ public final class FrameCopier {
     private int savedBytes;
     private boolean isCompressedAnew;
 
-    public FrameCopier(Compressor decompressor) {
+    /**
+     * @param probe compresses a raw frame before the recompressor does, which only gets it if it shrinks; null: it gets
+     *     all
+     */
+    public FrameCopier(Compressor decompressor, @Nullable Compressor probe) {
         this.decompressor = decompressor;
+        this.probe = probe;
     }
 
     /**
@@ -82,7 +88,7 @@ public final class FrameCopier {
         }
         isCompressedAnew = !isWhole || alsoWhole;
         if (isCompressedAnew) {
-            FrameFormat.encode(raw, next, recompressor, out);
+            compress(header.codec(), next, recompressor);
         }
         if (isWhole) {
             int before = table.fileLength(expected.frame());
@@ -94,6 +100,13 @@ public final class FrameCopier {
             FrameFormat.copy(source, offset, header, next, out);
         }
         return out;
+    }
+
+    /** What the probe leaves in {@link #out} if the frame does not shrink is the frame stored raw. */
+    private void compress(Compression.Codec before, ContainerIdentity next, Compressor recompressor) {
+        if (probe == null || before != Compression.Codec.NONE || FrameFormat.encode(raw, next, probe, out)) {
+            FrameFormat.encode(raw, next, recompressor, out);
+        }
     }
 
     /** Returns whether it is worth writing {@code after} bytes in the place of {@code before}. */

@@ -53,18 +53,11 @@ public final class FrameFormat {
         return chunks * (5 + Fingerprints.BYTES);
     }
 
-    /** Clears {@code out} and encodes a frame into it. */
-    public static void encode(RawFrame frame, ContainerIdentity identity, Compressor compressor, Bytes out) {
-        out.clear();
-        out.reserve(HEADER_BYTES + listBound(frame.count()) + compressor.bound(frame.bytes()) + CRC_BYTES);
-        out.advance(HEADER_BYTES);
-        for (int chunk = 0; chunk < frame.count(); chunk++) {
-            out.putVarint(frame.entry(chunk));
-            if (ChunkEntry.hasFingerprint(frame.entry(chunk))) {
-                out.putBytes(frame.fingerprints(), chunk * Fingerprints.BYTES, Fingerprints.BYTES);
-            }
-        }
-        int listEnd = out.length();
+    /**
+     * Clears {@code out} and encodes a frame into it; returns whether it is compressed, because that makes it smaller.
+     */
+    public static boolean encode(RawFrame frame, ContainerIdentity identity, Compressor compressor, Bytes out) {
+        int listEnd = putList(frame, compressor.bound(frame.bytes()), out);
         int compressed =
                 frame.bytes() == 0 ? 0 : compressor.compress(frame.data(), frame.bytes(), out.array(), listEnd);
         if (compressed == 0) {
@@ -72,11 +65,39 @@ public final class FrameFormat {
         } else {
             out.advance(compressed);
         }
+        complete(frame, identity, compressed == 0 ? Compression.Codec.NONE : compressor.codec(), listEnd, out);
+        return compressed != 0;
+    }
+
+    /** As {@link #encode}, without a trial of compressing. */
+    public static void encodeRaw(RawFrame frame, ContainerIdentity identity, Bytes out) {
+        int listEnd = putList(frame, frame.bytes(), out);
+        out.putBytes(frame.data(), 0, frame.bytes());
+        complete(frame, identity, Compression.Codec.NONE, listEnd, out);
+    }
+
+    /** Clears {@code out} and puts the chunk list after room for the header; returns where it ends. */
+    private static int putList(RawFrame frame, int payloadBound, Bytes out) {
+        out.clear();
+        out.reserve(HEADER_BYTES + listBound(frame.count()) + payloadBound + CRC_BYTES);
+        out.advance(HEADER_BYTES);
+        for (int chunk = 0; chunk < frame.count(); chunk++) {
+            out.putVarint(frame.entry(chunk));
+            if (ChunkEntry.hasFingerprint(frame.entry(chunk))) {
+                out.putBytes(frame.fingerprints(), chunk * Fingerprints.BYTES, Fingerprints.BYTES);
+            }
+        }
+        return out.length();
+    }
+
+    /** Puts the header before the chunk list and the payload, and the checksum after them. */
+    private static void complete(
+            RawFrame frame, ContainerIdentity identity, Compression.Codec codec, int listEnd, Bytes out) {
         int frameEnd = out.length();
         out.clear();
         putHeader(
                 new Header(
-                        compressed == 0 ? Compression.Codec.NONE : compressor.codec(),
+                        codec,
                         identity,
                         frame.firstSlot(),
                         frame.count(),
