@@ -106,7 +106,7 @@ public final class Fingerprinter {
             MessageDigest digest = borrowDigest();
             for (int i = fromChunk; i < toChunk; i++) {
                 if (!segment.isZero(i)) {
-                    digest.update(segment.data(i), segment.offset(i), segment.length(i));
+                    digest.update(segment.data(), segment.offset(i), segment.length(i));
                     digest.digest(segment.fingerprints(), Segment.fingerprintOffset(i), Fingerprints.BYTES);
                 }
             }

@@ -7,16 +7,13 @@ import org.opendedup.sar.common.Fingerprints;
 /**
  * Consecutive chunks of one stream, or whole small files, about 2 MiB: the unit that the write path fingerprints, looks
  * up and stores. A struct of arrays, which the ingest pipeline fills step by step and reuses for the next segment.
- * Chunk {@code i} is {@code data(i)[offset(i) .. offset(i) + length(i))}: bytes of the segment's own buffer, or of
- * other memory, which must not change while the segment refers to it. Not thread-safe, except that different threads
+ * Chunk {@code i} is {@code data[offset(i) .. offset(i) + length(i))}. Not thread-safe, except that different threads
  * may fingerprint different chunks.
  */
 public final class Segment {
-    private final byte[] buffer;
+    private final byte[] data;
     private int count;
-    private byte[][] data;
     private int[] offsets;
-    private int[] starts;
     private int[] lengths;
     private boolean[] zero;
     private byte[] fingerprints;
@@ -24,13 +21,11 @@ public final class Segment {
     private long[] hints;
     private boolean[] fresh;
 
-    /** @param bytes size of the segment's own buffer, in bytes */
+    /** @param bytes capacity of the segment, in bytes */
     public Segment(int bytes) {
-        buffer = new byte[bytes];
+        data = new byte[bytes];
         int chunks = Math.max(16, bytes / 4096);
-        data = new byte[chunks][];
         offsets = new int[chunks];
-        starts = new int[chunks];
         lengths = new int[chunks];
         zero = new boolean[chunks];
         fingerprints = new byte[chunks * Fingerprints.BYTES];
@@ -39,21 +34,14 @@ public final class Segment {
         fresh = new boolean[chunks];
     }
 
-    /** Returns the segment's own buffer. The caller fills it, from 0, and then adds chunks. */
+    /** Returns the buffer that holds the chunks' bytes. The caller fills it, from 0, and then adds chunks. */
     public byte[] data() {
-        return buffer;
+        return data;
     }
 
     /** Removes all chunks. */
     public void clear() {
-        // Other memory must not be kept.
-        Arrays.fill(data, 0, count, buffer);
         count = 0;
-    }
-
-    /** Returns the number of bytes of all chunks. */
-    public int bytes() {
-        return count == 0 ? 0 : starts[count - 1] + lengths[count - 1];
     }
 
     /** Removes all chunks from number {@code chunks} on. */
@@ -62,22 +50,15 @@ public final class Segment {
         count = chunks;
     }
 
-    /** As {@link #add(byte[], int, int, boolean)}, for a chunk in the segment's own buffer. */
-    public void add(int offset, int length, boolean zero) {
-        add(buffer, offset, length, zero);
-    }
-
     /**
      * Adds the next chunk.
      *
      * @param zero whether all its bytes are zero; only its length is kept then, and it is never looked up or stored
      */
-    public void add(byte[] source, int offset, int length, boolean zero) {
+    public void add(int offset, int length, boolean zero) {
         if (count == offsets.length) {
             grow();
         }
-        starts[count] = bytes();
-        data[count] = source;
         offsets[count] = offset;
         lengths[count] = length;
         this.zero[count] = zero;
@@ -87,16 +68,8 @@ public final class Segment {
         count++;
     }
 
-    /** Makes the last chunk, which is a zero run, longer. */
-    void extendZeros(int length) {
-        assert zero[count - 1];
-        lengths[count - 1] += length;
-    }
-
     private void grow() {
         int chunks = offsets.length * 2;
-        data = Arrays.copyOf(data, chunks);
-        starts = Arrays.copyOf(starts, chunks);
         offsets = Arrays.copyOf(offsets, chunks);
         lengths = Arrays.copyOf(lengths, chunks);
         zero = Arrays.copyOf(zero, chunks);
@@ -111,19 +84,8 @@ public final class Segment {
         return count;
     }
 
-    /** Returns the memory that holds a chunk. */
-    public byte[] data(int chunk) {
-        return data[chunk];
-    }
-
-    /** Returns where a chunk begins in {@link #data(int)}. */
     public int offset(int chunk) {
         return offsets[chunk];
-    }
-
-    /** Returns the number of bytes of the chunks before this one. */
-    public int start(int chunk) {
-        return starts[chunk];
     }
 
     public int length(int chunk) {

@@ -24,14 +24,9 @@ public final class SegmentCutter {
         inZeroRun = false;
     }
 
-    /** As {@link #cut(Segment, byte[], int, int, boolean)}, for bytes in the segment's own buffer. */
-    public int cut(Segment segment, int from, int to, boolean end) {
-        return cut(segment, segment.data(), from, to, end);
-    }
-
     /**
-     * Adds to {@code segment} the chunks of {@code data[from .. to)}, which continues the stream where the last call
-     * stopped.
+     * Adds to {@code segment} the chunks of {@code segment.data()[from .. to)}, which continues the stream where the
+     * last call stopped.
      *
      * @param end whether the stream ends at {@code to}; all bytes are then consumed
      * @return bytes consumed, from {@code from} on. The other bytes are the beginning of a chunk that ends after
@@ -39,18 +34,15 @@ public final class SegmentCutter {
      *     {@code max(}{@link Chunker#maxChunkBytes()}{@code ,}{@link #MIN_ZERO_RUN_BYTES}{@code )}. The caller passes
      *     them again, first, together with the bytes that follow them.
      */
-    public int cut(Segment segment, byte[] data, int from, int to, boolean end) {
+    public int cut(Segment segment, int from, int to, boolean end) {
+        byte[] data = segment.data();
         int position = from;
         while (position < to) {
             int zeros = ZeroRuns.length(data, position, to);
             boolean open = position + zeros == to && !end;
             int run = runLength(zeros, position + zeros == to, end);
             if (run > 0) {
-                if (inZeroRun && segment.count() > 0) {
-                    segment.extendZeros(run);
-                } else {
-                    segment.add(data, position, run, true);
-                }
+                segment.add(position, run, true);
                 position += run;
                 inZeroRun = true;
                 continue;
@@ -63,7 +55,7 @@ public final class SegmentCutter {
             if (length == 0) {
                 break;
             }
-            segment.add(data, position, length, false);
+            segment.add(position, length, false);
             position += length;
         }
         return position - from;

@@ -10,24 +10,6 @@ public interface ByteRun {
     long end();
 
     /**
-     * A part of the run in memory: {@code data[from .. to)}.
-     *
-     * @param room number of bytes before {@code from} that nobody uses, and that may be overwritten once
-     */
-    record Piece(byte[] data, int from, int to, int room) {
-        /** Returns its number of bytes. */
-        public int length() {
-            return to - from;
-        }
-    }
-
-    /** Returns the part of the run that is contiguous in memory and begins at offset {@code from}. */
-    Piece piece(long from);
-
-    /** Returns whether each piece, but perhaps the last, has room for {@link IngestPipeline#ROOM_BYTES}. */
-    boolean hasRoom();
-
-    /**
      * Copies {@code length} bytes of the file, beginning at offset {@code from}; all of them must be within the run.
      */
     void copy(long from, byte[] target, int at, int length);

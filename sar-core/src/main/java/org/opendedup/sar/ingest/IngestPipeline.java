@@ -42,12 +42,6 @@ public final class IngestPipeline {
     /** Size of a segment, in bytes: about 250 chunks of 8 KiB, enough for one batch of index lookups. */
     public static final int SEGMENT_BYTES = 2 << 20;
 
-    /**
-     * Bytes in front of a piece of a run in which the beginning of a chunk is put that the piece before did not end:
-     * those of the longest chunk.
-     */
-    public static final int ROOM_BYTES = 64 << 10;
-
     /** Maximum number of files in one segment: as many chunks as a segment of a large file has. */
     private static final int MAX_FILES_PER_SEGMENT = 256;
 
@@ -92,9 +86,6 @@ public final class IngestPipeline {
             LongPredicate damaged,
             int parallelRuns,
             @Nullable AccessListener promotion) {
-        if (chunker.maxChunkBytes() > ROOM_BYTES) {
-            throw new IllegalArgumentException("chunks of " + chunker.maxChunkBytes() + " bytes are too long");
-        }
         this.chunker = chunker;
         this.alignment = chunker.alignment();
         this.stores = stores;
@@ -258,9 +249,6 @@ public final class IngestPipeline {
         long store() throws IOException {
             position = firstCut();
             workspace.cutter.reset();
-            if (appending && position == run.start() && headBytes() == 0 && run.hasRoom()) {
-                return storeInPlace();
-            }
             while (true) {
                 fillOrGoAlone();
                 int head = headBytes() < filled ? headBytes() : 0;
@@ -282,53 +270,6 @@ public final class IngestPipeline {
                 filled -= length;
                 System.arraycopy(segment.data(), length, segment.data(), 0, filled);
             }
-        }
-
-        /**
-         * Stores a run that continues the file behind a boundary, without copying it: its own memory is cut. Only the
-         * beginning of a chunk that a piece does not end is copied, to the room in front of the next piece.
-         */
-        private long storeInPlace() throws IOException {
-            segment.clear();
-            byte[] data = segment.data();
-            // What is not cut yet: data[from .. to).
-            int from = 0;
-            int to = 0;
-            for (long at = run.start(); at < run.end(); ) {
-                ByteRun.Piece piece = run.piece(at);
-                if (segment.bytes() + to - from + piece.length() > SEGMENT_BYTES + chunker.maxChunkBytes()) {
-                    storeInPlace(true);
-                }
-                int rest = to - from;
-                if (rest <= piece.room()) {
-                    System.arraycopy(data, from, piece.data(), piece.from() - rest, rest);
-                    data = piece.data();
-                    from = piece.from() - rest;
-                    to = piece.to();
-                } else {
-                    // The last piece, which may be small.
-                    System.arraycopy(data, from, segment.data(), 0, rest);
-                    System.arraycopy(piece.data(), piece.from(), segment.data(), rest, piece.length());
-                    data = segment.data();
-                    from = 0;
-                    to = rest + piece.length();
-                }
-                at += piece.length();
-                boolean ends = at == run.end();
-                from += workspace.cutter.cut(segment, data, from, to, ends && destination.last());
-            }
-            storeInPlace(!destination.last());
-            return position;
-        }
-
-        /** Stores the chunks that were cut, and begins the next segment. */
-        private void storeInPlace(boolean open) throws IOException {
-            int length = segment.bytes();
-            if (length > 0) {
-                storeSegment(length, open);
-                position += length;
-            }
-            segment.clear();
         }
 
         /**
@@ -415,7 +356,7 @@ public final class IngestPipeline {
          */
         private int truncateAtOldBoundary() throws IOException {
             for (int chunk = 0; chunk < segment.count(); chunk++) {
-                int end = segment.start(chunk) + segment.length(chunk);
+                int end = segment.offset(chunk) + segment.length(chunk);
                 if (position + end >= run.end() && wasBoundary(position + end)) {
                     segment.truncate(chunk + 1);
                     return end;

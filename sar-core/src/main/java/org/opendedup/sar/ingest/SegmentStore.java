@@ -138,7 +138,7 @@ final class SegmentStore {
                 continue;
             }
             long id = writer.append(
-                    segment.data(chunk),
+                    segment.data(),
                     segment.offset(chunk),
                     length,
                     segment.fingerprints(),

@@ -115,7 +115,7 @@ final class WrittenDuplicates {
                     Fingerprints.fingerprintPrefix(segment.fingerprints(), Segment.fingerprintOffset(chunk));
             int i = duplicates.count();
             duplicates.add(segment.chunkId(chunk), segment.length(chunk), fingerprintPrefix, -1);
-            duplicates.setData(i, segment.data(chunk), segment.offset(chunk), segment.length(chunk));
+            duplicates.setData(i, segment.data(), segment.offset(chunk), segment.length(chunk));
             ids[i] = segment.chunkId(chunk);
             numbers[i] = runs.count() - 1;
             offsets[i] = offset;

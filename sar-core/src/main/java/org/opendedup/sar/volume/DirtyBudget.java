@@ -6,18 +6,14 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.ingest.IngestPipeline;
 
 /**
  * Limits the memory of all files' written bytes that are not stored yet, and keeps buffers for reuse. A writer that
  * meets the limit waits until bytes are stored.
  */
 final class DirtyBudget {
-    /** Bytes of a file that a buffer which is kept for reuse has room for. */
+    /** Size of the buffers that are kept for reuse, in bytes. */
     static final int BUFFER_BYTES = 256 << 10;
-
-    /** Size of these buffers, in bytes. The bytes of the file begin behind the room that storing them needs. */
-    private static final int KEPT_BYTES = IngestPipeline.ROOM_BYTES + BUFFER_BYTES;
 
     private final long limitBytes;
     private final BlockingQueue<byte[]> buffers;
@@ -25,7 +21,7 @@ final class DirtyBudget {
 
     DirtyBudget(long limitBytes) {
         this.limitBytes = limitBytes;
-        this.buffers = new ArrayBlockingQueue<>((int) Math.max(1, limitBytes / KEPT_BYTES));
+        this.buffers = new ArrayBlockingQueue<>((int) Math.max(1, limitBytes / BUFFER_BYTES));
     }
 
     long limitBytes() {
@@ -37,14 +33,14 @@ final class DirtyBudget {
     }
 
     /**
-     * Returns a buffer for at least {@code bytes} and at most {@link #BUFFER_BYTES} bytes of a file, which begin at
-     * {@link #room}. It counts as used until {@link #release}.
+     * Returns a buffer of at least {@code bytes} and at most {@link #BUFFER_BYTES} bytes. It counts as used until
+     * {@link #release}.
      */
     byte[] buffer(int bytes) {
         byte[] buffer = null;
         if (bytes > BUFFER_BYTES / 2) {
             buffer = buffers.poll();
-            buffer = buffer == null ? new byte[KEPT_BYTES] : buffer;
+            buffer = buffer == null ? new byte[BUFFER_BYTES] : buffer;
         }
         byte[] result = buffer == null ? new byte[Math.max(512, Integer.highestOneBit(2 * bytes - 1))] : buffer;
         synchronized (this) {
@@ -53,14 +49,9 @@ final class DirtyBudget {
         return result;
     }
 
-    /** Returns the number of bytes at the beginning of a buffer that are not bytes of the file. */
-    static int room(byte[] buffer) {
-        return buffer.length == KEPT_BYTES ? IngestPipeline.ROOM_BYTES : 0;
-    }
-
     /** Releases a buffer; the caller must not use it any more. */
     void release(byte[] buffer) {
-        if (buffer.length == KEPT_BYTES) {
+        if (buffer.length == BUFFER_BYTES) {
             boolean kept = buffers.offer(buffer);
             assert kept || buffers.remainingCapacity() == 0;
         }

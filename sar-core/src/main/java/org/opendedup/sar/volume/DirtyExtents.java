@@ -15,7 +15,7 @@ import org.opendedup.sar.ingest.ByteRun;
  * guarded by the file's {@link Node}.
  */
 final class DirtyExtents {
-    /** Bytes {@code offset} to {@code offset + length} of the file, in {@code data} from {@link #place} on. */
+    /** Bytes {@code offset} to {@code offset + length} of the file, in {@code data[0 .. length)}. */
     private static final class Extent {
         final long offset;
         /** Whether its bytes replace stored ones, and so take no additional capacity. */
@@ -37,16 +37,6 @@ final class DirtyExtents {
 
         long end() {
             return offset + length;
-        }
-
-        /** Returns where the byte at an offset in the file is in {@code data}. */
-        int place(long at) {
-            return DirtyBudget.room(data) + (int) (at - offset);
-        }
-
-        /** Returns the number of bytes of the file that {@code data} has room for. */
-        int room() {
-            return data.length - DirtyBudget.room(data);
         }
     }
 
@@ -136,7 +126,7 @@ final class DirtyExtents {
             Extent before = floor == null ? null : floor.getValue();
             if (before != null && at < before.end()) {
                 int length = (int) Math.min(source.remaining(), before.end() - at);
-                source.get(before.data, before.place(at), length);
+                source.get(before.data, (int) (at - before.offset), length);
                 at += length;
             } else {
                 at += extend(before, at, source, stored);
@@ -166,7 +156,7 @@ final class DirtyExtents {
             extent = new Extent(at, replaces, budget.buffer(room));
             extents.put(at, extent);
         }
-        source.get(extent.data, extent.place(extent.end()), room);
+        source.get(extent.data, extent.length, room);
         extent.length += room;
         bytes += room;
         taken += extent.taken(room);
@@ -174,11 +164,11 @@ final class DirtyExtents {
     }
 
     private void ensureCapacity(Extent extent, int capacity) {
-        if (extent.room() >= capacity) {
+        if (extent.data.length >= capacity) {
             return;
         }
         byte[] larger = budget.buffer(capacity);
-        System.arraycopy(extent.data, extent.place(extent.offset), larger, DirtyBudget.room(larger), extent.length);
+        System.arraycopy(extent.data, 0, larger, 0, extent.length);
         budget.release(extent.data);
         extent.data = larger;
     }
@@ -192,7 +182,8 @@ final class DirtyExtents {
         for (Extent extent : endingBehind(offset).headMap(end, false).values()) {
             long from = Math.max(offset, extent.offset);
             long to = Math.min(end, extent.end());
-            target.put(target.position() + (int) (from - offset), extent.data, extent.place(from), (int) (to - from));
+            target.put(target.position() + (int) (from - offset), extent.data, (int) (from - extent.offset), (int)
+                    (to - from));
         }
     }
 
@@ -260,7 +251,7 @@ final class DirtyExtents {
     private void addCopy(Extent extent, long from, long to) {
         int length = (int) (to - from);
         Extent copy = new Extent(from, extent.replaces, budget.buffer(length));
-        System.arraycopy(extent.data, extent.place(from), copy.data, copy.place(from), length);
+        System.arraycopy(extent.data, (int) (from - extent.offset), copy.data, 0, length);
         copy.length = length;
         bytes += length;
         taken += copy.taken(length);
@@ -272,7 +263,7 @@ final class DirtyExtents {
         for (Extent extent : overlapping(from, to)) {
             int first = (int) Math.max(0, from - extent.offset);
             int end = (int) Math.min(extent.length, to - extent.offset);
-            Arrays.fill(extent.data, extent.place(extent.offset + first), extent.place(extent.offset + end), (byte) 0);
+            Arrays.fill(extent.data, first, end, (byte) 0);
             unlogged.add(extent.offset + first, extent.offset + end);
         }
     }
@@ -399,7 +390,7 @@ final class DirtyExtents {
                 int length = (int) (Math.min(end, next == null ? Long.MAX_VALUE : next) - at);
                 put(
                         at,
-                        ByteBuffer.wrap(extent.data, extent.place(at), length),
+                        ByteBuffer.wrap(extent.data, (int) (at - extent.offset), length),
                         extent.replaces ? StoredRanges.ALL : StoredRanges.NONE);
                 unlogged.addAll(run.unloggedBefore.within(at, at + length));
                 at += length;
@@ -439,30 +430,6 @@ final class DirtyExtents {
         }
 
         @Override
-        public Piece piece(long from) {
-            for (Extent extent : extents) {
-                if (from < extent.end()) {
-                    return new Piece(
-                            extent.data,
-                            extent.place(from),
-                            extent.place(extent.end()),
-                            from == extent.offset ? DirtyBudget.room(extent.data) : 0);
-                }
-            }
-            throw new IndexOutOfBoundsException(from + " is not before " + end());
-        }
-
-        @Override
-        public boolean hasRoom() {
-            for (Extent extent : extents.subList(0, extents.size() - 1)) {
-                if (DirtyBudget.room(extent.data) == 0) {
-                    return false;
-                }
-            }
-            return true;
-        }
-
-        @Override
         public void copy(long from, byte[] target, int at, int length) {
             overlay(from, length, ByteBuffer.wrap(target, at, length));
         }
@@ -474,8 +441,9 @@ final class DirtyExtents {
                 long from = Math.max(offset, extent.offset);
                 long to = Math.min(end, extent.end());
                 if (from < to) {
-                    target.put(target.position() + (int) (from - offset), extent.data, extent.place(from), (int)
-                            (to - from));
+                    target.put(
+                            target.position() + (int) (from - offset), extent.data, (int) (from - extent.offset), (int)
+                                    (to - from));
                 }
             }
         }

@@ -73,16 +73,6 @@ class WrittenDuplicatesTest {
         }
 
         @Override
-        public Piece piece(long from) {
-            return new Piece(bytes, (int) from, bytes.length, 0);
-        }
-
-        @Override
-        public boolean hasRoom() {
-            return true;
-        }
-
-        @Override
         public void copy(long from, byte[] target, int at, int length) {
             System.arraycopy(bytes, (int) from, target, at, length);
         }

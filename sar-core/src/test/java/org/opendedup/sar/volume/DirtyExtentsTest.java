@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.ingest.ByteRun;
 
 /** Compares dirty extents with an array of all possible bytes. */
 class DirtyExtentsTest {
@@ -73,21 +72,6 @@ class DirtyExtentsTest {
         Arrays.fill(unlogged, size, BYTES, false);
     }
 
-    /** The pieces have the bytes of the run, and what is written to their rooms changes none of them. */
-    private static void checkPieces(DirtyExtents.Run run, byte[] bytes) {
-        for (int round = 0; round < 2; round++) {
-            for (long at = run.start(); at < run.end(); ) {
-                ByteRun.Piece piece = run.piece(at);
-                int from = (int) (at - run.start());
-                assertArrayEquals(
-                        Arrays.copyOfRange(bytes, from, from + piece.length()),
-                        Arrays.copyOfRange(piece.data(), piece.from(), piece.to()));
-                Arrays.fill(piece.data(), piece.from() - piece.room(), piece.from(), (byte) 1);
-                at += piece.length();
-            }
-        }
-    }
-
     /**
      * Stores as {@link FileWriter} does: bytes that were dirty before must be stored or still be dirty when the end is
      * reached, whatever is written meanwhile.
@@ -105,7 +89,6 @@ class DirtyExtentsTest {
             int from = (int) run.start();
             byte[] bytes = new byte[(int) run.end() - from];
             run.copy(from, bytes, 0, bytes.length);
-            checkPieces(run, bytes);
             boolean[] unloggedBefore = unlogged.clone();
             for (int i = 0; i < bytes.length; i++) {
                 assertEquals(expected[from + i], bytes[i] & 0xff, "byte " + (from + i));

@@ -21,7 +21,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
-/** The chunks of a file do not depend on the sizes of the writes, and so not on where its bytes lay in memory. */
+/** The chunks of a file do not depend on the sizes of the writes. */
 class WriteSizesTest {
     private static final int MIB = 1 << 20;
     private static final int FILE_BYTES = 12 * MIB + 12_345;
