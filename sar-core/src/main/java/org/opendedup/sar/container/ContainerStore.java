@@ -188,6 +188,11 @@ public final class ContainerStore implements Closeable {
         return packs.checkedLength(pack);
     }
 
+    /** Visits the slots that the ends of packs lack; see {@link CutPacks}. */
+    public void forEachCutOff(LostSlots visitor) throws IOException {
+        new CutPacks(directory, claims, this::frameTable).forEach(visitor);
+    }
+
     /** Returns the missing packs, by number, with their containers; see {@link Packs#missing}. */
     public SortedMap<Long, Long> missingPacks() throws IOException {
         SortedMap<Long, Long> missing = packs.missing(claims);

@@ -395,6 +395,17 @@ final class DamagedFrames implements DamageListener, NewDamage {
         }
     }
 
+    /** Records which packs are missing, and marks what others lack at their ends. To be called with no lock held. */
+    void lookAtPacks() {
+        noteMissingPacks();
+        try {
+            IOException why = new IOException("the pack ends before its last byte");
+            containers.forEachCutOff((container, first, end) -> found(container, first, end, How.MOUNT, why));
+        } catch (IOException | RuntimeException e) {
+            log.warn("it is not known whether packs were cut short: {}", e.getMessage());
+        }
+    }
+
     /** Marks what opening the containers did not find. */
     void noteLost() throws IOException {
         containers.forEachLost((container, first, end) -> {

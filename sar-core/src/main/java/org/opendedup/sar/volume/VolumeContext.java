@@ -210,7 +210,7 @@ final class VolumeContext implements Closeable {
         tree = new DirectoryTree(metadata, nodes, writer, committer, clock, attributes, view);
         listing = new Listing(metadata.namespace(), nodes, view);
         reaper = new Reaper(metadata, committer, capacity, name);
-        rebuilder = new IndexRebuilder(containers, index, metadata, damaged::noteMissingPacks, name);
+        rebuilder = new IndexRebuilder(containers, index, metadata, damaged::lookAtPacks, name);
         collector = new SpaceCollector(
                 new Collector.Parts(metadata, containers, index, committer, uses, new Pins(), disk, damaged, ownsPacks),
                 reaper,
@@ -223,7 +223,7 @@ final class VolumeContext implements Closeable {
             rebuilder.start(indexIsCurrent ? 0 : INDEX_WAIT_MS);
         } else {
             log.info("the disk is full; the fingerprint index is updated at the next mount with enough space");
-            storers.execute(damaged::noteMissingPacks);
+            storers.execute(damaged::lookAtPacks);
         }
     }
 
