@@ -65,7 +65,10 @@ public final class HealthRules {
         if (condition.missingContainers() > 0) {
             damaged(
                     "missing-containers",
-                    condition.missingContainers() + " containers are missing in " + facts.data(),
+                    (condition.missingContainers() == 1
+                                    ? "1 container is"
+                                    : condition.missingContainers() + " containers are")
+                            + " missing in " + facts.data(),
                     "Put the missing files back, from where they were moved or from a backup; the log names them",
                     listDamage());
         }
