@@ -36,6 +36,7 @@ class Volume:
         self.folder = work / name
         self.name = name
         self.mount_point = self.folder / "mnt"
+        self.mount_options = ""
         self.pid = None
         self.most_memory = 0
         self.env = {**os.environ, "SDFS_CONFIG_DIR": str(self.folder / "config")}
@@ -58,7 +59,8 @@ class Volume:
     def mount(self):
         """Mounts; seconds until the first listing."""
         begin = time.monotonic()
-        self.script("mount.sdfs", self.name, self.mount_point)
+        options = ["-o", self.mount_options] if self.mount_options else []
+        self.script("mount.sdfs", self.name, self.mount_point, *options)
         os.listdir(self.mount_point)
         seconds = time.monotonic() - begin
         self.pid = self.figures("info")["pid"]
