@@ -190,7 +190,7 @@ public final class ContainerStore implements Closeable {
 
     /** Visits the slots that the ends of packs lack; see {@link CutPacks}. */
     public void forEachCutOff(LostSlots visitor) throws IOException {
-        new CutPacks(directory, claims, this::frameTable).forEach(visitor);
+        new CutPacks(directory, claims, sealed).forEach(visitor);
     }
 
     /** Returns the missing packs, by number, with their containers; see {@link Packs#missing}. */
@@ -357,7 +357,7 @@ public final class ContainerStore implements Closeable {
 
     /**
      * Returns the number of chunks of a container that is being written, with those of frames that are not in its file
-     * yet; 0 if it accepts no more chunks: its frame table has all of them.
+     * yet; 0 if it is sealed: its frame table has all of them.
      */
     public int appendedChunks(long container) {
         OpenContainer unsealed = open.get(container);

@@ -10,26 +10,25 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Finds what lies behind the end of its pack: a damaged file system, its repair or a copy of the folder may have cut
- * the file short. Compares the container table with the lengths of the files, and reads none. For one thread.
+ * Finds the chunks that should lie after the end of their pack. A damaged file system, a repair of it or an incomplete
+ * copy of the folder makes packs shorter. Compares the container table with the lengths of the files; reads no pack.
+ * For one thread.
  */
 final class CutPacks {
-    /** Returns the frame table of a container. */
-    @FunctionalInterface
-    interface Tables {
-        FrameTable of(long container) throws IOException;
-    }
+    private static final Logger log = LoggerFactory.getLogger(CutPacks.class);
 
     private final Directory directory;
     private final ContainerClaims claims;
-    private final Tables tables;
+    private final SealedContainers sealed;
 
-    CutPacks(Directory directory, ContainerClaims claims, Tables tables) {
+    CutPacks(Directory directory, ContainerClaims claims, SealedContainers sealed) {
         this.directory = directory;
         this.claims = claims;
-        this.tables = tables;
+        this.sealed = sealed;
     }
 
     /** Visits the slots whose frames are not, or not whole, in their packs. */
@@ -67,7 +66,8 @@ final class CutPacks {
                     cut.put(pack.getKey(), length);
                 }
             } catch (NoSuchFileException | FileNotFoundException e) {
-                continue;
+                // A missing pack is noticed elsewhere.
+                log.debug("pack {} is missing", pack.getKey(), e);
             }
         }
         return cut;
@@ -77,7 +77,7 @@ final class CutPacks {
     private void visit(long container, long bytes, LostSlots visitor) throws IOException {
         FrameTable table;
         try {
-            table = tables.of(container);
+            table = sealed.located(container).table();
         } catch (CorruptionException e) {
             visitor.lost(container, 0, claims.slots(container).length());
             return;

@@ -11,7 +11,7 @@ import org.rocksdb.SstFileReader;
 public final class KeyValueStores {
     private KeyValueStores() {}
 
-    /** Returns the message of a failure to open a damaged database without what an administrator is told to do. */
+    /** Removes the advice from the message of a database that is damaged and cannot be opened. */
     public static String withoutRemedy(String message) {
         return RocksDbErrors.withoutRemedy(message);
     }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,7 +95,7 @@ class CutPackTest {
         awaitDamage();
         assertThrows(IOException.class, () -> volume.read("a"));
         volume.close();
-        Files.move(folder.resolve("aside"), pack, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+        Files.move(folder.resolve("aside"), pack, StandardCopyOption.REPLACE_EXISTING);
         volume.open();
         volume.scrub();
         volume.assertWhole();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.IntSupplier;
@@ -72,7 +73,7 @@ class WriteSizesTest {
             int from = hole % 3 == 0
                     ? random.nextInt(1, 12) * MIB - random.nextInt(length)
                     : random.nextInt(FILE_BYTES - length);
-            java.util.Arrays.fill(data, from, from + length, (byte) 0);
+            Arrays.fill(data, from, from + length, (byte) 0);
         }
         return data;
     }

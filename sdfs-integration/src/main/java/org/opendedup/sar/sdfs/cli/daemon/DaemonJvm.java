@@ -69,8 +69,7 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
         // A daemon without memory cannot answer. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
         // From release 22 on, zstd-jni has other classes that look its functions up by name in all native libraries.
-        // RocksDB
-        // exports functions of the same names, of its own zstd: which of the two is called would be left to chance.
+        // RocksDB exports functions of the same names, of its own zstd, and these may be found instead.
         command.add("-Djdk.util.jar.enableMultiRelease=false");
         command.add("-XX:ErrorFile=" + files.logFolder().resolve("hs_err_%p.log"));
         command.add("-Dlogback.configurationFile=" + (foreground ? "logback-foreground.xml" : "logback-daemon.xml"));
