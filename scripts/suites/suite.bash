@@ -25,9 +25,12 @@ by_mode() { if is_quick; then echo "$1"; else echo "$2"; fi; }
 # --- the volume
 
 make_volume() {
+  local -a tier_options=()
+  [[ "$SUITE_TIER_MODE" == sar ]] || tier_options=(--tier-mode="$SUITE_TIER_MODE" --tddfs-journal=1
+    --sar-ssd-location="$SUITE_WORK/ssd" --sar-ssd-capacity=16GB)
   mkdir -p "$mount_point" "$plain"
   "$project/scripts/mkfs.sdfs" --volume-name="$volume" --volume-capacity=100GB --base-path="$SUITE_WORK/base" \
-    --memory-budget=512MB >"$SUITE_WORK/mkfs.log"
+    --memory-budget=512MB --chunk-store-hashdb-class="$SUITE_INDEX" "${tier_options[@]}" >"$SUITE_WORK/mkfs.log"
 }
 
 mount_volume() {

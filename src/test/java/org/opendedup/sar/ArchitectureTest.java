@@ -61,6 +61,7 @@ class ArchitectureTest {
             entry("index", Set.of("chunk", "io", "common")),
             entry("container", Set.of("io", "common")),
             entry("metadata", Set.of("io", "common")),
+            entry("raw", Set.of("io", "common")),
             entry("ssd", Set.of("container", "io", "common")),
             entry("disk", Set.of("io", "common")),
             entry("tier", Set.of("ssd", "disk", "chunk", "container", "metadata", "io", "common")),
@@ -75,9 +76,11 @@ class ArchitectureTest {
             entry(
                     "arrange",
                     Set.of("ingest", "tier", "disk", "chunk", "index", "container", "metadata", "io", "common")),
+            entry("join", Set.of("arrange", "disk", "chunk", "index", "container", "metadata", "sort", "io", "common")),
             entry(
                     "volume",
                     Set.of(
+                            "join",
                             "arrange",
                             "ingest",
                             "collect",
@@ -91,6 +94,7 @@ class ArchitectureTest {
                             "index",
                             "container",
                             "metadata",
+                            "raw",
                             "sort",
                             "io",
                             "common"))));

@@ -9,6 +9,9 @@ sealed interface Call {
 
     record Stat(long inode) implements Call {}
 
+    /** The length of a file alone. */
+    record Length(long inode) implements Call {}
+
     record ReadLink(long inode) implements Call {}
 
     /** Whether a listing shows a name; a listing is divided into one such call for each name. */
@@ -52,6 +55,7 @@ sealed interface Call {
     default boolean isQuestion() {
         return this instanceof Lookup
                 || this instanceof Stat
+                || this instanceof Length
                 || this instanceof ReadLink
                 || this instanceof Listed
                 || this instanceof Read

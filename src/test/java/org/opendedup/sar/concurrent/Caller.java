@@ -42,16 +42,19 @@ final class Caller {
         if (call instanceof Call.Lookup lookup) {
             return retained(fileSystem.lookup(lookup.directory(), bytes(lookup.name())));
         } else if (call instanceof Call.Stat stat) {
-            return Answer.of(show(fileSystem.attributes(stat.inode())));
+            return shown(fileSystem.attributes(stat.inode()));
+        } else if (call instanceof Call.Length length) {
+            return Answer.of("length")
+                    .withSize(fileSystem.attributes(length.inode()).size());
         } else if (call instanceof Call.ReadLink read) {
             return Answer.of(text(fileSystem.readSymbolicLink(read.inode())));
         } else if (call instanceof Call.Listed listed) {
             return list(listed.directory()).getOrDefault(listed.name(), NOT_LISTED);
         } else if (call instanceof Call.ChangeMode change) {
-            return Answer.of(show(fileSystem.change(change.inode(), AttributeChange.ofMode(change.mode()))));
+            return shown(fileSystem.change(change.inode(), AttributeChange.ofMode(change.mode())));
         } else if (call instanceof Call.ChangeOwner change) {
             AttributeChange owner = new AttributeChange(null, change.uid(), null, null, null, null, null);
-            return Answer.of(show(fileSystem.change(change.inode(), owner)));
+            return shown(fileSystem.change(change.inode(), owner));
         } else if (call instanceof Call.Truncate truncate) {
             // The attributes are from a moment after the truncation.
             fileSystem.change(truncate.inode(), AttributeChange.ofSize(truncate.size()));
@@ -157,16 +160,17 @@ final class Caller {
     }
 
     private static Answer retained(Attributes attributes) {
-        return new Answer(show(attributes), attributes.inode(), attributes.mode() & Modes.TYPE);
+        int type = attributes.mode() & Modes.TYPE;
+        Answer shown = shown(attributes);
+        return new Answer(shown.text(), attributes.inode(), type, shown.size());
     }
 
     /** Without attributes that may be from another moment: a directory's link count. */
-    private static String show(Attributes attributes) {
-        String counts = Modes.isDirectory(attributes.mode())
-                ? ""
-                : " links " + attributes.links() + " size " + attributes.size();
-        return "inode " + attributes.inode() + " mode " + Integer.toOctalString(attributes.mode()) + " owner "
-                + attributes.uid() + ":" + attributes.gid() + counts;
+    private static Answer shown(Attributes attributes) {
+        boolean isDirectory = Modes.isDirectory(attributes.mode());
+        String text = "inode " + attributes.inode() + " mode " + Integer.toOctalString(attributes.mode()) + " owner "
+                + attributes.uid() + ":" + attributes.gid() + (isDirectory ? "" : " links " + attributes.links());
+        return Answer.of(text).withSize(isDirectory ? null : attributes.size());
     }
 
     private static byte[] bytes(String text) {

@@ -9,6 +9,6 @@ record Event(int thread, Call call, long invoked, long returned, Answer answer) 
 
     @Override
     public String toString() {
-        return "[" + invoked + ", " + returned + "] thread " + thread + ": " + call + " -> " + answer.text();
+        return "[" + invoked + ", " + returned + "] thread " + thread + ": " + call + " -> " + answer;
     }
 }

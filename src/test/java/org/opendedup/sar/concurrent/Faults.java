@@ -57,6 +57,36 @@ final class Faults {
         });
     }
 
+    /** The length in a file's attributes is that which an earlier call found. */
+    static FileSystem staleLengths(FileSystem sound) {
+        Map<Long, Attributes> earlier = new ConcurrentHashMap<>();
+        return proxy(FileSystem.class, (method, arguments) -> {
+            Object answer = Jitter.invoke(sound, method, arguments);
+            if (!(answer instanceof Attributes found) || !Modes.isRegular(found.mode())) {
+                return answer;
+            }
+            Attributes before = earlier.put(found.inode(), found);
+            return before != null && isTime() ? withSize(found, before.size()) : found;
+        });
+    }
+
+    private static Attributes withSize(Attributes from, long size) {
+        return new Attributes(
+                from.inode(),
+                from.generation(),
+                from.mode(),
+                from.links(),
+                from.uid(),
+                from.gid(),
+                from.device(),
+                size,
+                from.blocks(),
+                from.accessedNs(),
+                from.modifiedNs(),
+                from.changedNs(),
+                from.createdNs());
+    }
+
     /** A rename over a file first removes that file. */
     static FileSystem renamesInTwoSteps(FileSystem sound) {
         return proxy(FileSystem.class, (method, arguments) -> {

@@ -107,6 +107,6 @@ final class OrderSearch {
         if (event.answer().inode() != 0) {
             state.numberNext(event.answer().inode());
         }
-        return new Caller(state).call(event.call()).text().equals(event.answer().text());
+        return new Caller(state).call(event.call()).explains(event.answer());
     }
 }

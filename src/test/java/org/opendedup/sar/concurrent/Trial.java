@@ -37,13 +37,20 @@ final class Trial {
     private static final int LIMIT_S = 60;
 
     private final FileSystem fileSystem;
+    private final Worker.Lengths lengths;
     private final SplittableRandom random;
     private final AtomicLong clock = new AtomicLong();
     private ModelFileSystem model = new ModelFileSystem();
 
     /** @param fileSystem an empty file system */
     Trial(FileSystem fileSystem, long seed) {
+        this(fileSystem, Worker.Lengths.OF_THAT_MOMENT, seed);
+    }
+
+    /** @param fileSystem an empty file system */
+    Trial(FileSystem fileSystem, Worker.Lengths lengths, long seed) {
         this.fileSystem = fileSystem;
+        this.lengths = lengths;
         random = new SplittableRandom(seed);
     }
 
@@ -152,7 +159,7 @@ final class Trial {
         CyclicBarrier start = new CyclicBarrier(THREADS);
         List<Future<List<Event>>> workers = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
-            Worker worker = new Worker(i, fileSystem, clock, random.split(), held);
+            Worker worker = new Worker(i, fileSystem, clock, lengths, random.split(), held);
             workers.add(threads.submit((Callable<List<Event>>) () -> {
                 start.await();
                 return worker.work(CALLS);

@@ -10,9 +10,12 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -26,6 +29,8 @@ import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.SsdTroubles;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
+import org.opendedup.sar.raw.CrashRawFolder;
+import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
@@ -47,6 +52,7 @@ class VolumeOrderTest {
     private static final int ROUNDS = 150;
     private static final int SEEDS = 2;
     private static final int ROUNDS_WITH_SSD = 50;
+    private static final int ROUNDS_WITH_RAW_FILES = 50;
     private static final int CONTROL_ROUNDS = 1000;
     /** More than the cache of a small volume holds. */
     private static final int PAST_CACHES_BYTES = 32 << 20;
@@ -111,6 +117,43 @@ class VolumeOrderTest {
         }
     }
 
+    @Test
+    void callsAtOnceHaveAnOrderWhileRawFilesAreMigrated() throws IOException, InterruptedException {
+        long migrated = 0;
+        for (long seed : seeds().toArray()) {
+            migrated += tryWithRawFiles(seed);
+        }
+        // Of all trials together: one of them may find no file at rest.
+        assertTrue(migrated > 0, "no file was migrated in any trial");
+    }
+
+    /** Returns how many files were migrated meanwhile. */
+    private long tryWithRawFiles(long seed) throws IOException, InterruptedException {
+        int rounds = Seeds.ops(ROUNDS_WITH_RAW_FILES);
+        VolumeConfig config = RawStores.of(config());
+        VolumeStores inChunks = newStores(config);
+        VolumeStores stores = new VolumeStores(
+                        inChunks.containers(),
+                        inChunks.metadata(),
+                        inChunks.index(),
+                        inChunks.clock(),
+                        RawStores.noCopies())
+                .withRaw(new CrashRawFolder(seed).opener());
+        AtomicLong migrated = new AtomicLong();
+        Random random = new Random(seed);
+        try (VolumeFileSystem volume = new VolumeFileSystem(
+                        () -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
+                Unrest unrest = Unrest.in(volume)) {
+            unrest.also(() -> migrated.addAndGet(volume.migrate(random)));
+            Optional<String> fault = new Trial(volume, Worker.Lengths.OF_THEIR_OWN, seed).run(rounds);
+            fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+            unrest.close();
+            assertEquals(0, volume.inodesInUse());
+            assertEquals(List.of(), volume.problems());
+            return migrated.get();
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("seeds")
     void aModelBehindALockIsNotAccused(long seed) throws IOException, InterruptedException {
@@ -121,6 +164,7 @@ class VolumeOrderTest {
 
     static Stream<Arguments> faults() {
         return Stream.of(
+                Arguments.of("stale lengths", (UnaryOperator<FileSystem>) Faults::staleLengths),
                 Arguments.of("stale lookups", (UnaryOperator<FileSystem>) Faults::staleLookups),
                 Arguments.of("renames in two steps", (UnaryOperator<FileSystem>) Faults::renamesInTwoSteps),
                 Arguments.of("writes in two steps", (UnaryOperator<FileSystem>) Faults::writesInTwoSteps));
@@ -131,6 +175,10 @@ class VolumeOrderTest {
     void aFaultIsFound(String name, UnaryOperator<FileSystem> fault) throws IOException, InterruptedException {
         try (FileSystem volume = newVolume()) {
             assertTrue(new Trial(fault.apply(volume), 1).run(CONTROL_ROUNDS).isPresent());
+        }
+        try (FileSystem volume = newVolume()) {
+            Trial trial = new Trial(fault.apply(volume), Worker.Lengths.OF_THEIR_OWN, 1);
+            assertTrue(trial.run(CONTROL_ROUNDS).isPresent());
         }
     }
 

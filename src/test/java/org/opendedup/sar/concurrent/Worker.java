@@ -27,11 +27,19 @@ final class Worker {
     private final FileSystem fileSystem;
     private final Caller caller;
     private final AtomicLong clock;
+    private final Lengths lengths;
     private final SplittableRandom random;
     private final List<Held> held = new ArrayList<>();
     private final List<Event> events = new ArrayList<>();
     /** The first elements of {@link #held} that belong to the round, not to this thread. */
     private final int given;
+
+    /** Whether the length in a file's attributes is from the same moment as the others. */
+    enum Lengths {
+        OF_THAT_MOMENT,
+        /** Of a moment of its own during the call, as a raw file's, for which the fast tier is asked. */
+        OF_THEIR_OWN
+    }
 
     /** A usable inode. */
     record Held(long inode, int type) {
@@ -47,11 +55,18 @@ final class Worker {
     }
 
     /** @param given inodes that the caller holds until the round is over */
-    Worker(int thread, FileSystem fileSystem, AtomicLong clock, SplittableRandom random, List<Held> given) {
+    Worker(
+            int thread,
+            FileSystem fileSystem,
+            AtomicLong clock,
+            Lengths lengths,
+            SplittableRandom random,
+            List<Held> given) {
         this.thread = thread;
         this.fileSystem = fileSystem;
         this.caller = new Caller(fileSystem);
         this.clock = clock;
+        this.lengths = lengths;
         this.random = random;
         this.given = given.size();
         held.addAll(given);
@@ -78,10 +93,31 @@ final class Worker {
     private void make(Call call) {
         long invoked = clock.incrementAndGet();
         Answer answer = caller.call(call);
-        note(call, invoked, clock.incrementAndGet(), answer);
+        long returned = clock.incrementAndGet();
+        if (answer.size() != null && lengths == Lengths.OF_THEIR_OWN) {
+            note(call, invoked, returned, answer.withSize(null));
+            note(
+                    new Call.Length(inodeOf(call, answer)),
+                    invoked,
+                    returned,
+                    Answer.of("length").withSize(answer.size()));
+        } else {
+            note(call, invoked, returned, answer);
+        }
         if (answer.inode() != 0) {
             held.add(new Held(answer.inode(), answer.type()));
         }
+    }
+
+    private static long inodeOf(Call call, Answer answer) {
+        if (call instanceof Call.Stat stat) {
+            return stat.inode();
+        } else if (call instanceof Call.ChangeMode change) {
+            return change.inode();
+        } else if (call instanceof Call.ChangeOwner change) {
+            return change.inode();
+        }
+        return answer.inode();
     }
 
     private void note(Call call, long invoked, long returned, Answer answer) {

@@ -30,11 +30,20 @@ import org.opendedup.sar.volume.posix.Attributes;
  *       since its last change of name that the crash shows, which commits the file's bytes with it. The size is that of
  *       a version, or lies between those of two neighbouring ones, because a large write may be committed in parts.
  * </ul>
+ *
+ * <p>Files on the fast tier have a weaker rule, as on ext4:
+ *
+ * <ul>
+ *   <li>A sync of a file makes its creation durable, and not every other change of names.
+ *   <li>A name may appear before its bytes: each byte is as in one of the versions since the last sync that covered the
+ *       file, or zero if one of these is shorter. The size is that of a version, or lies between two of them.
+ * </ul>
  */
 final class CrashHistory extends ModelFileSystem {
     private final List<Names> names = new ArrayList<>();
     private final Map<Long, List<Version>> versions = new HashMap<>();
     private final Set<Long> syncedInodes = new HashSet<>();
+    private final boolean isRaw;
     private boolean syncedAll;
     private int op;
 
@@ -57,6 +66,12 @@ final class CrashHistory extends ModelFileSystem {
     }
 
     CrashHistory() throws IOException {
+        this(false);
+    }
+
+    /** @param isRaw whether files may lie on the fast tier */
+    CrashHistory(boolean isRaw) throws IOException {
+        this.isRaw = isRaw;
         remember();
     }
 
@@ -75,7 +90,7 @@ final class CrashHistory extends ModelFileSystem {
         op++;
         remember();
         if (survived && (syncedAll || !syncedInodes.isEmpty())) {
-            keepOnlyLast(names);
+            keepSyncedNames();
             versions.forEach((inode, list) -> {
                 if (syncedAll || syncedInodes.contains(inode)) {
                     keepOnlyLast(list);
@@ -84,6 +99,20 @@ final class CrashHistory extends ModelFileSystem {
         }
         syncedAll = false;
         syncedInodes.clear();
+    }
+
+    private void keepSyncedNames() {
+        if (syncedAll || !isRaw) {
+            keepOnlyLast(names);
+            return;
+        }
+        for (long inode : syncedInodes) {
+            if (!names.get(names.size() - 1).namesOf(inode).isEmpty()) {
+                while (names.get(0).namesOf(inode).isEmpty()) {
+                    names.remove(0);
+                }
+            }
+        }
     }
 
     private void remember() throws IOException {
@@ -154,6 +183,9 @@ final class CrashHistory extends ModelFileSystem {
 
     /** The versions of a file that may be visible if the names are those of {@code state}. */
     private List<Version> allowed(long inode, int state) {
+        if (isRaw) {
+            return versions.get(inode);
+        }
         int named = state;
         Set<String> shown = names.get(state).namesOf(inode);
         while (named > 0 && names.get(named - 1).namesOf(inode).equals(shown)) {
@@ -168,7 +200,7 @@ final class CrashHistory extends ModelFileSystem {
         return list.subList(first, list.size());
     }
 
-    private static Optional<String> fileProblem(FileSystem found, Attributes attributes, List<Version> allowed)
+    private Optional<String> fileProblem(FileSystem found, Attributes attributes, List<Version> allowed)
             throws IOException {
         long size = attributes.size();
         if (!isAllowedSize(size, allowed)) {
@@ -191,7 +223,10 @@ final class CrashHistory extends ModelFileSystem {
         return Optional.empty();
     }
 
-    private static boolean isAllowedSize(long size, List<Version> allowed) {
+    private boolean isAllowedSize(long size, List<Version> allowed) {
+        if (isRaw) {
+            return size >= shortest(allowed) && allowed.stream().anyMatch(version -> size <= version.bytes.size());
+        }
         for (int i = 0; i < allowed.size(); i++) {
             long own = allowed.get(i).bytes.size();
             long next = allowed.get(Math.min(i + 1, allowed.size() - 1)).bytes.size();
@@ -202,14 +237,20 @@ final class CrashHistory extends ModelFileSystem {
         return false;
     }
 
-    private static Optional<String> pageProblem(long offset, byte[] page, int length, List<Version> allowed) {
+    private static long shortest(List<Version> allowed) {
+        return allowed.stream().mapToLong(version -> version.bytes.size()).min().orElseThrow();
+    }
+
+    private Optional<String> pageProblem(long offset, byte[] page, int length, List<Version> allowed) {
         for (int i = 0; i < length; i++) {
             byte found = page[i];
             long at = offset + i;
             int within = i;
-            boolean known = allowed.stream()
-                    .anyMatch(version -> at < version.bytes.size()
-                            && version.bytes.page(offset / SparseBytes.PAGE_BYTES)[within] == found);
+            boolean isUnwritten = isRaw && found == 0 && at >= shortest(allowed);
+            boolean known = isUnwritten
+                    || allowed.stream()
+                            .anyMatch(version -> at < version.bytes.size()
+                                    && version.bytes.page(offset / SparseBytes.PAGE_BYTES)[within] == found);
             if (!known) {
                 return Optional.of("byte " + at + " is " + found + ", which it was in none of its versions " + allowed);
             }

@@ -25,6 +25,7 @@ public final class CrashTrial {
 
     private final CrashableVolume.Maker maker;
     private final UnaryOperator<List<Op>> more;
+    private final boolean isRaw;
 
     public CrashTrial(CrashableVolume.Maker maker) {
         this(maker, UnaryOperator.identity());
@@ -32,8 +33,18 @@ public final class CrashTrial {
 
     /** @param more inserts further ops between the random ones */
     public CrashTrial(CrashableVolume.Maker maker, UnaryOperator<List<Op>> more) {
+        this(maker, more, false);
+    }
+
+    private CrashTrial(CrashableVolume.Maker maker, UnaryOperator<List<Op>> more, boolean isRaw) {
         this.maker = maker;
         this.more = more;
+        this.isRaw = isRaw;
+    }
+
+    /** Returns a trial with files on the fast tier, for which {@link CrashHistory} has a weaker rule. */
+    public static CrashTrial withRawFiles(CrashableVolume.Maker maker) {
+        return new CrashTrial(maker, UnaryOperator.identity(), true);
     }
 
     /** Fails if anything is wrong after the crash. */
@@ -60,7 +71,7 @@ public final class CrashTrial {
         SplittableRandom random = new SplittableRandom(seed);
         List<Op> ops = more.apply(new OpGenerator(seed, false).ops(count));
         CrashableVolume volume = maker.make(seed);
-        CrashHistory history = new CrashHistory();
+        CrashHistory history = new CrashHistory(isRaw);
         Optional<String> early = runUntilCut(ops, volume, history, random);
         try (FileSystem found = volume.restart()) {
             if (early.isPresent()) {

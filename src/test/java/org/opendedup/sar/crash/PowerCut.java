@@ -10,7 +10,9 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
+import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.raw.RawFolder;
 
 /**
  * The power switch of a volume's stores: after a number of calls it switches all of them off at the same moment. Every
@@ -74,6 +76,11 @@ public final class PowerCut {
         return guard(KeyValueStore.class, store);
     }
 
+    /** Puts a fast tier, and every file of it, behind this switch. */
+    public RawFolder guard(RawFolder folder) {
+        return guard(RawFolder.class, folder);
+    }
+
     private <T> T guard(Class<T> type, T target) {
         return type.cast(Proxy.newProxyInstance(
                 type.getClassLoader(),
@@ -132,6 +139,8 @@ public final class PowerCut {
     private Object guardResult(Object result) {
         if (result instanceof Output output) {
             return guard(Output.class, output);
+        } else if (result instanceof RandomFile file) {
+            return guard(RandomFile.class, file);
         } else if (result instanceof KeyValueStore.Batch batch) {
             return guard(KeyValueStore.Batch.class, batch);
         }

@@ -3,10 +3,13 @@ package org.opendedup.sar.model;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Random;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.EntryVisitor;
 import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
@@ -21,6 +24,7 @@ public final class VolumeFileSystem implements FileSystem {
     private final Opener opener;
     private final Checker checker;
     private Volume volume;
+    private long lastInode;
 
     /** Opens the volume, any number of times. */
     @FunctionalInterface
@@ -62,12 +66,37 @@ public final class VolumeFileSystem implements FileSystem {
 
     @Override
     public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner owner) throws IOException {
-        return volume.makeNode(directory, name, mode, device, owner);
+        return made(volume.makeNode(directory, name, mode, device, owner));
+    }
+
+    private Attributes made(Attributes attributes) {
+        lastInode = Math.max(lastInode, attributes.inode());
+        return attributes;
+    }
+
+    /**
+     * Migrates some of the raw files that nobody uses.
+     *
+     * @return how many
+     */
+    public int migrate(Random random) throws IOException {
+        int migrated = 0;
+        for (long inode = Inode.ROOT + 1; inode <= lastInode; inode++) {
+            if (random.nextBoolean()) {
+                try {
+                    migrated += volume.fastTier().migrate(inode) ? 1 : 0;
+                } catch (PosixException e) {
+                    // It is in use, no file, or gone.
+                    continue;
+                }
+            }
+        }
+        return migrated;
     }
 
     @Override
     public Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
-        return volume.makeUnnamed(directory, mode, owner);
+        return made(volume.makeUnnamed(directory, mode, owner));
     }
 
     @Override
@@ -210,7 +239,24 @@ public final class VolumeFileSystem implements FileSystem {
 
         @Override
         public long copy(long from, Handle target, long to, long length) throws IOException {
-            return volume.copy(file, from, ((VolumeHandle) target).file, to, length);
+            try {
+                return volume.copy(file, from, ((VolumeHandle) target).file, to, length);
+            } catch (PosixException e) {
+                if (e.reason() != PosixException.Reason.EOPNOTSUPP) {
+                    throw e;
+                }
+                return copyAsTheKernelDoes(from, (VolumeHandle) target, to, (int) length);
+            }
+        }
+
+        private long copyAsTheKernelDoes(long from, VolumeHandle target, long to, int length) throws IOException {
+            ByteBuffer bytes = ByteBuffer.allocate(length);
+            int read = volume.read(file, from, bytes);
+            if (target.file.inode() == file.inode() && read > 0 && from < to + read && to < from + read) {
+                throw new PosixException(PosixException.Reason.EINVAL, "the ranges overlap");
+            }
+            volume.write(target.file, to, bytes.flip());
+            return read;
         }
 
         @Override

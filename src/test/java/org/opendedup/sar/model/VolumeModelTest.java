@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.raw.CrashRawFolder;
+import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.copies.BlindTier;
 import org.opendedup.sar.volume.Volume;
@@ -35,6 +38,7 @@ class VolumeModelTest {
     private static final int OPS_PER_USE = 40;
     private static final int SEEDS = 3;
     private static final int CALLS_PER_COLLECTION = 97;
+    private static final int CALLS_PER_MIGRATION = 31;
 
     @TempDir
     Path folder;
@@ -67,6 +71,48 @@ class VolumeModelTest {
                 collected.addAndGet(volume.collect());
             }
         });
+    }
+
+    @ParameterizedTest
+    @MethodSource("seedsAndChunkings")
+    void itStillDoesWhileFilesLieOnTheFastTier(long seed, Chunking chunking) throws IOException {
+        new Comparison(() -> newVolumeWithRawFiles(chunking)).check(seed, Seeds.ops(OPS), getClass());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seedsAndChunkings")
+    void itStillDoesWhileFilesAreMigrated(long seed, Chunking chunking) throws IOException {
+        AtomicLong migrated = new AtomicLong();
+        new Comparison(() -> migrating(newVolumeWithRawFiles(chunking), seed, migrated))
+                .check(seed, Seeds.ops(OPS), getClass());
+        assertTrue(migrated.get() > 0, "no file was migrated");
+    }
+
+    /** Returns a file system that migrates some files before every n-th call. */
+    private static FileSystem migrating(VolumeFileSystem volume, long seed, AtomicLong migrated) {
+        int[] calls = new int[1];
+        Random random = new Random(seed);
+        return BeforeCalls.of(volume, method -> {
+            if (++calls[0] % CALLS_PER_MIGRATION == 0) {
+                migrated.addAndGet(volume.migrate(random));
+            }
+        });
+    }
+
+    /**
+     * In memory: what a real file system says of holes changes whenever it writes its cache to the disk, so that no
+     * model can know it.
+     */
+    private static VolumeFileSystem newVolumeWithRawFiles(Chunking chunking) throws IOException {
+        VolumeConfig config = RawStores.of(TestVolumes.config(Path.of("in memory"), chunking));
+        CrashDirectory containers = new CrashDirectory(1, false);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        CrashRawFolder raw = new CrashRawFolder(1);
+        InstantSource clock = InstantSource.system();
+        Volume.create(config, containers, metadata, clock);
+        VolumeStores stores = new VolumeStores(containers, metadata, ChunkIndexes.heap(), clock, RawStores.noCopies())
+                .withRaw(raw.opener());
+        return new VolumeFileSystem(() -> Volume.open(config, stores, Verification.CHECKSUMS), VolumeChecker::check);
     }
 
     @Test

@@ -171,7 +171,7 @@ class FullDevicesTest {
     void aFullIndexDeviceCostsNothingButDeduplication() throws IOException {
         try (LoopDisk disk = disk("index", METADATA_BYTES);
                 MountedVolume volume = MountedVolume.makeWithHashDb(
-                        Files.createDirectory(folder.resolve("index")),
+                        Files.createDirectory(folder.resolve("full-index")),
                         disk.folder().resolve("hdb"))) {
             volume.mount();
             List<Path> synced = writeFiles(volume, 0, 2);

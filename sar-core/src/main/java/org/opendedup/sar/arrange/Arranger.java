@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
@@ -19,7 +18,6 @@ import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore.Position;
 import org.opendedup.sar.tier.promotion.FrameTables;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,6 +71,7 @@ public final class Arranger {
     private final BooleanSupplier isHindering;
     private final long windowBytes;
     private final Moves moves = new Moves();
+    private final ReferencePass pass;
 
     private ReadPlan plan;
     private long plannedBytes;
@@ -92,7 +91,6 @@ public final class Arranger {
     private double secondsAfter;
     private long movedChunks;
     private long movedBytes;
-    private long replaced;
     private long skippedFiles;
 
     /** @param isHindering tells whether others wait for the end of the arrangement; it then ends early */
@@ -103,6 +101,7 @@ public final class Arranger {
         this.progress = progress;
         windowBytes = Math.min(MAX_WINDOW_BYTES, parts.windowBytes());
         plan = new ReadPlan(parts.disk());
+        pass = new ReferencePass(parts.metadata(), parts.files(), parts.pace());
     }
 
     /**
@@ -136,7 +135,7 @@ public final class Arranger {
                 secondsAfter,
                 movedChunks,
                 movedBytes,
-                replaced,
+                pass.replaced(),
                 skippedFiles,
                 !isHindered && !isShort);
     }
@@ -190,7 +189,8 @@ public final class Arranger {
         for (int entry = 0; entry < recipe.count(); entry++) {
             long chunkId = recipe.chunkId(entry);
             // A chunk that is moved already is read from its new place.
-            LocatedTable at = recipe.isZero(entry) || moves.copyOf(chunkId) != ChunkId.NONE ? null : placeOf(chunkId);
+            LocatedTable at =
+                    recipe.isZero(entry) || moves.copies().copyOf(chunkId) != ChunkId.NONE ? null : placeOf(chunkId);
             if (at != null) {
                 plan.want(chunkId, at, recipe.length(entry), !moves.isFixed(chunkId));
             }
@@ -253,7 +253,7 @@ public final class Arranger {
                 return;
             }
         }
-        if (moves.isFull()) {
+        if (moves.copies().isFull()) {
             allBytes += parts.metadata().totals().logicalBytes();
             replaceReferences();
         }
@@ -274,32 +274,17 @@ public final class Arranger {
 
     /** Makes every recipe refer to the new copies. */
     private void replaceReferences() throws IOException {
-        if (moves.count() == 0) {
+        if (moves.copies().count() == 0) {
             return;
         }
-        Map<Long, List<Long>> concerned = new TreeMap<>();
-        @Nullable Position next = Position.FIRST;
         // Also if there was no room for more copies: what is moved already needs the rest of its references.
-        while (next != null && (goesOn() || isShort && !stopped && !isHindered)) {
-            next = parts.metadata().recipes().somePages(next, PAGES, (inode, page, recipe) -> {
-                doneBytes += recipe.dataBytes();
-                if (moves.concern(recipe)) {
-                    concerned.computeIfAbsent(inode, id -> new ArrayList<>()).add(page);
-                }
-            });
-            for (Map.Entry<Long, List<Long>> file : concerned.entrySet()) {
-                long[] pages =
-                        file.getValue().stream().mapToLong(Long::longValue).toArray();
-                replaced += parts.files().replace(file.getKey(), pages, moves::copyOf);
-            }
-            concerned.clear();
-            parts.pace().await(0, this::goesOn);
-        }
-        if (next == null) {
+        boolean isWhole = pass.run(
+                moves.copies(), () -> goesOn() || isShort && !stopped && !isHindered, passed -> doneBytes += passed);
+        if (isWhole) {
             parts.rewriter().insertKept();
         } else {
             parts.rewriter().dropKept();
         }
-        moves.clear();
+        moves.copies().clear();
     }
 }

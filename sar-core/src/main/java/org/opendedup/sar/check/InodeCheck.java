@@ -56,11 +56,13 @@ final class InodeCheck {
                 Ahead<Name> name = new Ahead<>(records.names());
                 Ahead<Page> page = new Ahead<>(records.pages());
                 Ahead<Orphan> orphan = new Ahead<>(records.orphans());
-                IntentCheck intents = new IntentCheck(records, findings, corrections)) {
+                IntentCheck intents = new IntentCheck(records, findings, corrections);
+                RawCheck raws = new RawCheck(records, findings, corrections)) {
             long done = 0;
             while (true) {
                 long id = Math.min(
-                        intents.next(), Math.min(Math.min(inode.id(), name.id()), Math.min(page.id(), orphan.id())));
+                        Math.min(intents.next(), raws.next()),
+                        Math.min(Math.min(inode.id(), name.id()), Math.min(page.id(), orphan.id())));
                 if (id == Long.MAX_VALUE) {
                     break;
                 }
@@ -76,6 +78,7 @@ final class InodeCheck {
                 int subdirectories = names(name, id, exists);
                 done += pages(page, id, exists, found, dead, done, bytes, progress);
                 intents.check(id, exists, found);
+                raws.check(id, exists, found);
                 if (exists) {
                     inodes++;
                     inode(id, found, subdirectories, dead);

@@ -46,8 +46,17 @@ public final class Fingerprinter {
 
     /** Fills {@link Segment#fingerprints()} for every chunk of the segment that is not a zero run. */
     public void fingerprint(Segment segment) {
+        fingerprint(segment, helpers);
+    }
+
+    /** As {@link #fingerprint(Segment)}, in the calling thread alone. */
+    public void fingerprintAlone(Segment segment) {
+        fingerprint(segment, 0);
+    }
+
+    private void fingerprint(Segment segment, int mostHelpers) {
         Work work = new Work(segment);
-        int invited = Math.min(helpers, work.ranges - 1);
+        int invited = Math.min(mostHelpers, work.ranges - 1);
         try {
             for (int i = 0; i < invited; i++) {
                 executor.execute(work);

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.function.LongConsumer;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Epoch;
@@ -23,7 +24,7 @@ public interface ChunkIndex extends Closeable {
     enum Exactness {
         /** The chunk is new, except for parts of the index that were lost. */
         EXACT,
-        /** The chunk is probably new. */
+        /** The chunk is probably new; a fingerprint may also lead to a copy that was inserted before the last one. */
         NEAR_EXACT
     }
 
@@ -37,8 +38,9 @@ public interface ChunkIndex extends Closeable {
 
     /**
      * Adds the segment's fresh chunks; no two of them have the same fingerprint. From then on a fingerprint leads to
-     * the copy that was inserted last. The segment must have been looked up: a hint of
-     * {@link org.opendedup.sar.common.ChunkId#NONE} is taken to mean that the fingerprint is new, which saves a read.
+     * the copy that was inserted last. A near-exact index may also add the segment's other chunks with the copies that
+     * they refer to. The segment must have been looked up: a hint of {@link org.opendedup.sar.common.ChunkId#NONE} is
+     * taken to mean that the fingerprint is new, which saves a read.
      */
     void insert(Segment segment) throws IOException;
 
@@ -62,11 +64,17 @@ public interface ChunkIndex extends Closeable {
     }
 
     /**
-     * Visits up to {@code count} entries in ascending order of their fingerprints, which count as unsigned bytes.
+     * Visits up to {@code count} entries, in an order of the index's own. An entry that stays during a walk is visited
+     * once; one that is inserted, moved or removed meanwhile may be visited or not. A near-exact index may also visit
+     * earlier copies that a fingerprint led to.
      *
-     * @param from fingerprint from which on entries are visited
+     * @param position what the last call returned; null to begin
+     * @return where the next call goes on; null if all entries were visited
      */
-    void forEachFrom(byte[] from, int count, EntryVisitor visitor) throws IOException;
+    byte @Nullable [] forEachAfter(byte @Nullable [] position, int count, EntryVisitor visitor) throws IOException;
+
+    /** Visits a random entry, each with about the same chance. May visit none if few are left of many. */
+    void sample(RandomGenerator random, EntryVisitor visitor) throws IOException;
 
     /** Declares that every chunk of a sealed container has been inserted, and keeps its frame table. */
     void cover(long container, byte[] frameTable) throws IOException;

@@ -2,6 +2,7 @@ package org.opendedup.sar.index;
 
 import java.util.BitSet;
 import java.util.function.LongConsumer;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
@@ -37,7 +38,12 @@ public final class NoChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public void forEachFrom(byte[] from, int count, EntryVisitor visitor) {
+    public byte @Nullable [] forEachAfter(byte @Nullable [] position, int count, EntryVisitor visitor) {
+        return null;
+    }
+
+    @Override
+    public void sample(RandomGenerator random, EntryVisitor visitor) {
         // There is no entry.
     }
 

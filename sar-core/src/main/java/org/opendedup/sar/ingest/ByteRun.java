@@ -13,4 +13,9 @@ public interface ByteRun {
      * Copies {@code length} bytes of the file, beginning at offset {@code from}; all of them must be within the run.
      */
     void copy(long from, byte[] target, int at, int length);
+
+    /** Returns whether other threads may help with the bytes copied last; if not, the run leaves them to others. */
+    default boolean isHelped() {
+        return true;
+    }
 }

@@ -164,7 +164,7 @@ public final class IngestPipeline {
             filled += length;
             next++;
         }
-        workspace.store.store(segment, parts, writer);
+        workspace.store.store(segment, parts, files.get(from).run.isHelped(), writer);
         return next;
     }
 
@@ -372,7 +372,7 @@ public final class IngestPipeline {
         /** @param open whether more of the file follows and will be stored */
         private void storeSegment(int length, boolean open) throws IOException {
             SegmentPart part = new SegmentPart(destination.inode(), position, 0, length, open, listener);
-            workspace.store.store(segment, List.of(part), writer);
+            workspace.store.store(segment, List.of(part), run.isHelped(), writer);
         }
     }
 }

@@ -56,10 +56,15 @@ final class SegmentStore {
      * Stores a segment.
      *
      * @param parts all of its chunks, in order
+     * @param helped whether several threads may compute the fingerprints
      */
-    void store(Segment segment, List<SegmentPart> parts, ContainerWriter writer) throws IOException {
+    void store(Segment segment, List<SegmentPart> parts, boolean helped, ContainerWriter writer) throws IOException {
         statistics.segments.increment();
-        stores.fingerprinter().fingerprint(segment);
+        if (helped) {
+            stores.fingerprinter().fingerprint(segment);
+        } else {
+            stores.fingerprinter().fingerprintAlone(segment);
+        }
         try (GracePeriod.Use use = stores.uses().begin()) {
             storeFingerprinted(segment, parts, writer);
         }

@@ -1,5 +1,6 @@
 package org.opendedup.sar.io;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -23,6 +24,7 @@ final class Libc {
     static final int O_WRONLY = 1;
     static final int O_RDWR = 2;
     static final int O_CREAT = 0100;
+    static final int O_EXCL = 0200;
 
     private static final int O_CLOEXEC = 02000000;
     private static final int OWNER_ALONE = 0600;
@@ -39,6 +41,8 @@ final class Libc {
 
         int fcntl(int descriptor, int command, @In @Out byte[] lock);
 
+        int fcntl(int descriptor, int command, long argument);
+
         int ioctl(int descriptor, long request, @In @Out Pointer argument);
 
         int fallocate(int descriptor, int mode, long offset, long length);
@@ -52,6 +56,18 @@ final class Libc {
         int statx(int folder, @In byte[] path, int flags, int mask, @Out byte[] result);
 
         int sync_file_range(int descriptor, long offset, long length, int flags);
+
+        int syncfs(int descriptor);
+
+        @ssize_t
+        long pread(int descriptor, @Out ByteBuffer target, @size_t long count, long offset);
+
+        @ssize_t
+        long pwrite(int descriptor, @In ByteBuffer source, @size_t long count, long offset);
+
+        long lseek(int descriptor, long offset, int whence);
+
+        int futimens(int descriptor, @In byte[] times);
 
         int socket(int domain, int type, int protocol);
 
@@ -86,7 +102,12 @@ final class Libc {
      * descriptor. Only its owner may access a file that this call creates.
      */
     static int open(Functions libc, Path file, int flags) {
+        return libc.open(path(file), flags | O_CLOEXEC, OWNER_ALONE);
+    }
+
+    /** Returns the bytes of a path, with the zero that ends them. */
+    static byte[] path(Path file) {
         byte[] path = file.toString().getBytes(Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8")));
-        return libc.open(Arrays.copyOf(path, path.length + 1), flags | O_CLOEXEC, OWNER_ALONE);
+        return Arrays.copyOf(path, path.length + 1);
     }
 }

@@ -92,6 +92,12 @@ public interface Corrections {
      */
     default void intents(long inode, boolean isFile) throws IOException {}
 
+    /** An inode that is no file has a record that says that it lies on the fast tier. */
+    default void raw(long inode) throws IOException {}
+
+    /** The record that says where on the fast tier a file lies cannot be decoded. */
+    default void rawDamaged(long inode) throws IOException {}
+
     /** The volume's totals are wrong. */
     default void totals() throws IOException {}
 }

@@ -20,7 +20,8 @@ public interface KeyValueStore extends Closeable {
         COUNT,
         ORPHAN,
         CONTAINER,
-        INTENT
+        INTENT,
+        RAW
     }
 
     byte @Nullable [] get(Family family, byte[] key) throws IOException;

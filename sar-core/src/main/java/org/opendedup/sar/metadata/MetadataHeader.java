@@ -12,7 +12,7 @@ import java.util.UUID;
  */
 public record MetadataHeader(UUID volume, int pageBytes, long createdNs, int formatVersion) {
     /** The only version that this program writes and reads. */
-    public static final int FORMAT_VERSION = 8;
+    public static final int FORMAT_VERSION = 9;
 
     public MetadataHeader {
         if (pageBytes <= 0 || Integer.bitCount(pageBytes) != 1) {

@@ -165,6 +165,11 @@ public final class MetadataRecords {
         return IntentRecords.cursor(source.scan(Family.INTENT, Keys.FIRST, Keys.END));
     }
 
+    /** Returns the records of raw files, by inode. */
+    public RecordCursor<RawRecord> raws() throws IOException {
+        return RawRecords.cursor(source.scan(Family.RAW, Keys.FIRST, Keys.END));
+    }
+
     /** Returns the first dead pages of orphans, by inode. */
     public RecordCursor<Orphan> orphans() throws IOException {
         return new RecordCursor<>(

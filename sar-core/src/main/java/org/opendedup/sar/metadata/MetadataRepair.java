@@ -16,6 +16,8 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes what a check found to be right into a database that is not in use. Never removes an inode, a recipe or a
@@ -26,6 +28,8 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
  * <p>A change may make another one necessary: check and repair until {@link #changes} stays 0. For one thread.
  */
 public final class MetadataRepair implements Corrections {
+    private static final Logger log = LoggerFactory.getLogger(MetadataRepair.class);
+
     /** Beginning of the names of quarantine files. */
     public static final String QUARANTINE = "quarantine-";
 
@@ -38,6 +42,7 @@ public final class MetadataRepair implements Corrections {
 
     private final KeyValueStore database;
     private final Directory folder;
+    private final BackingFiles backingFiles;
     private final NameHash nameHash;
     private final long nowNs;
     private final List<String> done = new ArrayList<>();
@@ -53,11 +58,14 @@ public final class MetadataRepair implements Corrections {
 
     /**
      * @param folder where the quarantine file is made
+     * @param backingFiles for files whose records do not tell theirs any more
      * @param nowNs the present time, in nanoseconds since 1970
      */
-    public MetadataRepair(KeyValueStore database, Directory folder, long nowNs) throws IOException {
+    public MetadataRepair(KeyValueStore database, Directory folder, BackingFiles backingFiles, long nowNs)
+            throws IOException {
         this.database = database;
         this.folder = folder;
+        this.backingFiles = backingFiles;
         this.nowNs = nowNs;
         nameHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
     }
@@ -465,6 +473,35 @@ public final class MetadataRepair implements Corrections {
             put(Family.INTENT, key, IntentFormat.encode(key, kept.get(i).withNumber(i)));
         }
         done("inode " + inode + " keeps the " + kept.size() + " records of the intent log after the last damaged one");
+        flushIfLarge();
+    }
+
+    @Override
+    public void raw(long inode) throws IOException {
+        put(Family.RAW, Keys.of(inode), null);
+        done("inode " + inode + " is not taken for a file on the fast tier any more");
+        flushIfLarge();
+    }
+
+    /**
+     * A record that is made anew says what is safe: nothing of the recipe may be used, because it may be that of an
+     * earlier copy or a part of one, and the file may be migrated.
+     */
+    @Override
+    public void rawDamaged(long inode) throws IOException {
+        long number;
+        try {
+            number = backingFiles.last(inode);
+        } catch (IOException e) {
+            log.warn("inode {} is repaired when the fast tier can be used: {}", inode, e.getMessage());
+            return;
+        }
+        if (number == BackingFiles.NONE) {
+            raw(inode);
+            return;
+        }
+        put(Family.RAW, Keys.of(inode), RawRecords.encode(inode, new RawRecord(number, false, false, null)));
+        done("inode " + inode + " is again the file on the fast tier that has its number");
         flushIfLarge();
     }
 

@@ -134,7 +134,8 @@ public final class MetadataSalvage {
 
     private static long freeInode(KeyValueStore target, LostRecords lost) throws IOException {
         long highest = Inode.ROOT;
-        for (Family family : List.of(Family.INODE, Family.RECIPE, Family.XATTR, Family.ORPHAN, Family.INTENT)) {
+        for (Family family :
+                List.of(Family.INODE, Family.RECIPE, Family.XATTR, Family.ORPHAN, Family.INTENT, Family.RAW)) {
             highest = Math.max(highest, highest(target, family));
         }
         try (Cursor cursor = target.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
@@ -229,6 +230,9 @@ public final class MetadataSalvage {
                             case INTENT ->
                                 "bytes of files with inodes " + numbers + " that were written within the last seconds,"
                                         + " as far as they were in a damaged block";
+                            case RAW ->
+                                "which of files with inodes " + numbers + " lie whole on the fast tier, as far as that"
+                                        + " was in a damaged block";
                             case CONTAINER -> "places of containers " + numbers + "; they are found in the packs";
                         });
             }

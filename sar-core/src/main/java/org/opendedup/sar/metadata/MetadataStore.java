@@ -41,6 +41,7 @@ public final class MetadataStore implements Closeable {
     private final RecipeStore recipes;
     private final RecipeRanges ranges;
     private final IntentRecords intents;
+    private final RawRecords raws;
     private final ReferenceCounts counts;
     private final DamageRecords damage;
     private final ContainerTable containers;
@@ -69,6 +70,7 @@ public final class MetadataStore implements Closeable {
         recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts);
         intents = new IntentRecords(overlay);
+        raws = new RawRecords(overlay);
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
         containerIds = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
         epochs = EpochHistory.open(database, header.volume());
@@ -143,6 +145,10 @@ public final class MetadataStore implements Closeable {
 
     public IntentRecords intents() {
         return intents;
+    }
+
+    public RawRecords raws() {
+        return raws;
     }
 
     public ReferenceCounts counts() {

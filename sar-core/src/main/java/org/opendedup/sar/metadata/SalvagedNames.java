@@ -262,7 +262,7 @@ final class SalvagedNames {
 
     private List<Long> withRecipe() throws IOException {
         TreeSet<Long> missing = new TreeSet<>();
-        for (Family family : List.of(Family.RECIPE, Family.INTENT)) {
+        for (Family family : List.of(Family.RECIPE, Family.INTENT, Family.RAW)) {
             try (Cursor cursor = database.scan(family, Keys.FIRST, Keys.END)) {
                 while (cursor.next()) {
                     long inode = Keys.longAt(cursor.key(), 0);

@@ -5,11 +5,13 @@ import java.io.InterruptedIOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.ContainerCounts;
 
 /** Reads directories of containers, with which other parts of a volume are compared. For use by one thread. */
@@ -53,6 +55,15 @@ final class Directories {
         return slot < directory.slots()
                 && directory.listedLength(slot) > 0
                 && !isSame(directory.fingerprints(), slot * Fingerprints.BYTES, fingerprints, at);
+    }
+
+    /** Returns whether a fingerprint leads to a chunk at present. */
+    static boolean leadsTo(ChunkIndex index, byte[] fingerprint, long chunk) throws PartUnusable {
+        Segment segment = new Segment(0);
+        segment.add(0, 1, false);
+        System.arraycopy(fingerprint, 0, segment.fingerprints(), 0, Fingerprints.BYTES);
+        PartUnusable.use(() -> index.lookup(segment));
+        return segment.hint(0) == chunk;
     }
 
     static boolean isSame(byte[] fingerprints, int at, byte[] others, int otherAt) {

@@ -87,40 +87,24 @@ public final class IndexCheck {
 
     private void collect(TupleSort sort) throws IOException, PartUnusable {
         long[] some = new long[ENTRIES_AT_ONCE * COLUMNS];
-        byte[] from = new byte[Fingerprints.BYTES];
         long estimated = index.estimatedChunks();
-        while (true) {
-            byte[] first = from;
+        byte[][] position = new byte[1][];
+        do {
             int[] filled = {0};
-            byte[][] last = new byte[1][];
-            PartUnusable.use(() -> index.forEachFrom(first, ENTRIES_AT_ONCE, (fingerprint, chunk) -> {
-                ByteBuffer bytes = ByteBuffer.wrap(fingerprint);
-                some[filled[0]++] = chunk;
-                for (int i = 0; i < FINGERPRINT_LONGS; i++) {
-                    some[filled[0]++] = bytes.getLong(i * Long.BYTES);
-                }
-                last[0] = fingerprint;
-            }));
+            PartUnusable.use(() ->
+                    position[0] = index.forEachAfter(position[0], ENTRIES_AT_ONCE, (fingerprint, chunk) -> {
+                        ByteBuffer bytes = ByteBuffer.wrap(fingerprint);
+                        some[filled[0]++] = chunk;
+                        for (int i = 0; i < FINGERPRINT_LONGS; i++) {
+                            some[filled[0]++] = bytes.getLong(i * Long.BYTES);
+                        }
+                    }));
             for (int at = 0; at < filled[0]; at += COLUMNS) {
                 sort.add(Arrays.copyOfRange(some, at, at + COLUMNS));
                 entries++;
             }
             progress.at(entries, Math.max(entries, estimated));
-            if (filled[0] < some.length || !increment(last[0])) {
-                return;
-            }
-            from = last[0];
-        }
-    }
-
-    /** Changes a fingerprint to the next one; returns false if there is none. */
-    private static boolean increment(byte[] fingerprint) {
-        for (int i = fingerprint.length - 1; i >= 0; i--) {
-            if (++fingerprint[i] != 0) {
-                return true;
-            }
-        }
-        return false;
+        } while (position[0] != null);
     }
 
     private void compare(TupleSort.Cursor cursor) throws IOException, PartUnusable {
@@ -164,12 +148,7 @@ public final class IndexCheck {
 
     /** Returns whether nobody removed or replaced an entry since it was read. */
     private boolean isStillThere(TupleSort.Cursor cursor) throws PartUnusable {
-        byte[] fingerprint = fingerprint(cursor);
-        long chunk = cursor.get(0);
-        boolean[] found = new boolean[1];
-        PartUnusable.use(() -> index.forEachFrom(
-                fingerprint, 1, (first, now) -> found[0] = now == chunk && Arrays.equals(first, fingerprint)));
-        return found[0];
+        return Directories.leadsTo(index, fingerprint(cursor), cursor.get(0));
     }
 
     private void name(TupleSort.Cursor cursor, String what) {

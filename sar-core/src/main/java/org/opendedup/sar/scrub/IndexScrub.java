@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -120,13 +119,12 @@ public final class IndexScrub {
         Map<ByteBuffer, Entry> sampled = new HashMap<>();
         ChunkIndex.EntryVisitor visitor =
                 (fingerprint, chunk) -> sampled.put(ByteBuffer.wrap(fingerprint), new Entry(fingerprint, chunk));
-        byte[] lowest = new byte[Fingerprints.BYTES];
         // The estimate includes records that are no entries, and may miss some: so there are fewer than a sample.
         if (estimatedEntries() <= ENTRIES / 2) {
-            PartUnusable.use(() -> index.forEachFrom(lowest, ENTRIES, visitor));
+            PartUnusable.use(() -> index.forEachAfter(null, ENTRIES, visitor));
         } else {
             for (int i = 0; i < ENTRIES && goesOn(ENTRY_BYTES); i++) {
-                sample(lowest, visitor);
+                PartUnusable.use(() -> index.sample(random, visitor));
             }
         }
         SortedMap<Long, List<Entry>> containers = new TreeMap<>();
@@ -142,20 +140,6 @@ public final class IndexScrub {
         long[] estimated = new long[1];
         PartUnusable.use(() -> estimated[0] = index.estimatedChunks());
         return estimated[0];
-    }
-
-    /** Visits the first entry whose fingerprint is not below a random one; the lowest entry if there is none. */
-    private void sample(byte[] lowest, ChunkIndex.EntryVisitor visitor) throws PartUnusable {
-        byte[] from = new byte[Fingerprints.BYTES];
-        random.nextBytes(from);
-        boolean[] found = new boolean[1];
-        PartUnusable.use(() -> index.forEachFrom(from, 1, (fingerprint, chunk) -> {
-            found[0] = true;
-            visitor.visit(fingerprint, chunk);
-        }));
-        if (!found[0]) {
-            PartUnusable.use(() -> index.forEachFrom(lowest, 1, visitor));
-        }
     }
 
     private void examine(long container, List<Entry> entries) throws IOException, PartUnusable {
@@ -176,12 +160,7 @@ public final class IndexScrub {
 
     /** Removes an entry; returns false if it was changed meanwhile, as collections and writers do. */
     private boolean remove(Entry entry, String what) throws PartUnusable {
-        boolean[] isStillThere = new boolean[1];
-        PartUnusable.use(() -> index.forEachFrom(
-                entry.fingerprint,
-                1,
-                (found, chunk) -> isStillThere[0] = chunk == entry.chunk && Arrays.equals(found, entry.fingerprint)));
-        if (!isStillThere[0]) {
+        if (!Directories.leadsTo(index, entry.fingerprint, entry.chunk)) {
             return false;
         }
         int slot = ChunkId.slot(entry.chunk);

@@ -14,5 +14,11 @@ final class LocationFiles {
      */
     static final String LOCK = "sar.lock";
 
+    /**
+     * Folder of a volume's raw files, of which there may be no other copy. This package never touches it; a new SSD may
+     * have it before it is used for copies.
+     */
+    static final String RAW = "raw";
+
     private LocationFiles() {}
 }

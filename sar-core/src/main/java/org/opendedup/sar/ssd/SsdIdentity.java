@@ -25,7 +25,7 @@ final class SsdIdentity {
     private static final int VERSION = 1;
     private static final int MOST_BYTES = 256;
     private static final Set<String> OWN =
-            Set.of("lost+found", LocationFiles.LOCK, LocationFiles.SEGMENTS, LocationFiles.MAP);
+            Set.of("lost+found", LocationFiles.LOCK, LocationFiles.SEGMENTS, LocationFiles.MAP, LocationFiles.RAW);
     private static final Pattern LINE = Pattern.compile("(" + MAGIC + " (\\d{1,9}) ([0-9a-f-]{36})) ([0-9a-f]{8})\n");
 
     private SsdIdentity() {}
@@ -78,15 +78,18 @@ final class SsdIdentity {
                     file.toString(),
                     0,
                     "the identity of an SSD location",
-                    "something else; empty the folder to start again: the volume has everything that is on it");
+                    "something else; delete this file, and the folders " + LocationFiles.SEGMENTS + " and "
+                            + LocationFiles.MAP + " beside it, to start again: the volume has everything that is in"
+                            + " them");
         }
         int version = Integer.parseInt(line.group(2));
         if (version != VERSION) {
             throw new UnsupportedFormatException(file.toString(), version, VERSION);
         }
         if (!line.group(3).equals(volume.toString())) {
-            throw new IOException("the SSD location " + file.getParent() + " belongs to volume " + line.group(3)
-                    + ", not to volume " + volume + "; empty it to use it for this one");
+            throw new IOException(
+                    "the SSD location " + file.getParent() + " belongs to volume " + line.group(3) + ", not to volume "
+                            + volume + "; choose another folder, or empty it if that volume is not needed");
         }
     }
 

@@ -39,29 +39,34 @@ final class AttributeChanges {
                 return node.attributes();
             }
         }
+        RawFile raw = node.rawFile();
+        if (raw != null && change.modifiedNs() != null) {
+            raw.setModified(change.modifiedNs());
+        }
+        Node.Look look = node.look();
         Integer mode = change.mode();
         if (mode != null) {
             // The mode change also changes the access control list, which other threads may change too.
             return tree.alone(() -> {
                 attributes.changeMode(node, mode);
-                return apply(node, change, now);
+                return apply(node, change, now, look);
             });
         }
         committer.changes().lock();
         try {
-            return apply(node, change, now);
+            return apply(node, change, now, look);
         } finally {
             committer.changes().unlock();
         }
     }
 
     /** Applies the change, and returns the resulting attributes. */
-    private Attributes apply(Node node, AttributeChange change, long now) {
+    private Attributes apply(Node node, AttributeChange change, long now, Node.Look look) {
         synchronized (node) {
             applyLocked(node, change, now);
             nodes.markDirty(node);
-            return node.attributes();
         }
+        return node.attributes(look);
     }
 
     private static void applyLocked(Node node, AttributeChange change, long now) {

@@ -6,18 +6,21 @@ import java.nio.file.Path;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 
 /**
- * The folder {@value #NAME} in a metadata folder: what a check sorts, and the copy of the metadata that the check of a
- * volume in use reads. It is deleted at the end of the check; what a crash left, when the next one begins and when the
- * volume is opened.
+ * A folder in a metadata folder, for what a check or an exact pass sorts, and for the copy of the metadata that the
+ * check of a volume in use reads. It is deleted at the end of that; what a crash left, when the next one begins and
+ * when the volume is opened.
  */
 final class CheckFolder implements Closeable {
-    private static final String NAME = "check";
+    private static final String CHECK = "check";
+    private static final String JOIN = "join";
+    private static final String SCRATCH = "scratch";
 
     private final Path path;
     private final Device device;
@@ -29,15 +32,25 @@ final class CheckFolder implements Closeable {
 
     /** @param metadata the metadata folder; no other check uses it */
     static CheckFolder make(Path metadata) throws IOException {
-        removeLeftover(metadata);
-        Path path = metadata.resolve(NAME);
-        PrivateFiles.createFolders(path.resolve("scratch"));
+        return make(metadata, CHECK);
+    }
+
+    /** As {@link #make(Path)}, for an exact pass; no other one uses the metadata folder. */
+    static CheckFolder forJoining(Path metadata) throws IOException {
+        return make(metadata, JOIN);
+    }
+
+    private static CheckFolder make(Path metadata, String name) throws IOException {
+        Path path = metadata.resolve(name);
+        PrivateFiles.deleteFolder(path);
+        PrivateFiles.createFolders(path.resolve(SCRATCH));
         return new CheckFolder(path, FileDevice.of(metadata));
     }
 
-    /** Deletes what an interrupted check left; does nothing if there is nothing. */
+    /** Deletes what an interrupted check or pass left; does nothing if there is nothing. */
     static void removeLeftover(Path metadata) throws IOException {
-        PrivateFiles.deleteFolder(metadata.resolve(NAME));
+        PrivateFiles.deleteFolder(metadata.resolve(CHECK));
+        PrivateFiles.deleteFolder(metadata.resolve(JOIN));
     }
 
     /** Returns where a copy of the metadata is made; nothing is there. */
@@ -51,17 +64,26 @@ final class CheckFolder implements Closeable {
      * @param memoryBytes see {@link Scratch#memoryBytes}
      */
     Scratch scratch(long memoryBytes) throws IOException {
-        return new Scratch(
-                FileDirectory.open(path.resolve("scratch")),
-                () -> {
-                    try {
-                        DeviceSpaces.requireRoomForCopy(device, 0);
-                    } catch (NoSpaceException e) {
-                        throw new NoSpaceException("the check has too little room in " + path
-                                + " for sorting, about 40 bytes for each reference: " + e.getMessage());
-                    }
-                },
-                memoryBytes);
+        return new Scratch(directory(), () -> requireRoom("about 40 bytes for each reference"), memoryBytes);
+    }
+
+    /** Returns the folder in which is sorted. */
+    Directory directory() throws IOException {
+        return FileDirectory.open(path.resolve(SCRATCH));
+    }
+
+    /**
+     * Checks that sorting leaves the room that the volume needs.
+     *
+     * @param need what sorting takes, for people
+     */
+    void requireRoom(String need) throws IOException {
+        try {
+            DeviceSpaces.requireRoomForCopy(device, 0);
+        } catch (NoSpaceException e) {
+            throw new NoSpaceException(
+                    "there is too little room in " + path + " for sorting, " + need + ": " + e.getMessage());
+        }
     }
 
     @Override

@@ -73,11 +73,20 @@ final class Committer implements Commits, Closeable {
     private final ReentrantLock commitLock = new ReentrantLock();
     private final CommitTurns turns = new CommitTurns();
     private final AtomicLong commits = new AtomicLong();
+    /** Number of freezes. Changes under the change lock, held exclusively. */
+    private volatile long generation;
+    /** The value of {@link #generation} after the last freeze whose changes are durable. */
+    private volatile long durable;
+
     private final Set<Node> named = ConcurrentHashMap.newKeySet();
     /** Frozen changes that are not durable, because a device had no room for them yet. Guarded by the commit lock. */
     private @Nullable Frozen waiting;
 
     private final ScheduledExecutorService timer;
+    /** Runs before each periodic commit. */
+    private volatile Closing.Step beforeEach = () -> {};
+    /** Whether a commit may have taken changes that are not durable: it runs, or failed. */
+    private volatile boolean underWay;
 
     Committer(
             MetadataStore metadata,
@@ -106,18 +115,25 @@ final class Committer implements Commits, Closeable {
         timer.scheduleWithFixedDelay(this::retry, RETRY_S, RETRY_S, TimeUnit.SECONDS);
     }
 
+    /** Sets what runs before each periodic commit. Its failure is logged, and the commit is made. */
+    void beforeEachPeriodic(Closing.Step step) {
+        beforeEach = step;
+    }
+
     private void retry() {
         if (devices.isShort()) {
             tick();
         }
     }
 
-    private void tick() {
+    /** Makes a periodic commit. */
+    void tick() {
         if (stop.isStopped()) {
             return;
         }
         try {
             retryIfShort();
+            runBefore();
             writer.storeOlderThan(TimeUnit.SECONDS.toNanos(INTERVAL_S));
             // Nobody waits: storing them now costs less than logging them first.
             writer.storeTogether(List.copyOf(named));
@@ -130,6 +146,14 @@ final class Committer implements Commits, Closeable {
         } catch (IOException | RuntimeException | Error e) {
             // Catch everything: an exception would cancel the timer, and nothing would be committed any more.
             log.error("the periodic commit failed", e);
+        }
+    }
+
+    private void runBefore() {
+        try {
+            beforeEach.run();
+        } catch (IOException e) {
+            log.error("files on the fast tier cannot be made durable now; it is tried again", e);
         }
     }
 
@@ -154,6 +178,29 @@ final class Committer implements Commits, Closeable {
         named.add(node);
     }
 
+    /** Returns whether a file got a name that no commit has made durable yet. */
+    boolean isNamed(Node node) {
+        return named.contains(node);
+    }
+
+    /**
+     * Returns the number of the generation that receives changes now. A change is durable when {@link #isDurable(long)}
+     * says so of the number that this returned during the change, under the change lock.
+     */
+    long generation() {
+        return generation;
+    }
+
+    /** Returns whether the changes of a generation are durable. */
+    boolean isDurable(long ofGeneration) {
+        return durable > ofGeneration;
+    }
+
+    /** Returns whether a commit runs, or failed: changes that look as if they were committed may not be durable. */
+    boolean isUnderWay() {
+        return underWay;
+    }
+
     long commits() {
         return commits.get();
     }
@@ -172,6 +219,11 @@ final class Committer implements Commits, Closeable {
     /** Checks as {@link #checkWritable} does, without a commit. */
     void checkNotFailed() throws IOException {
         stop.refuseChanges();
+    }
+
+    /** Returns whether changes are neither refused nor waiting for space. */
+    boolean isAccepting() {
+        return !stop.isStopped() && !devices.isShort();
     }
 
     /** Returns why changes are refused, as text, or null if they are accepted. */
@@ -361,6 +413,7 @@ final class Committer implements Commits, Closeable {
     }
 
     private void makeDurable() throws IOException {
+        underWay = true;
         Frozen earlier = waiting;
         if (earlier != null) {
             makeDurable(earlier);
@@ -368,6 +421,7 @@ final class Committer implements Commits, Closeable {
         Frozen frozen = freeze();
         waiting = frozen;
         makeDurable(frozen);
+        underWay = false;
     }
 
     /**
@@ -380,12 +434,13 @@ final class Committer implements Commits, Closeable {
         metadata.commit(frozen.generation(), changes);
         containers.committed(changes);
         waiting = null;
+        durable = frozen.number();
         commits.incrementAndGet();
         nodes.evict(frozen.encoded());
     }
 
     /** The changes that one commit writes, and the nodes whose changes it includes. */
-    private record Frozen(Generation generation, Iterable<Node> encoded) {}
+    private record Frozen(Generation generation, Iterable<Node> encoded, long number) {}
 
     /**
      * Secures the bytes that must become durable no later than their file's name, then freezes. Retries if another file
@@ -400,7 +455,9 @@ final class Committer implements Commits, Closeable {
             try {
                 if (named.isEmpty() || round == MAX_ROUNDS) {
                     encoded.addAll(nodes.encodeDirty());
-                    return new Frozen(metadata.freeze(), encoded);
+                    Generation frozen = metadata.freeze();
+                    generation++;
+                    return new Frozen(frozen, encoded, generation);
                 }
             } finally {
                 changeLock.writeLock().unlock();

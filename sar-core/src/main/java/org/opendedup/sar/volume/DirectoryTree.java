@@ -15,6 +15,7 @@ import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
@@ -47,6 +48,9 @@ final class DirectoryTree {
      */
     private final NameView view;
 
+    private final Placements placements;
+    private final RawFiles raws;
+
     DirectoryTree(
             MetadataStore metadata,
             NodeTable nodes,
@@ -54,7 +58,11 @@ final class DirectoryTree {
             Committer committer,
             InstantSource clock,
             ExtendedAttributes attributes,
-            NameView view) {
+            NameView view,
+            Placements placements,
+            RawFiles raws) {
+        this.placements = placements;
+        this.raws = raws;
         this.metadata = metadata;
         this.namespace = metadata.namespace();
         this.nodes = nodes;
@@ -134,7 +142,25 @@ final class DirectoryTree {
     private Optional<Attributes> find(long directory, byte[] name) throws IOException {
         Entry entry = namespace.entry(directory, name);
         Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
+        if (node != null && node.isRegular()) {
+            place(node, placements.in(directory), directory);
+        }
         return Optional.ofNullable(node).map(this::handedOut);
+    }
+
+    /** Notes a file's folder, and where that wants it to be, for the next time that it is opened while it is empty. */
+    private static void place(Node node, Placement placement, long directory) {
+        synchronized (node) {
+            node.placement = placement;
+            noteFolder(node, directory);
+        }
+    }
+
+    private static void noteFolder(Node node, long directory) {
+        node.folder = directory;
+        if (node.raw != null) {
+            node.raw.noteFolder(directory);
+        }
     }
 
     /** Turns the caller's reference into a reference of the kernel. */
@@ -148,6 +174,7 @@ final class DirectoryTree {
         checkName(name);
         committer.checkRoom(2L * name.length + target.length);
         long id = metadata.nextInode();
+        Placement placement = (mode & Modes.TYPE) == Modes.REGULAR ? placements.in(directory) : Placement.SAR;
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             if (namespace.entry(directory, name) != null) {
@@ -167,6 +194,7 @@ final class DirectoryTree {
             namespace.putEntry(directory, name, id, mode & Modes.TYPE);
             change.touch(parent, isDirectory ? 1 : 0);
             committer.noteNamed(node);
+            place(node, placement, directory);
             return handedOut(node);
         }
     }
@@ -178,6 +206,7 @@ final class DirectoryTree {
     Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
         committer.checkRoom(0);
         long id = metadata.nextInode();
+        Placement placement = placements.in(directory);
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Inode inode =
@@ -185,6 +214,7 @@ final class DirectoryTree {
             Node node = add(inode, parent, owner);
             node.unnamed = true;
             namespace.addOrphan(id, 0);
+            place(node, placement, directory);
             return handedOut(node);
         }
     }
@@ -209,6 +239,7 @@ final class DirectoryTree {
     Attributes link(long inode, long directory, byte[] name) throws IOException {
         checkName(name);
         committer.checkRoom(2L * name.length);
+        Node.Look look = look(inode);
         try (NameChange change = newChange()) {
             Node node = change.pin(inode);
             Node parent = change.directory(directory);
@@ -225,9 +256,22 @@ final class DirectoryTree {
             endUnnamed(node);
             change.touch(parent, 0);
             committer.noteNamed(node);
-            Attributes linked = node.attributes();
+            Attributes linked = node.attributes(look);
             change.handOut(node);
             return linked;
+        }
+    }
+
+    /** Looks at a file before the locks are acquired; at nothing if there is no such inode. */
+    private Node.Look look(long inode) throws IOException {
+        Node node = nodes.pinIfPresent(inode);
+        if (node == null) {
+            return new Node.Look(null, null);
+        }
+        try {
+            return node.look();
+        } finally {
+            nodes.unpin(node);
         }
     }
 
@@ -340,6 +384,10 @@ final class DirectoryTree {
         Node node = nodes.pinIfPresent(source.inode());
         if (node != null) {
             try {
+                RawFile raw = node.rawFile();
+                if (raw != null) {
+                    raws.force(raw);
+                }
                 writer.secure(node);
                 node.checkNotFailed();
             } finally {
@@ -438,10 +486,15 @@ final class DirectoryTree {
         committer.noteNamed(other);
     }
 
-    private static void setParent(Node node, Node parent) {
+    private void setParent(Node node, Node parent) {
         if (node.isDirectory()) {
             synchronized (node) {
                 node.parent = parent.id;
+            }
+            placements.forget();
+        } else {
+            synchronized (node) {
+                noteFolder(node, parent.id);
             }
         }
     }

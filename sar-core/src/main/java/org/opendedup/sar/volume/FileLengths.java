@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.MetadataStore;
 
@@ -23,6 +24,7 @@ final class FileLengths {
     private final Committer committer;
     private final DirtyBudget budget;
     private final Capacity capacity;
+    private final RawFiles raws;
     private final int pageBytes;
 
     FileLengths(VolumeContext context, FileRanges ranges) {
@@ -35,6 +37,7 @@ final class FileLengths {
         committer = context.committer();
         budget = context.dirtyBudget();
         capacity = context.capacity();
+        raws = context.raws();
     }
 
     /** Checks a range of a file. EINVAL if it is negative, EFBIG if it ends after the maximum length of a file. */
@@ -60,7 +63,16 @@ final class FileLengths {
         }
         reaper.checkTail(node.id);
         writer.intents().checkReadable(node.id);
+        raws.checkReadable(node.id);
         Node.Contents contents = node.use(budget, capacity);
+        RawFile raw = node.rawFile();
+        if (raw != null) {
+            try {
+                return change(raw, size);
+            } finally {
+                node.leave();
+            }
+        }
         // Read into memory before any lock is acquired.
         try (HeldRecipe pageOfNewEnd = metadata.recipes().holdFew(node.id, size / pageBytes, pageBehind(size));
                 Closeable orphan = metadata.namespace().holdOrphan(node.id)) {
@@ -73,6 +85,15 @@ final class FileLengths {
         } finally {
             node.leave();
         }
+    }
+
+    private static boolean change(RawFile raw, long size) throws IOException {
+        RandomFile.Status status = raw.status();
+        if (status != null && status.size() == size) {
+            return false;
+        }
+        raw.truncate(size);
+        return true;
     }
 
     /** Result of the first part of a change. */

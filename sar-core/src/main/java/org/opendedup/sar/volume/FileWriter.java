@@ -292,7 +292,8 @@ final class FileWriter {
         stop.refuseStoring();
         Node.Contents contents;
         synchronized (node) {
-            if (node.contents == null) {
+            // A raw file has no dirty bytes, and its lock may be held for as long as it is copied.
+            if (node.contents == null || node.raw != null) {
                 return true;
             }
             contents = node.contents;

@@ -6,7 +6,10 @@ import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.chunk.Segment;
@@ -15,6 +18,7 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
@@ -26,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * Brings the fingerprint index up to date with the containers: reads the directories of those that it does not cover.
  * Skips chunks that no file ever referred to, and those that are tombstoned. Runs concurrently with normal work;
  * content that is not covered yet is at worst stored twice. Afterwards looks every 20 s whether the index is lost, and
- * makes it anew.
+ * makes it anew. Exchanges it for one of another kind on request.
  */
 final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
@@ -55,7 +59,9 @@ final class IndexRebuilder implements Closeable {
     private final CountDownLatch done = new CountDownLatch(1);
     private final AtomicLong examined = new AtomicLong();
     private final AtomicLong expected = new AtomicLong();
-    private final CountDownLatch ending = new CountDownLatch(1);
+    /** What the thread is asked to do between two looks. */
+    private final BlockingQueue<Runnable> orders = new LinkedBlockingQueue<>();
+
     private volatile boolean closing;
     private volatile boolean updating;
     /** Whether the index is known to be lost, and not replaced yet. */
@@ -146,8 +152,16 @@ final class IndexRebuilder implements Closeable {
             done.countDown();
         }
         try {
-            while (index instanceof RenewableIndex renewable && !ending.await(lookMs, TimeUnit.MILLISECONDS)) {
-                look(renewable);
+            while (index instanceof RenewableIndex renewable && !closing) {
+                Runnable order = orders.poll(lookMs, TimeUnit.MILLISECONDS);
+                if (closing) {
+                    return;
+                }
+                if (order != null) {
+                    order.run();
+                } else {
+                    look(renewable);
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -191,6 +205,48 @@ final class IndexRebuilder implements Closeable {
                 saidThatItFails = true;
                 log.warn("the fingerprint index cannot be made anew yet; it is tried again: {}", e.getMessage());
             }
+        } finally {
+            updating = false;
+        }
+    }
+
+    /**
+     * Exchanges the index for one of another kind: fills it beside the one in use, which stays in use until then. Both
+     * need their memory meanwhile.
+     *
+     * @param kind class of the new one
+     * @return done when the new one is in use; fails if it could not be made or filled: the old one stays in use
+     */
+    CompletableFuture<Void> exchange(IndexClass kind) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        if (index instanceof RenewableIndex renewable) {
+            orders.add(() -> exchange(renewable, kind, done));
+        } else {
+            done.completeExceptionally(new IOException("the index of " + volume + " cannot be exchanged"));
+        }
+        return done;
+    }
+
+    private void exchange(RenewableIndex renewable, IndexClass kind, CompletableFuture<Void> done) {
+        ChunkIndex before = filled;
+        boolean wasComplete = complete;
+        updating = true;
+        try {
+            filled = renewable.beginExchange(kind, metadata.epochs().current(), metadata::firstFreeContainer);
+            update();
+            if (!complete) {
+                throw new IOException(closing ? "the volume is being closed" : reason);
+            }
+            renewable.endExchange();
+            firstUnseen = renewable.firstUnseen();
+            lost = false;
+            done.complete(null);
+        } catch (IOException | RuntimeException e) {
+            renewable.abandonExchange();
+            filled = before;
+            complete = wasComplete;
+            log.warn("the fingerprint index of {} could not be exchanged; the old one stays in use", volume, e);
+            done.completeExceptionally(e);
         } finally {
             updating = false;
         }
@@ -310,7 +366,7 @@ final class IndexRebuilder implements Closeable {
     @Override
     public void close() {
         closing = true;
-        ending.countDown();
+        orders.add(() -> {});
         try {
             thread.join(TimeUnit.MINUTES.toMillis(1));
         } catch (InterruptedException e) {

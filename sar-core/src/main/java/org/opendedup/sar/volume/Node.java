@@ -8,8 +8,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.volume.posix.Attributes;
 
 /**
@@ -43,6 +45,17 @@ final class Node {
     Presence attributes = Presence.UNKNOWN;
     /** Whether bytes were read or written while the kernel held references: its page cache may have some. */
     boolean transferred;
+    /** Where the folder by which the file was found, or made, wants it to be. */
+    Placement placement = Placement.SAR;
+    /** Of a file: inode number of that folder; 0 if it is not known. */
+    long folder;
+    /**
+     * The file's place on the fast tier, which has all of its bytes; null if its recipe describes them. Changes only
+     * while no {@link Contents} has users, except that the first user of an empty file sets it. For a raw file,
+     * {@link #size} is as it was last seen.
+     */
+    @Nullable
+    RawFile raw;
     /** Whether the file was created without a name and never had one; it may still get one. */
     boolean unnamed;
 
@@ -116,12 +129,61 @@ final class Node {
      * @param target target of a symbolic link, otherwise empty
      */
     synchronized Inode toInode(byte[] target) {
+        if (raw != null) {
+            // The recipe may describe fewer bytes.
+            return toInode(target, Math.max(size, storedBytes));
+        }
         long kept = isRegular() ? Math.max(storedBytes, contents == null ? 0 : contents.loggedEnd()) : size;
+        return toInode(target, kept);
+    }
+
+    private Inode toInode(byte[] target, long kept) {
         Inode.Times times = new Inode.Times(accessedNs, modifiedNs, changedNs, createdNs);
         return new Inode(id, 1, mode, links, uid, gid, device, kept, dataBytes, parent, times, target);
     }
 
-    synchronized Attributes attributes() {
+    Attributes attributes() {
+        return attributes(look());
+    }
+
+    /**
+     * A look at the fast tier, for {@link #attributes(Look)}.
+     *
+     * @param raw the file's place there; null if it is not raw
+     * @param status null if it is not raw, or cannot be examined at present
+     */
+    record Look(@Nullable RawFile raw, RandomFile.@Nullable Status status) {}
+
+    /** Looks at a raw file. To be called before any lock is acquired, because the fast tier may hang. */
+    Look look() {
+        RawFile present = rawFile();
+        return new Look(present, present == null ? null : present.statusIfReadable());
+    }
+
+    /** Returns the attributes, of a raw file as an earlier look found them. */
+    synchronized Attributes attributes(Look earlier) {
+        RawFile present = raw;
+        RandomFile.Status status = present == earlier.raw ? earlier.status : null;
+        if (present == null || status == null) {
+            return attributes(inUseBytes());
+        }
+        size = status.size();
+        modifiedNs = status.modifiedNs();
+        changedNs = present.changedNs(status, changedNs);
+        return attributes(status.allocatedBytes());
+    }
+
+    /** Returns the time of the last change of its bytes as known without the fast tier, in nanoseconds since 1970. */
+    synchronized long modifiedNs() {
+        return modifiedNs;
+    }
+
+    /** Returns the file's place on the fast tier; null if it is not raw. */
+    synchronized @Nullable RawFile rawFile() {
+        return raw;
+    }
+
+    private Attributes attributes(long bytesInUse) {
         return new Attributes(
                 id,
                 1,
@@ -131,7 +193,7 @@ final class Node {
                 gid,
                 device,
                 size,
-                (inUseBytes() + 511) / 512,
+                (bytesInUse + 511) / 512,
                 accessedNs,
                 modifiedNs,
                 changedNs,

@@ -29,7 +29,7 @@ import org.opendedup.sar.metadata.MetadataStore;
  */
 final class NodeTable {
     /** Heap size of a node, its key and its place in the table, in bytes; measured. */
-    static final int NODE_BYTES = 240;
+    static final int NODE_BYTES = 248;
 
     /**
      * Number of nodes that the hand examines for each node that is added: more than one, so that the hand keeps up
@@ -40,6 +40,7 @@ final class NodeTable {
     private static final byte[] NO_TARGET = {};
 
     private final MetadataStore metadata;
+    private final RawTable raws;
     private final Capacity capacity;
     /** Number of nodes in the table above which the hand moves. */
     private final int manyNodes;
@@ -57,8 +58,12 @@ final class NodeTable {
     /** Called with an inode without names when its last reference is released. */
     private final Consumer<Node> unused;
 
-    /** @param manyNodes number of nodes in the table above which idle ones leave it */
-    NodeTable(MetadataStore metadata, Capacity capacity, int manyNodes, Consumer<Node> unused) {
+    /**
+     * @param raws the files that are raw
+     * @param manyNodes number of nodes in the table above which idle ones leave it
+     */
+    NodeTable(MetadataStore metadata, RawTable raws, Capacity capacity, int manyNodes, Consumer<Node> unused) {
+        this.raws = raws;
         this.metadata = metadata;
         this.capacity = capacity;
         this.manyNodes = manyNodes;
@@ -100,6 +105,7 @@ final class NodeTable {
                 return null;
             }
             Node node = new Node(inode);
+            node.raw = raws.get(id);
             int lookups = lookupCounts.get(id);
             if (lookups > 0) {
                 lookupCounts.set(id, 0);
@@ -255,6 +261,11 @@ final class NodeTable {
 
     private boolean isIdle(Node node) {
         return node.contents == null && !dirty.contains(node);
+    }
+
+    /** Returns whether the node has changes that no commit has encoded. */
+    boolean isDirty(Node node) {
+        return dirty.contains(node);
     }
 
     /** Marks the node, so that the next commit encodes its attributes. */

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Scratch;
@@ -19,12 +20,15 @@ import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataRepair;
+import org.opendedup.sar.raw.FileRawFolder;
+import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 
 /**
  * Checks a volume that is not mounted, at its locations. The metadata database is locked meanwhile, so no mount can
- * begin. Neither the index nor the SSD is opened: both can be rebuilt.
+ * begin. Neither the index nor the copies on the SSD are opened: both can be rebuilt. Of the backing files of raw files
+ * only a repair asks.
  */
 public final class OfflineCheck {
     /** Native memory for the metadata database, in bytes. */
@@ -111,11 +115,13 @@ public final class OfflineCheck {
         Path metadata = config.locations().metadata();
         try (KeyValueStore database = KeyValueStores.openRocksDb(metadata, DATABASE_BYTES, false);
                 CheckFolder folder = CheckFolder.make(metadata)) {
-            VolumeIdentity.read(data, ContainerRecords.open(database).header().volume());
+            UUID volume = ContainerRecords.open(database).header().volume();
+            VolumeIdentity.read(data, volume);
             Instant now = clock.instant();
             MetadataRepair repair = new MetadataRepair(
                     database,
                     FileDirectory.open(metadata),
+                    new LastBackingFiles(() -> openRaw(volume)),
                     TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano());
             StoredVolume.correct(data, database, folder.scratch(Scratch.MOST_MEMORY_BYTES), repair, progress);
             long changes = repair.finish();
@@ -123,6 +129,14 @@ public final class OfflineCheck {
             quarantines.addAll(repair.quarantines());
             return changes;
         }
+    }
+
+    private RawFolder openRaw(UUID volume) throws IOException {
+        Path location = config.locations().ssd();
+        if (location == null) {
+            throw new IOException("the volume has no SSD location");
+        }
+        return FileRawFolder.open(location, volume);
     }
 
     private Directory data() throws IOException {

@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume;
 
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.restore.ReadStream;
 
@@ -13,17 +14,25 @@ public final class OpenFile {
     private final boolean mayUseReserve;
     private final int failuresKnown;
     private final ReadStream reader;
+    private final @Nullable RawFile raw;
     /** Number of calls that read or sync the file now. Guarded by this, as are the fields below. */
     private int calls;
 
     private boolean closed;
 
-    OpenFile(Node node, boolean writable, boolean mayUseReserve, int failuresKnown, ReadStream reader) {
+    OpenFile(
+            Node node,
+            boolean writable,
+            boolean mayUseReserve,
+            int failuresKnown,
+            ReadStream reader,
+            @Nullable RawFile raw) {
         this.node = node;
         this.writable = writable;
         this.mayUseReserve = mayUseReserve;
         this.failuresKnown = failuresKnown;
         this.reader = reader;
+        this.raw = raw;
     }
 
     public long inode() {
@@ -49,6 +58,12 @@ public final class OpenFile {
      */
     int failuresKnown() {
         return failuresKnown;
+    }
+
+    /** Returns the file's place on the fast tier; null if its bytes are in chunks. Stays as it was at the opening. */
+    @Nullable
+    RawFile raw() {
+        return raw;
     }
 
     ReadStream reader() {

@@ -20,6 +20,7 @@ final class OpenFiles {
     private final FileRanges ranges;
     private final RangeCopy copies;
     private final Committer committer;
+    private final RawFiles raws;
 
     OpenFiles(VolumeContext context, FileRanges ranges) {
         reader = new FileReader(context.collector().uses());
@@ -30,9 +31,11 @@ final class OpenFiles {
         writer = context.writer();
         copies = new RangeCopy(context);
         committer = context.committer();
+        raws = context.raws();
     }
 
     OpenFile open(long inode, boolean writable, boolean mayUseReserve) throws IOException {
+        context.openings().increment();
         Node node = nodes.pin(inode);
         if (!node.isRegular()) {
             nodes.unpin(node);
@@ -45,18 +48,29 @@ final class OpenFiles {
             throw e;
         }
         node.use(context.dirtyBudget(), context.capacity());
+        RawFile raw;
+        try {
+            raw = raws.enter(node, writable);
+        } catch (IOException | RuntimeException e) {
+            node.leave();
+            nodes.unpin(node);
+            throw e;
+        }
         int reported;
         synchronized (node) {
             node.contents().writers += writable ? 1 : 0;
             reported = node.failuresReported;
         }
-        return new OpenFile(node, writable, mayUseReserve, reported, context.restore().stream(inode));
+        return new OpenFile(node, writable, mayUseReserve, reported, context.restore().stream(inode), raw);
     }
 
     int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
         file.begin();
         try {
-            int length = reader.read(file, offset, target);
+            RawFile raw = file.raw();
+            int length = raw == null
+                    ? reader.read(file, offset, target)
+                    : raw.backing().read(offset, target);
             context.readBytes().add(length);
             return length;
         } finally {
@@ -72,6 +86,12 @@ final class OpenFiles {
         if (length == 0) {
             return;
         }
+        RawFile raw = file.raw();
+        if (raw != null) {
+            raw.backing().write(offset, source);
+            context.writtenBytes().add(length);
+            return;
+        }
         context.collector().admitData(length, context::underWayBytes);
         writer.write(new FileWriter.Write(file, offset, source, TimeStamps.now(clock), file.mayUseReserve(), touch));
         context.writtenBytes().add(length);
@@ -79,11 +99,21 @@ final class OpenFiles {
 
     void allocate(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
         checkChange(file, offset, length);
+        RawFile raw = file.raw();
+        if (raw != null) {
+            raw.backing().allocate(offset, length, keepSize);
+            return;
+        }
         ranges.allocate(file.node(), offset, offset + length, keepSize, file.mayUseReserve(), TimeStamps.now(clock));
     }
 
     void zero(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
         checkChange(file, offset, length);
+        RawFile raw = file.raw();
+        if (raw != null) {
+            raw.backing().zero(offset, length, keepSize);
+            return;
+        }
         ranges.zero(file.node(), offset, offset + length, keepSize, TimeStamps.now(clock));
     }
 
@@ -116,10 +146,18 @@ final class OpenFiles {
     }
 
     long seekData(OpenFile file, long offset) throws IOException {
+        RawFile raw = file.raw();
+        if (raw != null) {
+            return raw.backing().seekData(offset);
+        }
         return ranges.seekData(file.node(), offset);
     }
 
     long seekHole(OpenFile file, long offset) throws IOException {
+        RawFile raw = file.raw();
+        if (raw != null) {
+            return raw.backing().seekHole(offset);
+        }
         return ranges.seekHole(file.node(), offset);
     }
 
@@ -129,6 +167,9 @@ final class OpenFiles {
         FileLengths.checkRange(from, possible);
         FileLengths.checkRange(to, possible);
         checkWritable(target);
+        if (source.raw() != null || target.raw() != null) {
+            throw new PosixException(Reason.EOPNOTSUPP, "bytes on the fast tier are copied, not shared");
+        }
         context.reaper().checkTail(source.inode());
         return copies.copy(source.node(), from, target, to, possible, TimeStamps.now(clock));
     }
@@ -142,7 +183,9 @@ final class OpenFiles {
         file.begin();
         try {
             store(file);
-            committer.commit();
+            if (needsCommit(file)) {
+                committer.commit();
+            }
             flush(file);
         } finally {
             end(file);
@@ -153,10 +196,29 @@ final class OpenFiles {
         file.begin();
         try {
             checkNotFailed(file);
+            RawFile raw = file.raw();
+            if (raw != null) {
+                raw.backing().force();
+                raws.noteForced(raw);
+                return;
+            }
             committer.secure(file.node());
         } finally {
             end(file);
         }
+    }
+
+    /**
+     * Returns whether a file that was stored by {@link #store} is durable only after the next commit. A raw file is
+     * durable at once, unless its name, its attributes or its being raw are new.
+     */
+    boolean needsCommit(OpenFile file) {
+        RawFile raw = file.raw();
+        return raw == null
+                || nodes.isDirty(file.node())
+                || committer.isNamed(file.node())
+                || committer.isUnderWay()
+                || !raws.isRecordDurable(raw);
     }
 
     void close(OpenFile file) {
@@ -175,6 +237,9 @@ final class OpenFiles {
     private void release(OpenFile file) {
         synchronized (file.node()) {
             file.node().contents().writers -= file.isWritable() ? 1 : 0;
+        }
+        if (file.raw() != null) {
+            raws.leave(file.raw(), file.isWritable());
         }
         file.node().leave();
         nodes.unpin(file.node());

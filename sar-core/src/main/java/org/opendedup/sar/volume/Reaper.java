@@ -11,6 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.metadata.HeldRecipe;
@@ -38,6 +39,9 @@ final class Reaper implements Closeable {
     private final MetadataStore metadata;
     private final Committer committer;
     private final Capacity capacity;
+    /** Called, under the change lock, with each inode that is removed. */
+    private final LongConsumer raws;
+
     private final ExecutorService background;
     /**
      * Inodes of files whose tails could not be removed because their recipes are damaged and unreadable. Not limited in
@@ -49,7 +53,9 @@ final class Reaper implements Closeable {
 
     private volatile boolean closing;
 
-    Reaper(MetadataStore metadata, Committer committer, Capacity capacity, String name) {
+    /** @param raws called, under the change lock, with each inode that is removed */
+    Reaper(MetadataStore metadata, Committer committer, Capacity capacity, LongConsumer raws, String name) {
+        this.raws = raws;
         this.metadata = metadata;
         this.committer = committer;
         this.capacity = capacity;
@@ -365,6 +371,7 @@ final class Reaper implements Closeable {
             return;
         }
         if (dead.whole) {
+            raws.accept(dead.inode);
             for (byte[] name : attributes) {
                 metadata.namespace().removeAttribute(dead.inode, name);
             }

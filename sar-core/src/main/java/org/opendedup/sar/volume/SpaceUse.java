@@ -16,11 +16,12 @@ public record SpaceUse(long capacityBytes, long freeBytes, long availableBytes, 
     /** Returns the space of an open volume at this moment. */
     static SpaceUse of(VolumeContext context) throws IOException {
         Capacity capacity = context.capacity();
+        long raw = context.fastTier().onlyThereBytes();
         long onDevices = context.devices().freeBytes();
         return new SpaceUse(
                 capacity.capacityBytes(),
-                capacity.freeBytes(true),
-                Math.min(onDevices, capacity.freeBytes(false)),
+                Math.max(0, capacity.freeBytes(true) - raw),
+                Math.min(onDevices, Math.max(0, capacity.freeBytes(false) - raw)),
                 onDevices,
                 context.metadata().totals().files());
     }

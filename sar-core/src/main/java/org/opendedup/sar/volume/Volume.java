@@ -14,6 +14,7 @@ import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.Verification;
@@ -328,6 +329,29 @@ public final class Volume implements Closeable {
         files.flush(file);
     }
 
+    /**
+     * Returns the descriptor of the file that has all bytes of an open file, as one of this process: the kernel may
+     * read and write it itself. -1 if there is none. It stays the same, and open, as long as the inode is open.
+     */
+    public int backing(OpenFile file) {
+        RawFile raw = file.raw();
+        return raw == null ? -1 : raw.backing().descriptor();
+    }
+
+    /**
+     * Returns whether {@link #secure} and {@link #commit} may run at the same time, and the file is durable when both
+     * are done. Asked before {@link #secure}. True for a raw file with changes that a commit makes durable: its bytes
+     * are not part of the commit.
+     */
+    public boolean securesBesideCommit(OpenFile file) {
+        return file.raw() != null && files.needsCommit(file);
+    }
+
+    /** Returns whether {@link #commit} is needed after {@link #secure} for the file to be durable. */
+    public boolean needsCommit(OpenFile file) {
+        return files.needsCommit(file);
+    }
+
     /** Implements fsync and fdatasync: returns when all bytes written to the file are durable. */
     public void sync(OpenFile file) throws IOException {
         files.sync(file);
@@ -341,15 +365,26 @@ public final class Volume implements Closeable {
         files.store(file);
     }
 
-    /** Stores all bytes in chunks; makes every earlier change durable. Throws, once, if bytes were given up. */
+    /**
+     * Stores all bytes in chunks; makes every earlier change durable. Throws, once, if bytes were given up; and if the
+     * fast tier fails or does not answer, when all that is elsewhere is durable.
+     */
     public void sync() throws IOException {
-        committer.storeAll();
-        commit();
+        Closing steps = new Closing();
+        steps.run(context.raws()::syncWritten);
+        steps.run(() -> {
+            committer.storeAll();
+            commit();
+        });
+        steps.finish();
     }
 
     /** Makes the bytes of all files part of the next {@link #commit}. Throws as {@link #sync()} does. */
     public void secureAll() throws IOException {
-        committer.secureAll();
+        Closing steps = new Closing();
+        steps.run(context.raws()::syncWritten);
+        steps.run(committer::secureAll);
+        steps.finish();
     }
 
     /** Makes everything durable that is stored or in the intent log. Callers at the same time share one commit. */
@@ -420,6 +455,12 @@ public final class Volume implements Closeable {
         Node node = nodes.pin(inode);
         try {
             committer.checkRoom((long) name.length + value.length);
+            if (Placements.isAttribute(name)) {
+                Placement placement = Placements.parse(value);
+                tree.change(node, () -> attributes.set(node, name, value, mode));
+                context.fastTier().placementChanged(node, placement);
+                return;
+            }
             tree.change(node, () -> attributes.set(node, name, value, mode));
         } finally {
             nodes.unpin(node);
@@ -431,6 +472,9 @@ public final class Volume implements Closeable {
         Node node = nodes.pin(inode);
         try {
             tree.change(node, () -> attributes.remove(node, name));
+            if (Placements.isAttribute(name)) {
+                context.fastTier().placementChanged(node, null);
+            }
         } finally {
             nodes.unpin(node);
         }
@@ -453,6 +497,11 @@ public final class Volume implements Closeable {
         } finally {
             nodes.unpin(node);
         }
+    }
+
+    /** Returns the fast tier's raw files, for administration. */
+    public FastTier fastTier() {
+        return context.fastTier();
     }
 
     /** Returns the collector of the volume's garbage. */

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -28,7 +29,14 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.ingest.IngestStores;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.join.LossSample;
+import org.opendedup.sar.join.SampledIndex;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RawRecord;
+import org.opendedup.sar.metadata.RecordCursor;
+import org.opendedup.sar.raw.AbsentRawFolder;
+import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.frame.FrameCaches;
 import org.opendedup.sar.restore.frame.ReadTier;
@@ -95,15 +103,23 @@ final class VolumeContext implements Closeable {
     private final RestoreEngine restore;
     private final DeviceSpaces devices;
     private final SpaceCollector collector;
+    private final LossSample lossSample;
     private final Capacity capacity;
     private final DirtyBudget dirtyBudget;
     private final MemoryPlan plan;
     private final IndexRebuilder rebuilder;
+    private final RawFiles raws;
+    private final RawMover mover;
+    private final FastTier fastTier;
+    /** Whether files without a record are of no history that is known, so that they may be deleted. */
+    private final boolean mayDeleteStrays;
+
     private final ExecutorService workers;
     private final ExecutorService storers;
     private final ScheduledExecutorService prefetchers;
     private final LongAdder readBytes = new LongAdder();
     private final LongAdder writtenBytes = new LongAdder();
+    private final LongAdder openings = new LongAdder();
 
     /**
      * @param opened receives the steps that close the parts opened by then, the last opened first, for use if this
@@ -189,16 +205,24 @@ final class VolumeContext implements Closeable {
                 config.maximumFullPercentage(),
                 metadata.totals().logicalBytes());
         Chunker chunker = Chunkers.of(config.chunking());
+        lossSample = new LossSample(clock.millis());
+        ChunkIndex sampled = new SampledIndex(index, lossSample);
         ingest = new IngestPipeline(
                 chunker,
-                new IngestStores(new Fingerprinter(workers, threads - 1), index, containers, metadata, uses),
+                new IngestStores(new Fingerprinter(workers, threads - 1), sampled, containers, metadata, uses),
                 (inode, offset, target, at, length) ->
                         restore.read(inode, offset, length, ByteBuffer.wrap(target, at, length)),
                 changeLock.readLock(),
                 damaged::contains,
                 plan.parallelRuns(),
                 tier.isConfigured() ? tier.promotion() : null);
-        nodes = new NodeTable(metadata, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
+        RawTable rawTable = new RawTable();
+        AnswerLimit answers = new AnswerLimit(
+                name,
+                stores.raw() == null ? RawFolder.ANSWER_LIMIT : stores.raw().answerLimit());
+        RawPlace rawPlace = new RawPlace(openRaw(config, stores, metadata, answers), answers);
+        RawFiles.load(metadata, rawTable, rawPlace);
+        nodes = new NodeTable(metadata, rawTable, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
         WriteStop stop = new WriteStop();
         IntentLog intents = new IntentLog(metadata, nodes, changeLock.readLock(), devices, plan.intentLog());
@@ -207,15 +231,79 @@ final class VolumeContext implements Closeable {
                 metadata, containers, nodes, writer, devices, stop, changeLock, plan.pendingMetadata() / 2, name);
         attributes = new ExtendedAttributes(metadata.namespace());
         NameView view = new NameView();
-        tree = new DirectoryTree(metadata, nodes, writer, committer, clock, attributes, view);
+        Placements placements = new Placements(config.raw(), nodes, attributes);
+        raws = new RawFiles(metadata, rawTable, rawPlace, nodes, committer, plan.raws() / RawTable.FILE_BYTES);
+        committer.beforeEachPeriodic(raws::syncIfAnswering);
+        tree = new DirectoryTree(metadata, nodes, writer, committer, clock, attributes, view, placements, raws);
         listing = new Listing(metadata.namespace(), nodes, view);
-        reaper = new Reaper(metadata, committer, capacity, name);
+        reaper = new Reaper(metadata, committer, capacity, raws::forget, name);
         rebuilder = new IndexRebuilder(containers, index, metadata, damaged::lookAtPacks, name);
         collector = new SpaceCollector(
-                new Collector.Parts(metadata, containers, index, committer, uses, new Pins(), disk, damaged, ownsPacks),
+                new Collector.Parts(
+                        metadata, containers, sampled, committer, uses, new Pins(), disk, damaged, ownsPacks),
                 reaper,
                 devices,
                 metadata.firstFreeContainer());
+        MigrationThrottle throttle = new MigrationThrottle(this::programUse);
+        RawCopier copier = new RawCopier(new RawCopier.Parts(
+                metadata,
+                raws,
+                nodes,
+                committer,
+                ingest,
+                reaper,
+                collector,
+                devices,
+                stop,
+                dirtyBudget,
+                capacity,
+                this::underWayBytes,
+                throttle));
+        FolderOrder order = new FolderOrder(raws, metadata.namespace());
+        mover = new RawMover(raws, copier, nodes, committer, order, throttle, disk, config.raw(), name);
+        fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements);
+        mayDeleteStrays = ownsPacks;
+    }
+
+    /** Opens the raw files. The volume can be used without them if the fast tier is not there. */
+    private static RawFolder openRaw(
+            VolumeConfig config, VolumeStores stores, MetadataStore metadata, AnswerLimit answers) throws IOException {
+        RawFolder.Opener opener = stores.raw();
+        if (opener == null) {
+            return new AbsentRawFolder("the volume has none");
+        }
+        try {
+            UUID volume = metadata.header().volume();
+            return answers.call("opening the raw files", () -> opener.open(volume));
+        } catch (IOException e) {
+            try (RecordCursor<RawRecord> records = metadata.raws().all()) {
+                if (config.raw().isEnabled() || records.next()) {
+                    log.error("the files that lie on the fast tier cannot be used: {}", e.getMessage());
+                }
+            }
+            return new AbsentRawFolder(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /**
+     * Deletes the backing files that a crash left, and makes those again that it lost. The volume can be used without
+     * the fast tier if that does not answer.
+     */
+    private void cleanFastTier() throws IOException {
+        if (raws.isAbsent()) {
+            return;
+        }
+        try {
+            raws.makeLost();
+            if (mayDeleteStrays) {
+                long swept = raws.sweep();
+                if (swept > 0) {
+                    log.info("{} files of the fast tier belong to no file of the volume and were deleted", swept);
+                }
+            }
+        } catch (TimeLimit.ExceededException e) {
+            raws.setFolder(new AbsentRawFolder(String.valueOf(e.getMessage())));
+        }
     }
 
     private void updateIndex() throws IOException {
@@ -254,6 +342,11 @@ final class VolumeContext implements Closeable {
         tier.promotion().listen(background::note);
         tier.promotion().listenUnfinished(background::noteLate);
         return background;
+    }
+
+    /** Returns a number that changes whenever a program opens, reads or writes a file and the daemon is asked. */
+    private long programUse() {
+        return openings.sum() + readBytes.sum() + writtenBytes.sum();
     }
 
     /** Returns a number that changes whenever a read misses the cache or a write is made. */
@@ -310,8 +403,11 @@ final class VolumeContext implements Closeable {
         try {
             new IntentReplay(metadata, context.nodes, context.writer, context.dirtyBudget, context.capacity).run();
             context.committer.commitRecovery();
+            // Before anything removes a record: what has none now has none that is durable.
+            context.cleanFastTier();
             context.reaper.resume(context.nodes);
             context.updateIndex();
+            context.mover.start();
             context.committer.start();
             context.tier.demoteUnreferenced();
             return context;
@@ -392,6 +488,23 @@ final class VolumeContext implements Closeable {
         return index;
     }
 
+    /** Returns what estimates how much is stored more than once. */
+    LossSample lossSample() {
+        return lossSample;
+    }
+
+    RawFiles raws() {
+        return raws;
+    }
+
+    RawMover mover() {
+        return mover;
+    }
+
+    FastTier fastTier() {
+        return fastTier;
+    }
+
     DeviceSpaces devices() {
         return devices;
     }
@@ -410,6 +523,11 @@ final class VolumeContext implements Closeable {
 
     LongAdder writtenBytes() {
         return writtenBytes;
+    }
+
+    /** Counts how often files were opened. */
+    LongAdder openings() {
+        return openings;
     }
 
     VolumeCondition condition() throws IOException {
@@ -444,6 +562,8 @@ final class VolumeContext implements Closeable {
     public void close() throws IOException {
         Closing closing = new Closing();
         closing.run(collector::close);
+        closing.run(mover::close);
+        closing.run(raws::syncWritten);
         closing.run(committer::close);
         closing.run(reaper::close);
         closing.run(rebuilder::close);
@@ -465,6 +585,7 @@ final class VolumeContext implements Closeable {
         closing.run(() -> withFailureLogged(index::flush));
         closing.run(() -> withFailureLogged(index::close));
         closing.run(metadata::close);
+        closing.run(raws.folder()::close);
         if (!unsaved.isNone()) {
             UnsavedChangesException lost = new UnsavedChangesException(unsaved);
             closing.causeOf(lost);

@@ -12,6 +12,7 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
@@ -29,6 +30,9 @@ final class VolumeCreation {
         Path ssd = config.locations().ssd();
         if (ssd != null) {
             SsdTier.create(ssd, Timeline.beginning(volume, 0));
+            if (config.raw().isEnabled()) {
+                FileRawFolder.create(ssd, volume);
+            }
         }
         try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
             Directory data = FileDirectory.open(config.locations().data());

@@ -68,7 +68,7 @@ public final class VolumeHeal {
         parts = new HealParts(
                 context.metadata(),
                 context.containers(),
-                context.collector().index(),
+                context.index(),
                 context.committer(),
                 context.collector().uses(),
                 context.collector().pins(),

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementProgress;
@@ -14,6 +15,7 @@ import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
@@ -50,6 +52,7 @@ public final class VolumeMaintenance {
     private final VolumeCheck check;
     private final VolumeHeal heal;
     private final VolumeDamage damage;
+    private final VolumeJoin join;
 
     VolumeMaintenance(VolumeConfig config, VolumeContext context) {
         this.config = config;
@@ -65,6 +68,7 @@ public final class VolumeMaintenance {
         heal = new VolumeHeal(context, config.name());
         scrub = new VolumeScrub(context, check, heal);
         damage = new VolumeDamage(context, config.name());
+        join = new VolumeJoin(config, context);
     }
 
     /** Returns the check of the volume while it is in use. */
@@ -87,9 +91,25 @@ public final class VolumeMaintenance {
         return damage;
     }
 
+    /** Returns the exact pass, which joins what is stored more than once. */
+    public VolumeJoin join() {
+        return join;
+    }
+
     /** Returns the scrub, which verifies everything that the volume stores. */
     public VolumeScrub scrub() {
         return scrub;
+    }
+
+    /**
+     * Exchanges the fingerprint index for one of another class: fills that one beside the one in use, which stays in
+     * use until then. Both need their memory meanwhile. The caller keeps the new class in the volume's file.
+     *
+     * @return done when the new index is in use; fails with an IOException if it could not be made or filled: the old
+     *     one stays in use
+     */
+    public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
+        return context.rebuilder().exchange(kind);
     }
 
     /**
@@ -142,6 +162,7 @@ public final class VolumeMaintenance {
      * the frame tables.
      */
     private void storeAndCommit(Node node) throws IOException {
+        context.fastTier().makeCurrent(node);
         committer.store(node);
         committer.commit();
     }
@@ -222,8 +243,12 @@ public final class VolumeMaintenance {
      */
     public long forEachReference(long inode, long size, ReferenceVisitor visitor) throws IOException {
         context.writer().intents().checkReadable(inode);
+        context.raws().checkReadable(inode);
         RecipeWalk walk = new RecipeWalk(metadata.recipes());
-        return withRegularFile(inode, node -> walk.walk(inode, size, visitor));
+        return withRegularFile(inode, node -> {
+            context.fastTier().makeCurrent(node);
+            return walk.walk(inode, size, visitor);
+        });
     }
 
     /**

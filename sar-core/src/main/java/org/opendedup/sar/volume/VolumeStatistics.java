@@ -14,6 +14,9 @@ import org.opendedup.sar.metadata.Totals;
  * @param reclaimableBytes estimated part of {@code storedBytes} that no file refers to, as of the last commit: what
  *     garbage collection returns, but for containers with a damaged chunk that files refer to. Includes chunks that a
  *     crash left
+ * @param storedTwiceBytes estimated bytes, before compression, of second and further copies of chunks, which an exact
+ *     pass would join: {@link org.opendedup.sar.join.LossSample}. Until the first pass since the volume was opened,
+ *     only content counts of which two copies were stored since then
  * @param reservedBytes bytes on the devices that the volume keeps for itself: its ballasts, and the free space that
  *     only deletes may use
  * @param chunks number of stored chunks that files refer to
@@ -39,6 +42,7 @@ public record VolumeStatistics(
         long garbageBytes,
         long storedBytes,
         long reclaimableBytes,
+        long storedTwiceBytes,
         long reservedBytes,
         long chunks,
         long garbageChunks,
@@ -66,6 +70,7 @@ public record VolumeStatistics(
                 totals.stored().garbageBytes(),
                 containers.storedBytes(),
                 context.metadata().containers().garbageBytes(),
+                context.lossSample().estimate().bytes(),
                 context.devices().reservedBytes(),
                 totals.stored().chunks() - totals.stored().garbageChunks(),
                 totals.stored().garbageChunks(),

@@ -39,13 +39,15 @@ final class FormatsTest {
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "0108010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_HEADER = "0109010000000000000002000000000000008080108080d0e2c6bfce972f";
     private static final String GOLDEN_TOTALS = "018080808080400a808080800880801080808001900306";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
 
     private static final String GOLDEN_INTENT = "0100ac020361626313ba1a41";
     private static final String GOLDEN_DROPPED = "0101800103bcae9f3d";
+    static final String GOLDEN_RAW = "0103850eac028080d0e2c6bfce972f03ddc81c";
+    static final String GOLDEN_RAW_FRESH = "0104800e65f03697";
 
     private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
             List.of(GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS, GOLDEN_CONTAINERS, GOLDEN_ENTRY);
@@ -97,7 +99,7 @@ final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 8);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 9);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200, 3));
@@ -181,6 +183,37 @@ final class FormatsTest {
             }
             assertThrows(CorruptionException.class, () -> IntentFormat.decode(Keys.of(7, 4), value));
         }
+    }
+
+    @Test
+    void recordsOfRawFilesAreStoredAsSpecified() throws IOException {
+        RawRecord copied = new RawRecord(0x705, true, false, new RawRecord.Copy(300, 1_700_000_000_000_000_000L));
+        assertEquals(GOLDEN_RAW, hex(RawRecords.encode(7, copied)));
+        assertEquals(copied, RawRecords.decode(7, unhex(GOLDEN_RAW)));
+        RawRecord fresh = new RawRecord(0x700, false, true, null);
+        assertEquals(GOLDEN_RAW_FRESH, hex(RawRecords.encode(7, fresh)));
+        assertEquals(fresh, RawRecords.decode(7, unhex(GOLDEN_RAW_FRESH)));
+    }
+
+    @Test
+    void everyBitFlipInARecordOfARawFileIsFound() {
+        for (String golden : List.of(GOLDEN_RAW, GOLDEN_RAW_FRESH)) {
+            byte[] value = unhex(golden);
+            for (int bit = 0; bit < 8 * value.length; bit++) {
+                byte[] flipped = value.clone();
+                flipped[bit / 8] ^= (byte) (1 << bit % 8);
+                assertThrows(CorruptionException.class, () -> RawRecords.decode(7, flipped));
+            }
+            assertThrows(CorruptionException.class, () -> RawRecords.decode(8, value));
+        }
+    }
+
+    @Test
+    void aVolumeWithoutRawFilesIsRefusedWithTheWayOut() {
+        byte[] header = unhex("0108" + GOLDEN_HEADER.substring(4));
+        UnsupportedFormatException e =
+                assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
+        assertTrue(e.getMessage().contains("format version 8"), e.getMessage());
     }
 
     @Test
@@ -280,7 +313,7 @@ final class FormatsTest {
             assertThrows(UnsupportedFormatException.class, () -> decode(golden, value));
         }
         byte[] header = unhex(GOLDEN_HEADER);
-        header[1] = 9;
+        header[1] = 10;
         assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
     }
 

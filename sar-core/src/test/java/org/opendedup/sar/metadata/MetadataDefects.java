@@ -104,6 +104,20 @@ public final class MetadataDefects {
         put(database, Family.INTENT, key, value);
     }
 
+    /** Says of an inode that it lies on the fast tier. */
+    public static void putRaw(KeyValueStore database, long inode) throws IOException {
+        RawRecord record = new RawRecord(inode << 8, false, false, null);
+        put(database, Family.RAW, Keys.of(inode), RawRecords.encode(inode, record));
+    }
+
+    /** Changes a byte of the record that says that an inode lies on the fast tier. */
+    public static void damageRaw(KeyValueStore database, long inode) throws IOException {
+        byte[] value =
+                Objects.requireNonNull(database.get(Family.RAW, Keys.of(inode))).clone();
+        value[value.length / 2] ^= 1;
+        put(database, Family.RAW, Keys.of(inode), value);
+    }
+
     private static void put(KeyValueStore database, Family family, byte[] key, byte[] value) throws IOException {
         try (Batch batch = database.batch()) {
             batch.put(family, key, value);

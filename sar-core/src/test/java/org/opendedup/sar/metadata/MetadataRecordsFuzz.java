@@ -36,6 +36,11 @@ public final class MetadataRecordsFuzz {
                     unhex("0100ac020361626313ba1a41"),
                     unhex("0101800103bcae9f3d"))
             .add(
+                    "raw file",
+                    same(value -> RawRecords.encode(7, RawRecords.decode(7, withCrc(Keys.of(7), value)))),
+                    unhex(FormatsTest.GOLDEN_RAW),
+                    unhex(FormatsTest.GOLDEN_RAW_FRESH))
+            .add(
                     "counts",
                     same(value -> CountRecord.decode(5, value, 1).encode()),
                     unhex("040202010201060500040102ea078040ff3f808008ffff0700000202010203"))
@@ -100,10 +105,14 @@ public final class MetadataRecordsFuzz {
     }
 
     private static byte[] withCrc(byte[] value) {
+        return withCrc(KEY, value);
+    }
+
+    private static byte[] withCrc(byte[] key, byte[] value) {
         byte[] result = value.clone();
         int length = value.length - Integer.BYTES;
         if (length > 0) {
-            ParserSet.putInt(result, length, RecordChecksum.of(KEY, value, length));
+            ParserSet.putInt(result, length, RecordChecksum.of(key, value, length));
         }
         return result;
     }

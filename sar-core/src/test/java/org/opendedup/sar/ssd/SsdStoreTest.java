@@ -292,6 +292,22 @@ final class SsdStoreTest {
     }
 
     @Test
+    void rawFilesOfTheVolumeAreInNoOnesWayAndNeverTouched() throws IOException {
+        Path location = Files.createDirectory(folder.resolve("new"));
+        Path raw = Files.createDirectory(location.resolve(LocationFiles.RAW));
+        Path only = Files.writeString(raw.resolve("0000000000013f00"), "the only copy");
+        new SsdFixture(location).open().close();
+        new SsdFixture(location).open().close();
+        assertEquals("the only copy", Files.readString(only));
+
+        Path identity = location.resolve(LocationFiles.IDENTITY);
+        Files.writeString(identity, Files.readString(identity).replace('0', '1'));
+        IOException refused = assertThrows(IOException.class, () -> new SsdFixture(location).open());
+        assertTrue(refused.getMessage().contains("delete this file"), refused.getMessage());
+        assertFalse(refused.getMessage().contains("empty"), refused.getMessage());
+    }
+
+    @Test
     void underRandomLoadNeverMoreThanTheCapacityIsUsed() throws IOException {
         SsdFixture fixture = fixture();
         fixture.capacity = 16 << 20;

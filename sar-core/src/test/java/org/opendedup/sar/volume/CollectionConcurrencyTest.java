@@ -38,6 +38,8 @@ import org.opendedup.sar.collect.Recompression;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.join.JoinLimits;
+import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -48,8 +50,8 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /**
  * Threads write, delete, copy, read and defragment, each its own files whose contents it knows, all with the same few
- * contents, so that what one deletes is stored again by another, while arrangements and collections follow each other.
- * {@code -Dsar.ops=STEPS} runs more.
+ * contents, so that what one deletes is stored again by another, while arrangements, exact passes and collections
+ * follow each other. {@code -Dsar.ops=STEPS} runs more.
  */
 class CollectionConcurrencyTest {
     /** Collections also compress anew, with this level of zstd. */
@@ -82,6 +84,8 @@ class CollectionConcurrencyTest {
     private volatile boolean ended;
     /** References that arrangements replaced. */
     private final AtomicLong arranged = new AtomicLong();
+    /** References that exact passes replaced. */
+    private final AtomicLong joined = new AtomicLong();
 
     /** One thread's files, by name. */
     private final class Worker {
@@ -318,13 +322,34 @@ class CollectionConcurrencyTest {
         return volume.collector().collect(new CollectionLimits(0, false, LEVEL, true), (done, of, returned) -> true);
     }
 
-    /** Makes a file of pieces of an old one, which are worth moving, and arranges and collects. */
-    private CollectionReport arrangeAndCollect(Volume volume, byte[] old, SplittableRandom random) throws IOException {
+    private static byte[] piecesOf(byte[] old, SplittableRandom random) {
         byte[] mixed = new byte[old.length / APART * PIECE];
         for (int at = 0; at < mixed.length; at += PIECE) {
             int from = at / PIECE * APART + random.nextInt(2) * PIECE;
             System.arraycopy(old, from, mixed, at, PIECE);
         }
+        return mixed;
+    }
+
+    /** Makes a file of pieces of an old one, gives it copies of its own, and joins these with those of the old one. */
+    private void join(Volume volume, byte[] old, SplittableRandom random) throws IOException {
+        byte[] mixed = piecesOf(old, random);
+        GarbageTrial.store(volume, "twice", mixed);
+        long inode = volume.lookup(Inode.ROOT, bytes("twice")).inode();
+        Defragmentation unused = volume.maintenance()
+                .defragment(inode, SHORT_SEEKS, new Defragmentation.Limits(1, false), (bytes, ofBytes) -> true);
+        volume.forget(inode, 1);
+        JoinReport pass = volume.maintenance().join().run(JoinLimits.ALL, (phase, done, of) -> true);
+        assertEquals(0, pass.unreadableChunks(), pass::toString);
+        joined.addAndGet(pass.replacedReferences());
+        assertArrayEquals(mixed, GarbageTrial.read(volume, "twice", mixed.length));
+        assertArrayEquals(old, GarbageTrial.read(volume, "old", old.length));
+        volume.unlink(Inode.ROOT, bytes("twice"));
+    }
+
+    /** Makes a file of pieces of an old one, which are worth moving, and arranges, joins and collects. */
+    private CollectionReport arrangeAndCollect(Volume volume, byte[] old, SplittableRandom random) throws IOException {
+        byte[] mixed = piecesOf(old, random);
         GarbageTrial.store(volume, "mixed", mixed);
         arranged.addAndGet(volume.maintenance()
                 .arrange(new ArrangementLimits(1, 1), SHORT_SEEKS, (done, of) -> true)
@@ -332,6 +357,7 @@ class CollectionConcurrencyTest {
         assertArrayEquals(mixed, GarbageTrial.read(volume, "mixed", mixed.length));
         assertArrayEquals(old, GarbageTrial.read(volume, "old", old.length));
         volume.unlink(Inode.ROOT, bytes("mixed"));
+        join(volume, old, random);
         return collect(volume);
     }
 
@@ -395,6 +421,7 @@ class CollectionConcurrencyTest {
             volume.sync();
             assertSound(volume);
             assertTrue(arranged.get() > 0, "nothing was arranged");
+            assertTrue(joined.get() > 0, "nothing was joined");
         }
         try (Volume volume = Volume.open(config)) {
             for (int i = 0; i < THREADS; i++) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
@@ -31,7 +30,7 @@ final class CopiedIndex {
         // Where content is stored several times, this tells to which copy it leads.
         List<byte[]> fingerprints = new ArrayList<>();
         List<Long> chunks = new ArrayList<>();
-        from.forEachFrom(new byte[Fingerprints.BYTES], Integer.MAX_VALUE, (fingerprint, chunk) -> {
+        from.forEachAfter(null, Integer.MAX_VALUE, (fingerprint, chunk) -> {
             fingerprints.add(fingerprint);
             chunks.add(chunk);
         });

@@ -9,13 +9,18 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
+import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.raw.RawFolder;
 
 /** Leads every call of a volume's stores that can fail through a hook, which may do something else instead. */
 final class HookedStores {
     /** The calls that change what a crash leaves. Reserving space is not among them: a crash may undo it anyway. */
     private static final Set<String> CHANGES =
             Set.of("create", "append", "force", "trim", "release", "delete", "rename", "sync", "commit");
+
+    private static final Set<String> CHANGES_OF_RAW_FILES =
+            Set.of("create", "write", "truncate", "allocate", "zero", "setModified", "force", "delete", "sync");
 
     /** @param file name of the file, or of the family of records; empty if there is none */
     record Call(Object target, Method method, Object[] arguments, String file) {
@@ -24,6 +29,9 @@ final class HookedStores {
         }
 
         boolean isChange() {
+            if (isOfRawFiles()) {
+                return CHANGES_OF_RAW_FILES.contains(what());
+            }
             return CHANGES.contains(what()) && !(isOfMetadata() && what().equals("delete"));
         }
 
@@ -31,6 +39,10 @@ final class HookedStores {
             return target instanceof KeyValueStore
                     || target instanceof KeyValueStore.Batch
                     || target instanceof KeyValueStore.Cursor;
+        }
+
+        boolean isOfRawFiles() {
+            return target instanceof RawFolder || target instanceof RandomFile;
         }
 
         /** Makes the call. */
@@ -52,7 +64,8 @@ final class HookedStores {
 
         @Override
         public String toString() {
-            return (isOfMetadata() ? "metadata " : "data ") + what() + " " + file;
+            String store = isOfRawFiles() ? "raw " : isOfMetadata() ? "metadata " : "data ";
+            return store + what() + " " + file;
         }
     }
 
@@ -75,12 +88,17 @@ final class HookedStores {
         return hooked(ChunkIndex.class, index, "index");
     }
 
+    RawFolder hooked(RawFolder folder) {
+        return hooked(RawFolder.class, folder, "");
+    }
+
     private <T> T hooked(Class<T> type, T target, String file) {
         return type.cast(Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
-                    String name = arguments != null && (target instanceof Directory || target instanceof KeyValueStore)
-                            ? String.valueOf(arguments[0])
-                            : file;
+                    boolean isNamed = target instanceof Directory
+                            || target instanceof KeyValueStore
+                            || target instanceof RawFolder;
+                    String name = arguments != null && isNamed ? String.valueOf(arguments[0]) : file;
                     Call call = new Call(target, method, arguments, name);
                     boolean passes = method.getDeclaringClass() == Object.class
                             || method.getName().equals("close")
@@ -95,6 +113,8 @@ final class HookedStores {
             return hooked(Output.class, output, file);
         } else if (result instanceof Input input) {
             return hooked(Input.class, input, file);
+        } else if (result instanceof RandomFile random) {
+            return hooked(RandomFile.class, random, file);
         } else if (result instanceof KeyValueStore.Batch batch) {
             return hooked(KeyValueStore.Batch.class, batch, file);
         } else if (result instanceof KeyValueStore.Cursor cursor) {

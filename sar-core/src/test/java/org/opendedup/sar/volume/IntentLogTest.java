@@ -300,7 +300,7 @@ class IntentLogTest {
         assertTrue(problems.toString().contains("intent log of inode " + inode), problems::toString);
         volume.close();
 
-        MetadataRepair repair = new MetadataRepair(metadata, new CrashDirectory(seed), 1);
+        MetadataRepair repair = new MetadataRepair(metadata, new CrashDirectory(seed), any -> -1, 1);
         repair.intents(inode, true);
         assertTrue(repair.finish() > 0);
         open();

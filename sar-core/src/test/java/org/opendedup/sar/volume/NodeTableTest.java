@@ -44,7 +44,7 @@ class NodeTableTest {
                     .put(Inode.of(id, Modes.REGULAR | 0644, Inode.Times.ofCreation(0))
                             .withBytes(id, 0));
         }
-        nodes = new NodeTable(metadata, new Capacity(1L << 40, 100, 0), MANY_NODES, unused::add);
+        nodes = new NodeTable(metadata, new RawTable(), new Capacity(1L << 40, 100, 0), MANY_NODES, unused::add);
     }
 
     @AfterEach

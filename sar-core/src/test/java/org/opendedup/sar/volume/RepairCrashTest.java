@@ -158,7 +158,7 @@ class RepairCrashTest {
                             VolumeIdentity.read(data, records.header().volume()),
                             (step, done, of) -> {})
                     .run();
-            MetadataRepair repair = new MetadataRepair(database, quarantine, 1);
+            MetadataRepair repair = new MetadataRepair(database, quarantine, inode -> -1, 1);
             StoredVolume.correct(data, database, scratch(), repair, (step, done, of) -> {});
             changes = repair.finish();
         }

@@ -103,7 +103,9 @@ class RepairTest {
         DIRECTORIES_IN_A_CIRCLE(Kind.NAMES),
         ORPHAN_RECORD_DAMAGED(Kind.NAMES),
         ORPHAN_RECORD_OF_NOTHING_DAMAGED(Kind.NAMES),
-        INTENT_OF_NOTHING(Kind.REFERENCES);
+        INTENT_OF_NOTHING(Kind.REFERENCES),
+        RAW_RECORD_OF_NOTHING(Kind.REFERENCES),
+        RAW_RECORD_OF_A_DIRECTORY(Kind.REFERENCES);
 
         final Kind kind;
 
@@ -259,6 +261,8 @@ class RepairTest {
             case ORPHAN_RECORD_OF_NOTHING_DAMAGED ->
                 with(database -> MetadataDefects.putDamagedOrphan(database, 100_000));
             case INTENT_OF_NOTHING -> with(database -> MetadataDefects.putIntent(database, 100_000));
+            case RAW_RECORD_OF_NOTHING -> with(database -> MetadataDefects.putRaw(database, 100_000));
+            case RAW_RECORD_OF_A_DIRECTORY -> with(database -> MetadataDefects.putRaw(database, directory));
         }
     }
 
@@ -459,11 +463,17 @@ class RepairTest {
                     return null;
                 });
         Directory data = FileDirectory.open(config.locations().data());
-        for (int i = 0; i <= Defect.values().length; i++) {
+        for (int i = 0; i <= Defect.values().length + 1; i++) {
             PrivateFiles.deleteFolder(metadata);
             copy(saved, metadata);
             if (i < Defect.values().length) {
                 make(Defect.values()[i]);
+            } else if (i > Defect.values().length) {
+                // It is mended with the fast tier only, which this volume does not have: see RawFaultsTest.
+                with(database -> {
+                    MetadataDefects.putRaw(database, file);
+                    MetadataDefects.damageRaw(database, file);
+                });
             } else {
                 damageRecipePage();
             }

@@ -12,9 +12,11 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.sim.device.SelfcheckCommand;
 import org.opendedup.sar.sim.estimate.EstimateCommand;
+import org.opendedup.sar.sim.index.IndexCommand;
 import org.opendedup.sar.sim.restore.RestoreCommand;
 import org.opendedup.sar.sim.restore.SeriesCommand;
 import org.opendedup.sar.sim.sar.SarCommand;
+import org.opendedup.sar.sim.tddfs.TddfsCommand;
 import org.opendedup.sar.sim.year.YearCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -37,9 +39,11 @@ import picocli.CommandLine.Spec;
         subcommands = {
             EstimateCommand.class,
             RestoreCommand.class,
+            IndexCommand.class,
             SarCommand.class,
             PaperCommand.class,
             SeriesCommand.class,
+            TddfsCommand.class,
             YearCommand.class,
             SelfcheckCommand.class
         },

@@ -5,9 +5,11 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
@@ -66,14 +68,31 @@ final class HeapChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public synchronized void forEachFrom(byte[] from, int count, EntryVisitor visitor) {
+    public synchronized byte @Nullable [] forEachAfter(byte @Nullable [] position, int count, EntryVisitor visitor) {
         Comparator<Map.Entry<ByteBuffer, Long>> order =
                 Comparator.comparing(entry -> entry.getKey().array(), Arrays::compareUnsigned);
-        chunkIds.entrySet().stream()
-                .filter(entry -> Arrays.compareUnsigned(entry.getKey().array(), from) >= 0)
+        List<Map.Entry<ByteBuffer, Long>> entries = chunkIds.entrySet().stream()
+                .filter(entry -> position == null
+                        || Arrays.compareUnsigned(entry.getKey().array(), position) > 0)
                 .sorted(order)
                 .limit(count)
-                .forEach(entry -> visitor.visit(entry.getKey().array().clone(), entry.getValue()));
+                .toList();
+        byte[] last = null;
+        for (Map.Entry<ByteBuffer, Long> entry : entries) {
+            last = entry.getKey().array().clone();
+            visitor.visit(last.clone(), entry.getValue());
+        }
+        return entries.size() < count ? null : last;
+    }
+
+    @Override
+    public synchronized void sample(RandomGenerator random, EntryVisitor visitor) {
+        if (!chunkIds.isEmpty()) {
+            chunkIds.entrySet().stream()
+                    .skip(random.nextInt(chunkIds.size()))
+                    .findFirst()
+                    .ifPresent(entry -> visitor.visit(entry.getKey().array().clone(), entry.getValue()));
+        }
     }
 
     private static ByteBuffer fingerprint(byte[] fingerprints, int offset) {

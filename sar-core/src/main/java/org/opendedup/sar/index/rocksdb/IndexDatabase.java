@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -40,9 +41,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The RocksDB database of a chunk index: sets it up, opens and closes it, and translates its failures. Separate from
- * the index so that one place owns the native handles and detects use after closing. Safe for use by many threads.
+ * the index so that one place owns the native handles and detects use after closing. Kinds of index that keep other
+ * records in one have format versions of their own. Safe for use by many threads.
  */
-final class IndexDatabase implements Closeable {
+public final class IndexDatabase implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexDatabase.class);
 
     static final byte FORMAT_VERSION = 2;
@@ -99,8 +101,24 @@ final class IndexDatabase implements Closeable {
         handles.addFirst(writeOptions);
     }
 
-    /** @param memoryBytes bound of block cache and memtables together, in bytes */
+    /**
+     * Opens the database of an exact index.
+     *
+     * @param memoryBytes bound of block cache and memtables together, in bytes
+     */
     static IndexDatabase open(Path folder, long memoryBytes) throws IOException {
+        return open(folder, memoryBytes, FORMAT_VERSION);
+    }
+
+    /**
+     * Opens a database, or creates an empty one.
+     *
+     * @param memoryBytes bound of block cache and memtables together, in bytes
+     * @param formatVersion value of its 'V' record
+     * @throws CorruptionException if it is damaged
+     * @throws UnsupportedFormatException if its 'V' record has another value
+     */
+    public static IndexDatabase open(Path folder, long memoryBytes, byte formatVersion) throws IOException {
         RocksDB.loadLibrary();
         PrivateFiles.createFolders(folder);
         if (isMarked(folder)) {
@@ -111,7 +129,7 @@ final class IndexDatabase implements Closeable {
         Options options = options(memoryBytes, handles);
         try {
             IndexDatabase database = new IndexDatabase(folder, RocksDB.open(options, folder.toString()), handles);
-            database.checkFormat();
+            database.checkFormat(formatVersion);
             return database;
         } catch (RocksDBException e) {
             closeAll(handles);
@@ -119,11 +137,13 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    static boolean isMarked(Path folder) {
+    /** Returns whether a damaged block of the database in {@code folder} was met. */
+    public static boolean isMarked(Path folder) {
         return Files.exists(folder.resolve(DAMAGED_MARK));
     }
 
-    static void destroy(Path folder) throws IOException {
+    /** Deletes the database in {@code folder}, if there is one. It must not be open. */
+    public static void destroy(Path folder) throws IOException {
         RocksDB.loadLibrary();
         if (!Files.exists(folder)) {
             return;
@@ -187,15 +207,15 @@ final class IndexDatabase implements Closeable {
                 .setPinL0FilterAndIndexBlocksInCache(true);
     }
 
-    private void checkFormat() throws IOException {
+    private void checkFormat(byte formatVersion) throws IOException {
         try {
             byte[] version = db.get(IndexKeys.FORMAT_VERSION);
             if (version == null) {
                 requireEmpty();
-                db.put(writeOptions, IndexKeys.FORMAT_VERSION, new byte[] {FORMAT_VERSION});
-            } else if (version.length != 1 || version[0] != FORMAT_VERSION) {
+                db.put(writeOptions, IndexKeys.FORMAT_VERSION, new byte[] {formatVersion});
+            } else if (version.length != 1 || version[0] != formatVersion) {
                 throw new UnsupportedFormatException(
-                        folder.toString(), version.length == 1 ? version[0] & 0xff : -1, FORMAT_VERSION);
+                        folder.toString(), version.length == 1 ? version[0] & 0xff : -1, formatVersion);
             }
         } catch (RocksDBException e) {
             closeNative();
@@ -232,7 +252,8 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    byte @Nullable [] get(byte[] key) throws IOException {
+    /** Returns the value of a record; null if there is none. */
+    public byte @Nullable [] get(byte[] key) throws IOException {
         lifecycle.readLock().lock();
         try {
             requireOpen();
@@ -245,7 +266,7 @@ final class IndexDatabase implements Closeable {
     }
 
     /** Writes the batch atomically: after a crash, all of it is present or nothing. */
-    void write(WriteBatch batch) throws IOException {
+    public void write(WriteBatch batch) throws IOException {
         lifecycle.readLock().lock();
         try {
             requireOpen();
@@ -255,6 +276,35 @@ final class IndexDatabase implements Closeable {
         } finally {
             lifecycle.readLock().unlock();
         }
+    }
+
+    /** Receives a record. */
+    @FunctionalInterface
+    public interface RecordVisitor {
+        void visit(byte[] key, byte[] value);
+    }
+
+    /** Visits the records whose keys begin with {@code prefix}, in ascending order of their keys. */
+    public void forEach(byte[] prefix, RecordVisitor visitor) throws IOException {
+        lifecycle.readLock().lock();
+        try (ReadOptions onlyOnce = new ReadOptions().setFillCache(false)) {
+            requireOpen();
+            try (RocksIterator records = db.newIterator(onlyOnce)) {
+                records.seek(prefix);
+                for (; records.isValid() && beginsWith(records.key(), prefix); records.next()) {
+                    visitor.visit(records.key(), records.value());
+                }
+                records.status();
+            }
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
+    private static boolean beginsWith(byte[] key, byte[] prefix) {
+        return key.length >= prefix.length && Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
     }
 
     /** Visits the container id of every 'C' record, in ascending order. */
@@ -300,7 +350,7 @@ final class IndexDatabase implements Closeable {
     }
 
     /** Deletes every record except the version, and frees the disk space. */
-    void clear() throws IOException {
+    public void clear() throws IOException {
         lifecycle.readLock().lock();
         try {
             requireOpen();
@@ -320,7 +370,7 @@ final class IndexDatabase implements Closeable {
     }
 
     /** Writes the memtables to disk and waits until that is done. */
-    void flush() throws IOException {
+    public void flush() throws IOException {
         lifecycle.readLock().lock();
         try {
             requireOpen();

@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.function.LongConsumer;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
 
 /**
@@ -64,8 +66,42 @@ final class RocksDbChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public void forEachFrom(byte[] from, int count, EntryVisitor visitor) throws IOException {
-        database.forEachFingerprint(IndexKeys.fingerprint(from, 0), count, visitor);
+    public byte @Nullable [] forEachAfter(byte @Nullable [] position, int count, EntryVisitor visitor)
+            throws IOException {
+        byte[] from = position == null ? new byte[Fingerprints.BYTES] : position;
+        byte[][] last = new byte[1][];
+        int[] visited = new int[1];
+        database.forEachFingerprint(IndexKeys.fingerprint(from, 0), count, (fingerprint, chunk) -> {
+            last[0] = fingerprint.clone();
+            visited[0]++;
+            visitor.visit(fingerprint, chunk);
+        });
+        return visited[0] < count || !increment(last[0]) ? null : last[0];
+    }
+
+    /** Changes a fingerprint to the next one; returns false if there is none. */
+    private static boolean increment(byte[] fingerprint) {
+        for (int i = fingerprint.length - 1; i >= 0; i--) {
+            if (++fingerprint[i] != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Visits the first entry whose fingerprint is not below a random one; the lowest entry if there is none. */
+    @Override
+    public void sample(RandomGenerator random, EntryVisitor visitor) throws IOException {
+        byte[] from = new byte[Fingerprints.BYTES];
+        random.nextBytes(from);
+        boolean[] found = new boolean[1];
+        database.forEachFingerprint(IndexKeys.fingerprint(from, 0), 1, (fingerprint, chunk) -> {
+            found[0] = true;
+            visitor.visit(fingerprint, chunk);
+        });
+        if (!found[0]) {
+            database.forEachFingerprint(IndexKeys.fingerprint(new byte[Fingerprints.BYTES], 0), 1, visitor);
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.opendedup.sar.index.rocksdb;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.opendedup.sar.index.ChunkIndex;
 
@@ -28,8 +29,15 @@ public final class RocksDbChunkIndexFactory {
         IndexDatabase.destroy(folder);
     }
 
-    /** Returns whether a damaged block of an index was met, so that its next opening fails. */
-    public static boolean isMarked(Path folder) {
-        return IndexDatabase.isMarked(folder);
+    /** Returns whether there is an index of this class. */
+    public static boolean isIn(Path folder) {
+        return Files.exists(folder.resolve("CURRENT"));
+    }
+
+    /**
+     * Returns whether the files of an index were deleted, or a damaged block was met, so that its next opening fails.
+     */
+    public static boolean isLost(Path folder) {
+        return !isIn(folder) || IndexDatabase.isMarked(folder);
     }
 }

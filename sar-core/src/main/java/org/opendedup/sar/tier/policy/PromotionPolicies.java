@@ -8,6 +8,7 @@ public final class PromotionPolicies {
         return switch (settings.policy()) {
             case REFERENCE_COUNT ->
                 new ReferenceCountPolicy(settings.referenceCountThreshold(), settings.maxRunBytes());
+            case OPEN -> new OpenPolicy();
             case COST -> new CostPolicy(settings.maxRunBytes());
         };
     }

@@ -18,6 +18,11 @@ public interface PromotionPolicy {
      */
     boolean promotes(Cause cause, int count, int lengthBytes, long runBytes);
 
+    /** Returns whether the first read of a chunk from the disk promotes it; else the second one does. */
+    default boolean promotesFirstRead() {
+        return false;
+    }
+
     /**
      * Returns whether a chunk may stay on the SSD after the settings changed.
      *

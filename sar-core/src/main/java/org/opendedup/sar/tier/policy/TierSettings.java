@@ -34,7 +34,9 @@ public record TierSettings(
         /** The paper's rule: the number of references. */
         REFERENCE_COUNT,
         /** Disk time saved per byte of SSD. */
-        COST
+        COST,
+        /** What is read, with the first read, until it was not read for the longest time (TDDFS). */
+        OPEN
     }
 
     /** @throws IllegalArgumentException if a value is out of range; the message names it and the range */

@@ -382,12 +382,16 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     private void readRun(PromotionPolicy policy, ChunkRequest request, int from, int to, CountSource counts) {
         long runBytes = 0;
         for (int i = from; i < to; i++) {
-            if (request.source(i) != Source.HOME || request.data(i) == null || !isSecondRead(request, i)) {
+            if (request.source(i) != Source.HOME || request.data(i) == null || !isWanted(policy, request, i)) {
                 continue;
             }
             runBytes = runBytes == 0 ? Runs.bytes(request, from, to) : runBytes;
             readAgain(policy, request, i, runBytes, counts);
         }
+    }
+
+    private boolean isWanted(PromotionPolicy policy, ChunkRequest request, int i) {
+        return policy.promotesFirstRead() ? !Runs.isRepeat(request, i) : isSecondRead(request, i);
     }
 
     /**

@@ -3,6 +3,8 @@ package org.opendedup.sar.volume.config;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.TransferBuffers;
@@ -25,10 +27,10 @@ import org.opendedup.sar.io.TransferBuffers;
  * @param frameTables decoded frame tables (heap)
  * @param framesInFlight frames being compressed and written (heap)
  * @param segments segments of runs that are being stored (heap)
- * @param indexHeap fingerprints of recently used containers (heap)
+ * @param indexHeap fingerprints of recently used containers, and with ChunkStash its table (heap)
  * @param nodes inodes in use (heap). Does not include the kernel's counts of further inodes that it remembers: 3 to 6
  *     bytes each
- * @param indexNative blocks, filters and write buffers of the index database (native)
+ * @param indexNative blocks, filters and write buffers of the index database (native); 0 with ChunkStash
  * @param metadataNative memory of the metadata database (native): a quarter for the batch of a commit and RocksDB's own
  *     needs, the rest for its cache, of which write buffers have a third
  * @param tier Map table of the SSD and list of its recent reads (heap); 0 without an SSD. Taken from the restore cache,
@@ -36,6 +38,7 @@ import org.opendedup.sar.io.TransferBuffers;
  * @param offers chunks that wait to be written to the SSD, and the list of those that arrived when too many were
  *     waiting (heap); 0 without an SSD. Also taken from the restore cache. Allocated for a burst, and released after it
  * @param tierNative database of the Map table (native); 0 without an SSD. Also taken from the restore cache
+ * @param raws raw files (heap); 0 if the volume has none. Also taken from the restore cache
  * @param transfers buffers through which containers are read and written (native, included in {@link #direct})
  * @param direct all buffers that Java allocates outside the heap (native): the JVM's limit for them
  * @param compressors compression contexts (native)
@@ -59,6 +62,7 @@ public record MemoryPlan(
         long tier,
         long offers,
         long tierNative,
+        long raws,
         long transfers,
         long direct,
         long compressors,
@@ -120,6 +124,12 @@ public record MemoryPlan(
     /** Maximum bytes of the intent log, whatever the budget is: a mount after a crash reads all of it. */
     private static final long MAX_INTENT_BYTES = 32 * MIB;
 
+    /**
+     * Share of the table of ChunkStash, in thousandths of a budget. It moves to the heap what the database of another
+     * index has outside; the difference is room for the garbage collector.
+     */
+    private static final int TABLE = 90;
+
     /** Total of all parts with shares, in thousandths of a budget. */
     private static final int SHARED = 920;
 
@@ -174,7 +184,12 @@ public record MemoryPlan(
 
     /** Divides the budget of a volume without an SSD and without a front end. */
     public static MemoryPlan of(long budget) {
-        return of(budget, Needs.NONE);
+        return of(budget, IndexClass.ROCKSDB);
+    }
+
+    /** Divides the budget of a volume without an SSD and without a front end. */
+    public static MemoryPlan of(long budget, IndexClass index) {
+        return of(budget, index == IndexClass.ROCKSDB ? Needs.NONE : Needs.WITH_TABLE);
     }
 
     /**
@@ -183,8 +198,16 @@ public record MemoryPlan(
      * @param words names the threads, in the message that the budget is too small
      */
     private record Needs(
-            String words, int writeThreads, long transfers, long direct, long compressors, long tierNative) {
-        static final Needs NONE = of("", 1, RequestBuffers.NONE, 0, false);
+            String words,
+            int writeThreads,
+            long transfers,
+            long direct,
+            long compressors,
+            long tierNative,
+            boolean hasRaws,
+            boolean hasTable) {
+        static final Needs NONE = of("", 1, RequestBuffers.NONE, 0, false, false, false);
+        static final Needs WITH_TABLE = of("", 1, RequestBuffers.NONE, 0, false, false, true);
 
         static Needs of(VolumeConfig config) {
             RequestBuffers requests = config.requests();
@@ -196,15 +219,38 @@ public record MemoryPlan(
                     requests,
                     threads * Compressor.contextBytes(config.compression())
                             + decoders * Compressor.DECOMPRESSION_CONTEXT_BYTES,
-                    config.tier() != null);
+                    config.tier() != null,
+                    config.raw().isEnabled(),
+                    config.index() != IndexClass.ROCKSDB);
         }
 
         private static Needs of(
-                String words, int writeThreads, RequestBuffers requests, long compressors, boolean withSsd) {
+                String words,
+                int writeThreads,
+                RequestBuffers requests,
+                long compressors,
+                boolean withSsd,
+                boolean hasRaws,
+                boolean hasTable) {
             long transfers = (long) (requests.threads() + OTHER_TRANSFERS) * TransferBuffers.BUFFER_BYTES;
             long ssdTransfers = withSsd ? (long) FileDirectory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES : 0;
-            long direct = requests.bytes() + transfers + ssdTransfers + RESTORE_DIRECT_BYTES + OTHER_DIRECT_BYTES;
-            return new Needs(words, writeThreads, transfers, direct, compressors, withSsd ? TIER_NATIVE_BYTES : 0);
+            long indexTransfers =
+                    hasTable ? (long) ChunkStashIndexFactory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES : 0;
+            long direct = requests.bytes()
+                    + transfers
+                    + ssdTransfers
+                    + indexTransfers
+                    + RESTORE_DIRECT_BYTES
+                    + OTHER_DIRECT_BYTES;
+            return new Needs(
+                    words,
+                    writeThreads,
+                    transfers,
+                    direct,
+                    compressors,
+                    withSsd ? TIER_NATIVE_BYTES : 0,
+                    hasRaws,
+                    hasTable);
         }
 
         /**
@@ -260,23 +306,29 @@ public record MemoryPlan(
         long tier = tierNative > 0 ? permille(whole, 50) : 0;
         long pending = Math.min(MAX_PENDING_BYTES, permille(whole, 30));
         long offers = tierNative > 0 ? Math.min(MOST_OFFER_BYTES, permille(whole, 40)) : 0;
+        long indexNative = permille(whole, 110);
+        long raws = needs.hasRaws ? permille(whole, 10) : 0;
         return new MemoryPlan(
                 budget,
-                permille(whole, 680) - tierNative + extraHeap(budget, whole, needs),
-                permille(whole, 180) - tier - offers - tierNative,
+                permille(whole, 680)
+                        + (needs.hasTable ? indexNative : 0)
+                        - tierNative
+                        + extraHeap(budget, whole, needs),
+                permille(whole, 180) - tier - offers - tierNative - raws,
                 permille(whole, 60),
                 pending,
                 permille(whole, 80) - pending,
                 permille(whole, 20),
                 permille(whole, 30),
                 needs.segments(budget),
+                permille(whole, 30) + (needs.hasTable ? permille(whole, TABLE) : 0),
                 permille(whole, 30),
-                permille(whole, 30),
-                permille(whole, 110),
+                needs.hasTable ? 0 : indexNative,
                 permille(whole, 130),
                 tier,
                 offers,
                 tierNative,
+                raws,
                 needs.transfers,
                 needs.direct,
                 needs.compressors,

@@ -4,6 +4,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.tier.policy.TierSettings;
 
@@ -25,6 +27,8 @@ import org.opendedup.sar.tier.policy.TierSettings;
  * @param root attributes of the root directory of a new volume
  * @param tier how the SSD is used; null without one
  * @param restore how sequential reads are cached
+ * @param raw how the fast tier is used for raw files
+ * @param index kind of the fingerprint index
  * @param requests share of the memory budget that the front end uses; not kept with the volume
  */
 public record VolumeConfig(
@@ -40,6 +44,8 @@ public record VolumeConfig(
         RootDirectory root,
         @Nullable TierSettings tier,
         RestoreSettings restore,
+        RawSettings raw,
+        IndexClass index,
         RequestBuffers requests) {
     /**
      * Checks the settings.
@@ -50,6 +56,9 @@ public record VolumeConfig(
         if ((locations.ssd() == null) != (tier == null)) {
             throw new IllegalArgumentException(
                     "an SSD needs a location and settings; given: location " + locations.ssd() + ", settings " + tier);
+        }
+        if (raw.isEnabled() && locations.ssd() == null) {
+            throw new IllegalArgumentException("raw files need the location of a fast tier");
         }
     }
 
@@ -78,28 +87,40 @@ public record VolumeConfig(
                 root,
                 null,
                 RestoreSettings.DEFAULT,
+                RawSettings.NONE,
+                IndexClass.ROCKSDB,
                 RequestBuffers.NONE);
     }
 
     /** Returns these settings with an SSD. */
     public VolumeConfig withSsd(Path location, TierSettings settings) {
         Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
-        return with(withSsd, memoryBudgetBytes, settings, restore, requests);
+        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, requests);
     }
 
     /** Returns these settings with another memory budget, in bytes. */
     public VolumeConfig withMemoryBudget(long bytes) {
-        return with(locations, bytes, tier, restore, requests);
+        return with(locations, bytes, tier, restore, raw, index, requests);
     }
 
     /** Returns these settings with other restore settings. */
     public VolumeConfig withRestore(RestoreSettings settings) {
-        return with(locations, memoryBudgetBytes, tier, settings, requests);
+        return with(locations, memoryBudgetBytes, tier, settings, raw, index, requests);
+    }
+
+    /** Returns these settings with other settings for raw files. */
+    public VolumeConfig withRaw(RawSettings settings) {
+        return with(locations, memoryBudgetBytes, tier, restore, settings, index, requests);
+    }
+
+    /** Returns these settings with an index of another kind. */
+    public VolumeConfig withIndex(IndexClass kind) {
+        return with(locations, memoryBudgetBytes, tier, restore, raw, kind, requests);
     }
 
     /** Returns these settings for another front end. */
     public VolumeConfig withRequests(RequestBuffers buffers) {
-        return with(locations, memoryBudgetBytes, tier, restore, buffers);
+        return with(locations, memoryBudgetBytes, tier, restore, raw, index, buffers);
     }
 
     /** Returns these settings with other values for what may be changed after the volume was created. */
@@ -108,6 +129,8 @@ public record VolumeConfig(
             long memoryBudgetBytes,
             @Nullable TierSettings tier,
             RestoreSettings restore,
+            RawSettings raw,
+            IndexClass index,
             RequestBuffers requests) {
         return new VolumeConfig(
                 name,
@@ -122,6 +145,8 @@ public record VolumeConfig(
                 root,
                 tier,
                 restore,
+                raw,
+                index,
                 requests);
     }
 

@@ -2,17 +2,41 @@ package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.NoChunkIndex;
+import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
 import org.opendedup.sar.index.heap.HeapChunkIndexFactory;
 import org.opendedup.sar.index.rocksdb.RocksDbChunkIndexFactory;
+import org.opendedup.sar.index.silo.SiloChunkIndexFactory;
+import org.opendedup.sar.index.silo.SiloSettings;
 
 /** Opens and creates {@link ChunkIndex}es. */
 public final class ChunkIndexes {
-    /** Minimum memory for {@link #openRocksDb}, in bytes. */
-    public static final long MIN_MEMORY_BYTES = RocksDbChunkIndexFactory.MIN_MEMORY_BYTES;
+    /** Minimum memory of an index of any class, in bytes. */
+    public static final long MIN_MEMORY_BYTES =
+            Math.max(RocksDbChunkIndexFactory.MIN_MEMORY_BYTES, ChunkStashIndexFactory.MIN_MEMORY_BYTES);
 
     private ChunkIndexes() {}
+
+    /**
+     * Opens the index in {@code folder}, or creates a new one if there is none.
+     *
+     * @param memoryBytes maximum bytes of memory that the index uses, native memory included; at least
+     *     {@link #MIN_MEMORY_BYTES}
+     * @throws org.opendedup.sar.common.CorruptionException if it is damaged; {@link #destroy} it, open it again and
+     *     rebuild it
+     * @throws org.opendedup.sar.common.UnsupportedFormatException if a newer program wrote it
+     * @throws IOException if the folder cannot be used, has an index of another class, or another process has it open
+     */
+    public static ChunkIndex open(IndexClass kind, Path folder, long memoryBytes) throws IOException {
+        return switch (kind) {
+            case ROCKSDB -> RocksDbChunkIndexFactory.open(folder, memoryBytes);
+            case CHUNKSTASH -> ChunkStashIndexFactory.open(folder, memoryBytes);
+            case SILO -> SiloChunkIndexFactory.open(folder, SiloSettings.of(memoryBytes));
+        };
+    }
 
     /**
      * Opens the exact index that RocksDB keeps in {@code folder}, or creates a new one if there is none.
@@ -28,16 +52,41 @@ public final class ChunkIndexes {
         return RocksDbChunkIndexFactory.open(folder, memoryBytes);
     }
 
-    /**
-     * Deletes the database in {@code folder}, whatever its state. It must not be open. Does not fail if there is none.
-     */
-    public static void destroy(Path folder) throws IOException {
-        RocksDbChunkIndexFactory.destroy(folder);
+    /** Deletes the index in {@code folder}, whatever its state. It must not be open. Does not fail if there is none. */
+    public static void destroy(IndexClass kind, Path folder) throws IOException {
+        switch (kind) {
+            case ROCKSDB -> RocksDbChunkIndexFactory.destroy(folder);
+            case CHUNKSTASH -> ChunkStashIndexFactory.destroy(folder);
+            case SILO -> SiloChunkIndexFactory.destroy(folder);
+        }
     }
 
-    /** Returns whether a damaged block of the database in {@code folder} was met. */
-    static boolean isMarked(Path folder) {
-        return RocksDbChunkIndexFactory.isMarked(folder);
+    /** As {@link #destroy}, whatever its class. */
+    static void destroyAny(Path folder) throws IOException {
+        for (IndexClass kind : IndexClass.values()) {
+            destroy(kind, folder);
+        }
+    }
+
+    /** Returns the class of the index in {@code folder}; empty if there is none. */
+    static Optional<IndexClass> classIn(Path folder) {
+        // SiLo first: it has a RocksDB database as well.
+        if (SiloChunkIndexFactory.isIn(folder)) {
+            return Optional.of(IndexClass.SILO);
+        }
+        if (ChunkStashIndexFactory.isIn(folder)) {
+            return Optional.of(IndexClass.CHUNKSTASH);
+        }
+        return RocksDbChunkIndexFactory.isIn(folder) ? Optional.of(IndexClass.ROCKSDB) : Optional.empty();
+    }
+
+    /** Returns whether the files of the index in {@code folder} were deleted, or damage of it was met. */
+    static boolean isLost(IndexClass kind, Path folder) {
+        return switch (kind) {
+            case ROCKSDB -> RocksDbChunkIndexFactory.isLost(folder);
+            case CHUNKSTASH -> ChunkStashIndexFactory.isLost(folder);
+            case SILO -> SiloChunkIndexFactory.isLost(folder);
+        };
     }
 
     /** Returns an index that is empty and keeps nothing, for a volume that must work without one. */

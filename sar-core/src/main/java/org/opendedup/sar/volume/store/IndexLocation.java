@@ -7,12 +7,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.TimeLimit;
 import org.slf4j.Logger;
@@ -23,22 +25,30 @@ import org.slf4j.LoggerFactory;
  * folder of the location itself. A database that cannot be replaced in its place gets a successor in a folder
  * {@value #NEXT}N below: RocksDB may hang while it opens a damaged one, and the thread that hangs may go on at any time
  * and write to that folder. So its files are left alone until the process has ended. The database with the highest
- * number is in use; the next opening that succeeds at once deletes the others. For one thread at a time.
+ * number is in use; the next opening that succeeds at once deletes the others.
+ *
+ * <p>A database of another kind is filled beside the one in use, in such a folder with a file {@value #UNFINISHED}: it
+ * is not in use, and the next opening deletes it, unless it is adopted. For one thread at a time.
  */
 final class IndexLocation {
     private static final Logger log = LoggerFactory.getLogger(IndexLocation.class);
 
     static final String NEXT = "index-";
+    /** Name of the file in the folder of a database that is not in use yet. */
+    static final String UNFINISHED = "UNFINISHED";
+
     private static final Pattern NUMBERED = Pattern.compile(NEXT + "(\\d{1,9})");
 
-    /** Opens the database in a folder, or makes one there. */
-    @FunctionalInterface
-    interface Opener {
-        ChunkIndex open(Path database) throws IOException;
-    }
+    /**
+     * A database that is being filled beside the one in use.
+     *
+     * @param kind its class
+     */
+    record Successor(Path database, ChunkIndex index, IndexClass kind) {}
 
     private final Path folder;
-    private final Opener opener;
+    private final IndexOpener opener;
+    private volatile IndexClass kind;
     private final TimeLimit limit;
     /** Highest number that this process has used. */
     private int used;
@@ -46,8 +56,10 @@ final class IndexLocation {
     /** The database in use; null before the first one is open. */
     private volatile @Nullable Path inUse;
 
-    IndexLocation(Path folder, Opener opener, TimeLimit limit) {
+    /** @param kind class of the index that the volume has */
+    IndexLocation(Path folder, IndexClass kind, IndexOpener opener, TimeLimit limit) {
         this.folder = folder;
+        this.kind = kind;
         this.opener = opener;
         this.limit = limit;
     }
@@ -63,13 +75,14 @@ final class IndexLocation {
         Path database = inTime("looking for the fingerprint index in " + folder, this::find);
         try {
             used = Math.max(used, number(database));
+            destroyOfOtherClass(database);
             ChunkIndex index = openInTime(database);
             deleteOthers(database);
             return index;
         } catch (CorruptionException e) {
             log.warn("the fingerprint index is damaged and is rebuilt from the containers: {}", e.getMessage());
             inTime("deleting the fingerprint index in " + database, () -> {
-                ChunkIndexes.destroy(database);
+                ChunkIndexes.destroyAny(database);
                 return database;
             });
             return openInTime(database);
@@ -82,6 +95,22 @@ final class IndexLocation {
                     next);
             return makeIn(next);
         }
+    }
+
+    /** Makes room where the volume's file and the index differ: a crash came between, or somebody edited the file. */
+    private void destroyOfOtherClass(Path database) throws IOException {
+        inTime("looking for the class of the fingerprint index in " + database, () -> {
+            Optional<IndexClass> found = ChunkIndexes.classIn(database).filter(other -> other != kind);
+            if (found.isPresent()) {
+                log.warn(
+                        "the fingerprint index is of class {}, and the volume's file says {}: it is rebuilt from the"
+                                + " containers",
+                        found.get().label(),
+                        kind.label());
+                ChunkIndexes.destroyAny(database);
+            }
+            return database;
+        });
     }
 
     /** Runs a call whose result needs no closing if it comes too late. */
@@ -115,10 +144,61 @@ final class IndexLocation {
         }
     }
 
+    /**
+     * Makes an empty index beside the one in use, which stays in use.
+     *
+     * @param of its class
+     */
+    Successor makeSuccessor(IndexClass of) throws IOException {
+        Path database = next();
+        used = number(database);
+        try {
+            inTime("making the folder " + database, () -> {
+                PrivateFiles.createFolders(database);
+                return Files.createFile(database.resolve(UNFINISHED));
+            });
+            return new Successor(database, openInTime(database, of), of);
+        } catch (TimeLimit.ExceededException e) {
+            // A thread hangs in that folder, and may go on.
+            throw e;
+        } catch (IOException e) {
+            discard(database);
+            throw e;
+        }
+    }
+
+    /**
+     * Lets a successor be the database in use, also for the next mount. The former one must be closed; it is deleted by
+     * {@link #deleteFormer}.
+     */
+    void adopt(Successor successor) throws IOException {
+        inTime("taking the fingerprint index in " + successor.database + " into use", () -> {
+            Files.delete(successor.database.resolve(UNFINISHED));
+            return successor;
+        });
+        kind = successor.kind;
+        inUse = successor.database;
+    }
+
+    /** Deletes all databases but the one in use. All others are closed. A failure costs space only. */
+    void deleteFormer() {
+        Path database = inUse;
+        if (database != null) {
+            deleteOthers(database);
+        }
+    }
+
+    /** Closes and deletes a successor that is not adopted. */
+    void abandon(Successor successor) {
+        closeLate(successor.index);
+        discard(successor.database);
+    }
+
     /** Deletes what is left of a database that could not be made. */
     private void discard(Path database) {
         try {
-            ChunkIndexes.destroy(database);
+            ChunkIndexes.destroyAny(database);
+            Files.deleteIfExists(database.resolve(UNFINISHED));
             Files.deleteIfExists(database);
             used = number(database) - 1;
         } catch (IOException e) {
@@ -142,10 +222,14 @@ final class IndexLocation {
     }
 
     private ChunkIndex openInTime(Path database) throws IOException {
-        ChunkIndex opened = limit.call(
-                "opening the fingerprint index in " + database, () -> readable(database), IndexLocation::closeLate);
+        ChunkIndex opened = openInTime(database, kind);
         inUse = database;
         return opened;
+    }
+
+    private ChunkIndex openInTime(Path database, IndexClass of) throws IOException {
+        return limit.call(
+                "opening the fingerprint index in " + database, () -> readable(database, of), IndexLocation::closeLate);
     }
 
     private static void closeLate(ChunkIndex index) {
@@ -164,14 +248,12 @@ final class IndexLocation {
     boolean isLost() throws IOException {
         Path database = inUse;
         return database == null
-                || inTime(
-                        "looking at the fingerprint index in " + database,
-                        () -> !Files.exists(database.resolve("CURRENT")) || ChunkIndexes.isMarked(database));
+                || inTime("looking at the fingerprint index in " + database, () -> ChunkIndexes.isLost(kind, database));
     }
 
     /** Reads what every mount reads, because a damaged block is detected only when it is read. */
-    private ChunkIndex readable(Path database) throws IOException {
-        ChunkIndex index = opener.open(database);
+    private ChunkIndex readable(Path database, IndexClass of) throws IOException {
+        ChunkIndex index = opener.open(of, database);
         try {
             index.epoch();
             index.highestContainer();
@@ -187,15 +269,23 @@ final class IndexLocation {
     }
 
     private Path next() throws IOException {
-        int highest = inTime("looking for fingerprint indexes in " + folder, this::highest);
+        int highest = inTime("looking for fingerprint indexes in " + folder, () -> {
+            int number = 0;
+            for (Path database : numberedDatabases()) {
+                number = Math.max(number, number(database));
+            }
+            return number;
+        });
         return numbered(Math.max(used, highest) + 1);
     }
 
-    /** Returns the highest number of a database; 0 if there is only the one in the folder itself. */
+    /** Returns the highest number of a database in use; 0 if there is only the one in the folder itself. */
     private int highest() throws IOException {
         int highest = 0;
         for (Path database : numberedDatabases()) {
-            highest = Math.max(highest, number(database));
+            if (!Files.exists(database.resolve(UNFINISHED))) {
+                highest = Math.max(highest, number(database));
+            }
         }
         return highest;
     }
@@ -226,12 +316,13 @@ final class IndexLocation {
             inTime("deleting old fingerprint indexes in " + folder, () -> {
                 for (Path other : others) {
                     if (!other.equals(database)) {
-                        ChunkIndexes.destroy(other);
+                        ChunkIndexes.destroyAny(other);
+                        Files.deleteIfExists(other.resolve(UNFINISHED));
                         Files.deleteIfExists(other);
                     }
                 }
                 if (!database.equals(folder)) {
-                    ChunkIndexes.destroy(folder);
+                    ChunkIndexes.destroyAny(folder);
                 }
                 return database;
             });

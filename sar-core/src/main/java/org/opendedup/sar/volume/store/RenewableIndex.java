@@ -3,18 +3,21 @@ package org.opendedup.sar.volume.store;
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.function.LongConsumer;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.Device;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The fingerprint index of a mounted volume, which is replaced by an empty one when it is lost: its files were deleted,
- * are damaged, or cannot be written. Then it is filled from the containers. Safe for use by many threads; a call that
- * fails because the index is being replaced is repeated with the new one.
+ * are damaged, or cannot be written. Then it is filled from the containers. It can also be exchanged for one of another
+ * kind, which is filled beside it and gets each change meanwhile. Safe for use by many threads; a call that fails
+ * because the index is being replaced is repeated with the new one.
  */
 public final class RenewableIndex implements ChunkIndex {
     private static final Logger log = LoggerFactory.getLogger(RenewableIndex.class);
@@ -29,6 +32,29 @@ public final class RenewableIndex implements ChunkIndex {
 
     /** Containers with lower ids may have chunks that are not in the index, although they are reported as whole. */
     private volatile long firstUnseen;
+
+    /** The index that is being filled beside the one in use; null if none is. Read before {@link #index}. */
+    private volatile @Nullable Filling filling;
+
+    /** A successor, with what is known of it while it is filled. */
+    private static final class Filling {
+        final IndexLocation.Successor successor;
+        volatile long firstUnseen = Long.MAX_VALUE;
+        volatile @Nullable IOException failure;
+
+        Filling(IndexLocation.Successor successor) {
+            this.successor = successor;
+        }
+
+        /** Makes a change that was made in the index in use. A failure ends the exchange, not the change. */
+        void change(Change change) {
+            try {
+                change.make(successor.index(), firstUnseen);
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+    }
 
     RenewableIndex(ChunkIndex index, IndexLocation location) {
         this.index = index;
@@ -82,6 +108,67 @@ public final class RenewableIndex implements ChunkIndex {
         return fresh;
     }
 
+    /**
+     * Begins to exchange the index for one of another kind: makes an empty one beside the one in use. From now on it
+     * gets each change, and nobody asks it.
+     *
+     * @param kind its class
+     * @param epoch the volume's epoch
+     * @param nextContainer as {@link #renew}
+     * @return the new index, to be filled
+     * @throws IOException if it cannot be made; the one in use stays
+     */
+    public ChunkIndex beginExchange(IndexClass kind, Epoch epoch, NextContainer nextContainer) throws IOException {
+        IndexLocation.Successor successor = location.makeSuccessor(kind);
+        Filling begun = new Filling(successor);
+        try {
+            successor.index().stamp(epoch);
+            filling = begun;
+            begun.firstUnseen = nextContainer.get();
+        } catch (IOException e) {
+            filling = null;
+            location.abandon(successor);
+            throw e;
+        }
+        return successor.index();
+    }
+
+    /**
+     * Takes the new index into use, and deletes the old one.
+     *
+     * @throws IOException if the new one failed meanwhile; the old one stays in use, and the new one is deleted
+     */
+    public void endExchange() throws IOException {
+        Filling filled = filling;
+        if (filled == null) {
+            throw new IllegalStateException("no index is being filled");
+        }
+        try {
+            if (filled.failure != null) {
+                throw filled.failure;
+            }
+            location.adopt(filled.successor);
+        } catch (IOException e) {
+            abandonExchange();
+            throw e;
+        }
+        ChunkIndex old = index;
+        firstUnseen = filled.firstUnseen;
+        index = filled.successor.index();
+        filling = null;
+        closeLost(old);
+        location.deleteFormer();
+    }
+
+    /** Ends an exchange without success: the old index stays, the new one is deleted. Does nothing without one. */
+    public void abandonExchange() {
+        Filling begun = filling;
+        filling = null;
+        if (begun != null) {
+            location.abandon(begun.successor);
+        }
+    }
+
     private static void closeLost(ChunkIndex old) {
         try {
             old.close();
@@ -103,7 +190,8 @@ public final class RenewableIndex implements ChunkIndex {
     }
 
     private interface Change {
-        void make(ChunkIndex index) throws IOException;
+        /** @param firstUnseen see {@link RenewableIndex#firstUnseen} */
+        void make(ChunkIndex index, long firstUnseen) throws IOException;
     }
 
     private interface Question<T> {
@@ -111,15 +199,20 @@ public final class RenewableIndex implements ChunkIndex {
     }
 
     private void change(Change change) throws IOException {
+        // Before the index: a successor that is taken into use meanwhile gets the change twice, and not never.
+        Filling beside = filling;
         ChunkIndex used = index;
         try {
-            change.make(used);
+            change.make(used, firstUnseen);
         } catch (IOException e) {
             if (used == index) {
                 failing = Device.isFull(e) ? failing : used;
                 throw e;
             }
-            change.make(index);
+            change.make(index, firstUnseen);
+        }
+        if (beside != null) {
+            beside.change(change);
         }
     }
 
@@ -150,29 +243,34 @@ public final class RenewableIndex implements ChunkIndex {
 
     @Override
     public void insert(Segment segment) throws IOException {
-        change(used -> used.insert(segment));
+        change((used, unseen) -> used.insert(segment));
     }
 
     @Override
     public void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
-        change(used -> used.insert(fingerprints, offset, chunkId));
+        change((used, unseen) -> used.insert(fingerprints, offset, chunkId));
     }
 
     @Override
     public void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
-        change(used -> used.remove(container, fingerprints, slots));
+        change((used, unseen) -> used.remove(container, fingerprints, slots));
     }
 
     @Override
-    public void forEachFrom(byte[] from, int count, EntryVisitor visitor) throws IOException {
-        index.forEachFrom(from, count, visitor);
+    public byte @Nullable [] forEachAfter(byte @Nullable [] position, int count, EntryVisitor visitor)
+            throws IOException {
+        return index.forEachAfter(position, count, visitor);
+    }
+
+    @Override
+    public void sample(RandomGenerator random, EntryVisitor visitor) throws IOException {
+        index.sample(random, visitor);
     }
 
     @Override
     public void cover(long container, byte[] frameTable) throws IOException {
-        change(used -> {
-            // Compared when it is known which index is changed: renewing sets the id before the index.
-            if (container >= firstUnseen) {
+        change((used, unseen) -> {
+            if (container >= unseen) {
                 used.cover(container, frameTable);
             }
         });
@@ -180,7 +278,7 @@ public final class RenewableIndex implements ChunkIndex {
 
     @Override
     public void uncover(long container) throws IOException {
-        change(used -> used.uncover(container));
+        change((used, unseen) -> used.uncover(container));
     }
 
     @Override
@@ -228,7 +326,7 @@ public final class RenewableIndex implements ChunkIndex {
 
     @Override
     public void flush() throws IOException {
-        change(ChunkIndex::flush);
+        change((used, unseen) -> used.flush());
     }
 
     @Override
@@ -243,6 +341,7 @@ public final class RenewableIndex implements ChunkIndex {
 
     @Override
     public void close() throws IOException {
+        abandonExchange();
         index.close();
     }
 }

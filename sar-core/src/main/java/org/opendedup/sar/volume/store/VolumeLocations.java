@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
@@ -20,6 +21,8 @@ import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.io.TransferBuffers;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.raw.FileRawFolder;
+import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -102,7 +105,8 @@ public final class VolumeLocations {
             long memory = plan.indexNative() + plan.indexHeap();
             IndexLocation location = new IndexLocation(
                     hashDb,
-                    database -> ChunkIndexes.openRocksDb(database, memory),
+                    config.index(),
+                    (kind, database) -> ChunkIndexes.open(kind, database, memory),
                     new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
             ChunkIndex index = new RenewableIndex(openIndex(hashDb, location::open, ballasts), location);
             return new VolumeStores(
@@ -111,11 +115,16 @@ public final class VolumeLocations {
                     index,
                     InstantSource.system(),
                     SsdTier::open,
+                    rawFiles(locations.ssd()),
                     VolumeDevices.of(locations, ballasts));
         } catch (IOException | RuntimeException e) {
             metadata.close();
             throw e;
         }
+    }
+
+    private static RawFolder.@Nullable Opener rawFiles(@Nullable Path location) {
+        return location == null ? null : volume -> FileRawFolder.open(location, volume);
     }
 
     /**

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.tier.SsdTier;
 
 /**
@@ -16,6 +17,7 @@ import org.opendedup.sar.tier.SsdTier;
  * @param index the fingerprint index
  * @param clock the time of day, for time stamps
  * @param tier opens the SSD, which is always at its configured location
+ * @param raw opens the raw files on the fast tier; null: there are none
  * @param devices the devices that hold the stores; null: the device of the containers
  */
 public record VolumeStores(
@@ -24,7 +26,19 @@ public record VolumeStores(
         ChunkIndex index,
         InstantSource clock,
         SsdTier.Opener tier,
+        RawFolder.@Nullable Opener raw,
         @Nullable VolumeDevices devices) {
+
+    /** Makes stores without raw files. */
+    public VolumeStores(
+            Directory containers,
+            KeyValueStore metadata,
+            ChunkIndex index,
+            InstantSource clock,
+            SsdTier.Opener tier,
+            @Nullable VolumeDevices devices) {
+        this(containers, metadata, index, clock, tier, null, devices);
+    }
 
     /** Makes stores that are all on the device of the containers. */
     public VolumeStores(
@@ -35,5 +49,10 @@ public record VolumeStores(
     /** Makes stores that open the SSD in the normal way. */
     public VolumeStores(Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock) {
         this(containers, metadata, index, clock, SsdTier::open);
+    }
+
+    /** Returns these stores with raw files. */
+    public VolumeStores withRaw(RawFolder.Opener opener) {
+        return new VolumeStores(containers, metadata, index, clock, tier, opener, devices);
     }
 }

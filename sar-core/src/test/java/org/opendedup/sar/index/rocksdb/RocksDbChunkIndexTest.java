@@ -24,6 +24,7 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexContract;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.rocksdb.Options;
@@ -82,7 +83,7 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
     @Test
     void aDatabaseOfSomethingElseIsRefused() throws Exception {
         index.close();
-        ChunkIndexes.destroy(folder.resolve("hashdb"));
+        ChunkIndexes.destroy(IndexClass.ROCKSDB, folder.resolve("hashdb"));
         putRaw(new byte[] {'x'}, new byte[1]);
 
         IOException refusal = assertThrows(IOException.class, this::open);
@@ -99,14 +100,14 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
 
         assertThrows(CorruptionException.class, this::open);
 
-        ChunkIndexes.destroy(folder.resolve("hashdb"));
+        ChunkIndexes.destroy(IndexClass.ROCKSDB, folder.resolve("hashdb"));
         index = open();
         assertNull(index.frameTable(1));
     }
 
     @Test
     void destroyingWhatIsNotThereIsNoError() throws IOException {
-        ChunkIndexes.destroy(folder.resolve("nothing"));
+        ChunkIndexes.destroy(IndexClass.ROCKSDB, folder.resolve("nothing"));
         assertFalse(Files.exists(folder.resolve("nothing")));
     }
 

@@ -17,6 +17,7 @@ class PoliciesTest {
     private static final int RUN = 128 << 10;
 
     private final PromotionPolicy byCount = new ReferenceCountPolicy(5, RUN);
+    private final OpenPolicy open = new OpenPolicy();
     private final PromotionPolicy byCost = new CostPolicy(RUN);
 
     @Test
@@ -126,5 +127,23 @@ class PoliciesTest {
     void settingsNameThePolicy() {
         assertEquals(byCount, PromotionPolicies.of(Settings.of(Policy.REFERENCE_COUNT)));
         assertEquals(byCost, PromotionPolicies.of(Settings.of(Policy.COST)));
+        assertEquals(open, PromotionPolicies.of(Settings.of(Policy.OPEN)));
+    }
+
+    @Test
+    void openTakesWhatIsReadTheFirstTimeWhateverItsRun() {
+        assertTrue(open.promotesFirstRead());
+        assertFalse(byCount.promotesFirstRead());
+        assertTrue(open.promotes(Cause.READ, 1, 4096, Long.MAX_VALUE));
+        assertFalse(open.promotes(Cause.WRITE, 100, 4096, 1));
+        assertFalse(open.promotes(Cause.RECIPE, 100, 4096, 1));
+    }
+
+    @Test
+    void openKeepsWhatWasReadLately() {
+        assertTrue(open.rank(1, 4096, 1, 2) > open.rank(60_000, 16, 0xfffe, 1));
+        assertTrue(open.rank(2, 4096, 1, 1) > open.rank(1, 4096, 1, 1));
+        assertTrue(open.keeps(1, 1));
+        assertFalse(open.keeps(0, 1));
     }
 }

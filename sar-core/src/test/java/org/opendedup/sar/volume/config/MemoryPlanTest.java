@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.tier.policy.TierSettings;
 
 class MemoryPlanTest {
@@ -53,7 +54,15 @@ class MemoryPlanTest {
     })
     void thePartsAreWithinTheBudgetAndWhatTheHeapHoldsIsWithinTwoThirdsOfIt(
             long mib, int writeThreads, int requestThreads, boolean ssd) {
-        MemoryPlan plan = MemoryPlan.of(config(mib * MIB, writeThreads, requestThreads, ssd));
+        for (IndexClass index : IndexClass.values()) {
+            assertDivided(
+                    MemoryPlan.of(
+                            config(mib * MIB, writeThreads, requestThreads, ssd).withIndex(index)),
+                    requestThreads);
+        }
+    }
+
+    private static void assertDivided(MemoryPlan plan, int requestThreads) {
         long parts = plan.heap()
                 + plan.indexNative()
                 + plan.metadataNative()

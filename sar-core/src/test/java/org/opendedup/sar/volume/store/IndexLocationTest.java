@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
@@ -88,8 +89,16 @@ class IndexLocationTest {
         }
     }
 
-    private IndexLocation location(IndexLocation.Opener opener, Duration limit) {
-        return new IndexLocation(location, opener, new TimeLimit("test-index-open", limit));
+    private interface Opening {
+        ChunkIndex open(Path database) throws IOException;
+    }
+
+    private IndexLocation location(Opening opening, Duration limit) {
+        return new IndexLocation(
+                location,
+                IndexClass.ROCKSDB,
+                (kind, database) -> opening.open(database),
+                new TimeLimit("test-index-open", limit));
     }
 
     private Set<String> names(Path place) throws IOException {

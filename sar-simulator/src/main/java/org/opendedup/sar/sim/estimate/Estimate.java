@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param storedBytes bytes of container files
  * @param totalRatio bytes read, zeros included, for each stored byte
  * @param memory memory and database space of the volume
+ * @param index the fingerprint index for this data and machine
  * @param sharing chunks by their references
  * @param ssd capacity of an SSD for shares of the reads
  * @param disk the disk of the predictions below
@@ -55,6 +56,7 @@ public record Estimate(
         Figure storedBytes,
         Figure totalRatio,
         Memory memory,
+        Index index,
         List<ReferenceRow> sharing,
         List<SsdRow> ssd,
         Disk disk,
@@ -80,6 +82,30 @@ public record Estimate(
      * @param budgetBytes the smallest memory budget with room for all of the filters, at least the smallest allowed
      */
     public record Memory(long indexBytes, long recipeBytes, long filterBytes, long budgetBytes) {}
+
+    /**
+     * The fingerprint index that is recommended; see docs/INDEXES.md.
+     *
+     * @param indexClass value of {@code mkfs.sdfs --chunk-store-hashdb-class}
+     * @param exact whether it finds all duplicates
+     * @param sampling fingerprints for each one in its table; 1: all are there
+     * @param chunks different chunks that the volume is expected to have
+     * @param memoryBytes memory that grows with the chunks: a table or filters; of SiLo its smallest caches as well
+     * @param budgetBytes the smallest memory budget with room for it, at least the smallest allowed
+     * @param ramBytes the largest budget that was allowed
+     * @param ssd whether it can be on an SSD
+     * @param reason in words
+     */
+    public record Index(
+            String indexClass,
+            boolean exact,
+            int sampling,
+            long chunks,
+            long memoryBytes,
+            long budgetBytes,
+            long ramBytes,
+            boolean ssd,
+            String reason) {}
 
     /**
      * Chunks with many references.

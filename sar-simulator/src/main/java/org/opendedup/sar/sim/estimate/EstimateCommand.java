@@ -1,8 +1,10 @@
 package org.opendedup.sar.sim.estimate;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -34,8 +36,8 @@ import picocli.CommandLine.TypeConversionException;
         description = {
             "Estimates how a volume would store your data, before you make the volume.",
             "",
-            "Prints the stored size, the memory and the SSD that the volume needs, and how fast a disk would read",
-            "the data.",
+            "Prints the stored size, the memory, the index and the SSD that the volume needs, and how fast a disk",
+            "would read the data.",
             "",
             "Reads folders, files and images and cuts them into chunks as a volume does. Writes nothing. Each PATH",
             "counts as stored after those before it, so give backups in their order.",
@@ -59,6 +61,10 @@ import picocli.CommandLine.TypeConversionException;
             "references, each compressed by itself, and room for cleaning and for the table of chunks. 'memory' is",
             "the part of the volume's memory that this table uses. SAR keeps chunks in long runs on the disk, which",
             "reads them well, so it may need less.",
+            "",
+            "Index: the class for mkfs.sdfs --chunk-store-hashdb-class. An exact one is chosen if --ram is enough for",
+            "it: chunkstash with --index-ssd, else rocksdb. If not, chunkstash with samples of 1/2 to 1/64 on an SSD,",
+            "else silo: they find nearly all duplicates of data that recurs in its order, as backups do.",
             "",
             "Restore: the time of the disk alone, with empty caches, for all data of a PATH in its order: one seek",
             "for each request, and the transfer of the bytes. 'plain' is the same data as files, each in one piece.",
@@ -177,6 +183,27 @@ public final class EstimateCommand implements Callable<Integer> {
                     + "${DEFAULT-VALUE}.")
     long seed;
 
+    @Option(
+            names = "--ram",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description =
+                    "Largest memory budget that the volume may have, for the recommended index. Default: a quarter"
+                            + " of this machine's memory, 256MB or more.")
+    @Nullable
+    Long ramBytes;
+
+    @Option(names = "--index-ssd", description = "There is an SSD for the index.")
+    boolean indexSsd;
+
+    @Option(
+            names = "--expected-unique",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Bytes of different chunks that the volume will have some day, for the recommended index."
+                    + " Default: those of the PATHs.")
+    long expectedUniqueBytes;
+
     @Option(names = "--json", description = "Print the result as JSON; sizes in bytes, shares 0 to 1.")
     boolean json;
 
@@ -216,6 +243,7 @@ public final class EstimateCommand implements Callable<Integer> {
 
     private EstimateSettings settings() {
         require(budgetBytes >= MemoryPlan.MIN_BUDGET_BYTES, "--memory-budget must be 256MB or more");
+        require(ram() >= MemoryPlan.MIN_BUDGET_BYTES, "--ram must be 256MB or more");
         require(
                 ssdShares.stream().allMatch(share -> share > 0 && share <= 1),
                 "--ssd-share must be above 0 and at most 1");
@@ -237,7 +265,17 @@ public final class EstimateCommand implements Callable<Integer> {
                 ssdShares,
                 readShare == null ? 0 : readShare,
                 memoryBytes,
-                seed);
+                seed,
+                new IndexChoice.Conditions(ram(), indexSsd, expectedUniqueBytes));
+    }
+
+    private long ram() {
+        if (ramBytes != null) {
+            return ramBytes;
+        }
+        long machine =
+                ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize();
+        return Math.max(MemoryPlan.MIN_BUDGET_BYTES, machine / 4);
     }
 
     private void require(boolean holds, String otherwise) {

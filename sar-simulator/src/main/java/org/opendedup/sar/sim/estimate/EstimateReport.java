@@ -23,6 +23,7 @@ final class EstimateReport {
         printData();
         printStored();
         printMemory();
+        printIndex();
         printSharing();
         printSsd();
         printRestores();
@@ -86,6 +87,15 @@ final class EstimateReport {
                 "memory",
                 ByteSize.rounded(memory.filterBytes()) + " of it for the index; needs --memory-budget="
                         + ByteSize.exact(memory.budgetBytes()) + " or more");
+    }
+
+    private void printIndex() {
+        Estimate.Index index = estimate.index();
+        line(
+                "index",
+                index.indexClass() + ", " + ByteSize.rounded(index.memoryBytes()) + " of memory for "
+                        + count(index.chunks()) + " chunks, --memory-budget=" + ByteSize.exact(index.budgetBytes())
+                        + " or more: " + index.reason());
     }
 
     private void printSharing() {

@@ -16,6 +16,7 @@ import org.opendedup.sar.disk.DiskModel;
  * @param readShare share of the data to be read, 0 to 1; 0: all, or a part if there is very much data
  * @param memoryBytes memory for the sample of chunks
  * @param seed selects one of the possible samples
+ * @param index conditions for the recommended index
  */
 record EstimateSettings(
         Chunking chunking,
@@ -25,4 +26,5 @@ record EstimateSettings(
         List<Double> ssdShares,
         double readShare,
         long memoryBytes,
-        long seed) {}
+        long seed,
+        IndexChoice.Conditions index) {}

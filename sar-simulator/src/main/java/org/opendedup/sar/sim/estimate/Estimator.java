@@ -337,10 +337,17 @@ final class Estimator implements SegmentSink {
                 stored,
                 stored.dividing((double) totals.bytes()),
                 MemoryNeed.of(chunks.value(), totals.references),
+                index(chunks, unique, (double) inventory.bytes / Math.max(1, totals.bytes())),
                 references.table(),
                 ssd,
                 new Estimate.Disk(settings.disk().seekMillis(), settings.disk().bytesPerSecond()),
                 row(new PathRead("all", totals, diskWork), isKnown),
                 pathsRead.stream().map(each -> row(each, isKnown)).toList());
+    }
+
+    /** @param scale bytes of the data for each byte that was read; with duplicates of the rest it is too high */
+    private Estimate.Index index(Figure chunks, Figure unique, double scale) {
+        double all = Math.max(1, scale);
+        return new IndexChoice(chunks.value() * all, unique.value() * all, settings.index()).choose();
     }
 }

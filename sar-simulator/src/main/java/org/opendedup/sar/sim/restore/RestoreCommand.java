@@ -16,8 +16,10 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.sim.data.DataTrace;
+import org.opendedup.sar.sim.options.ChunkTraceSource;
 import org.opendedup.sar.sim.options.ChunkingOption;
 import org.opendedup.sar.sim.options.HelpOption;
+import org.opendedup.sar.sim.options.PieceSizeConverter;
 import org.opendedup.sar.sim.options.ReportOption;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
@@ -77,8 +79,6 @@ import picocli.CommandLine.TypeConversionException;
             "  sar-sim restore --trace series.trace.xz --policy lru,default --cache-containers 8,30 --version 5"
         })
 public final class RestoreCommand implements Callable<Integer> {
-    private static final long MAX_CONTAINER_BYTES = 1 << 30;
-
     @Spec
     @Nullable
     CommandSpec spec;
@@ -109,7 +109,7 @@ public final class RestoreCommand implements Callable<Integer> {
             names = "--container-size",
             paramLabel = "SIZE",
             defaultValue = "4MiB",
-            converter = ContainerSizeConverter.class,
+            converter = PieceSizeConverter.class,
             description = "Bytes of chunks in a container. The lookahead paper uses 2MiB. Default: ${DEFAULT-VALUE}.")
     int containerBytes;
 
@@ -160,7 +160,7 @@ public final class RestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        if (source.trace != null && isGiven("--hash-type")) {
+        if (source.trace() != null && isGiven("--hash-type")) {
             throw usage("--hash-type has no effect with --trace");
         }
         IntPredicate wanted = number -> versions.isEmpty() || versions.contains(number);
@@ -196,7 +196,7 @@ public final class RestoreCommand implements Callable<Integer> {
                 new Report.Fact("log share of lookahead-log", String.valueOf(logShare)),
                 new Report.Fact("hot threshold of lookahead-log", String.valueOf(hotThreshold)),
                 new Report.Fact("references counted", bloom ? "with a Bloom filter" : "exactly")));
-        if (source.trace == null) {
+        if (source.trace() == null) {
             facts.add(1, new Report.Fact("hash type", chunking.chunking().name()));
         }
         return facts;
@@ -207,11 +207,7 @@ public final class RestoreCommand implements Callable<Integer> {
     }
 
     /** The source of the chunks: exactly one of the two. */
-    static final class Source {
-        @Option(names = "--trace", paramLabel = "FILE", description = "Chunk trace to restore.")
-        @Nullable
-        Path trace;
-
+    static final class Source extends ChunkTraceSource {
         @Option(
                 names = "--data",
                 arity = "1..*",
@@ -222,6 +218,7 @@ public final class RestoreCommand implements Callable<Integer> {
         List<Path> data = List.of();
 
         void read(Chunking chunking, ChunkTraceVisitor visitor) throws IOException {
+            Path trace = trace();
             if (trace != null) {
                 ChunkTraceReader.read(trace, visitor);
             } else {
@@ -229,13 +226,14 @@ public final class RestoreCommand implements Callable<Integer> {
             }
         }
 
-        /** Returns the name without the folder, so that a report does not depend on the location. */
-        String name() {
-            return trace != null ? String.valueOf(trace.getFileName()) : data.size() + " paths, cut here and now";
+        @Override
+        protected String nameOfOther() {
+            return data.size() + " paths, cut here and now";
         }
 
         @Override
         public String toString() {
+            Path trace = trace();
             return trace != null ? trace.toString() : "the data";
         }
     }
@@ -287,22 +285,6 @@ public final class RestoreCommand implements Callable<Integer> {
         public CachePolicy convert(String label) {
             try {
                 return CachePolicy.of(label);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
-    }
-
-    static final class ContainerSizeConverter implements ITypeConverter<Integer> {
-        @Override
-        public Integer convert(String text) {
-            try {
-                long bytes = ByteSize.parse(text);
-                if (bytes < 1 || bytes > MAX_CONTAINER_BYTES) {
-                    throw new TypeConversionException(
-                            text + " is out of range: 1B to " + ByteSize.exact(MAX_CONTAINER_BYTES));
-                }
-                return (int) bytes;
             } catch (IllegalArgumentException e) {
                 throw new TypeConversionException(e.getMessage());
             }

@@ -128,6 +128,44 @@ class EstimateCommandTest {
     }
 
     @Test
+    void theIndexDependsOnMemoryAndSsd() throws IOException {
+        JsonNode index = json(data.toString()).get("index");
+        assertEquals("rocksdb", index.get("indexClass").asText());
+        assertEquals(2, index.get("chunks").asInt());
+        assertFalse(index.get("ssd").asBoolean());
+        out.getBuffer().setLength(0);
+        assertEquals(
+                "chunkstash",
+                json("--index-ssd", data.toString())
+                        .get("index")
+                        .get("indexClass")
+                        .asText());
+        out.getBuffer().setLength(0);
+        JsonNode large = json("--ram", "4GB", "--expected-unique", "10TB", data.toString())
+                .get("index");
+        assertEquals("silo", large.get("indexClass").asText(), large::toString);
+        assertFalse(large.get("exact").asBoolean());
+        // Chunks of 4 KiB.
+        assertEquals((10L << 40) / BLOCK, large.get("chunks").asLong());
+        assertEquals(2, run("--ram", "1MB", data.toString()));
+        assertEquals(
+                0,
+                run(
+                        "--ram",
+                        "4GB",
+                        "--index-ssd",
+                        "--expected-unique",
+                        "10TB",
+                        "--hash-type",
+                        "SHA256",
+                        data.toString()));
+        assertTrue(
+                out.toString().lines().anyMatch(line -> line.startsWith("index ") && line.contains("chunkstash")),
+                out::toString);
+        assertTrue(out.toString().contains("one fingerprint in 64"), out::toString);
+    }
+
+    @Test
     void theReportNamesWhatMatters() {
         assertEquals(0, run(data.toString()));
         for (String word : List.of("deduplication", "compression", "stored", "--memory-budget=", ">= 10", "plain")) {

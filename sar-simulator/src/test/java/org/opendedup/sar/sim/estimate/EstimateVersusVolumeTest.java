@@ -184,7 +184,8 @@ class EstimateVersusVolumeTest {
                         all.ssdShares(),
                         all.readShare(),
                         all.memoryBytes(),
-                        all.seed()),
+                        all.seed(),
+                        all.index()),
                 Progress.NONE,
                 line -> {},
                 () -> false);
@@ -204,7 +205,8 @@ class EstimateVersusVolumeTest {
                 List.of(0.1),
                 1,
                 memoryBytes,
-                sampleSeed);
+                sampleSeed,
+                new IndexChoice.Conditions(1L << 30, false, 0));
     }
 
     private static void assertExact(long expected, Figure figure) {

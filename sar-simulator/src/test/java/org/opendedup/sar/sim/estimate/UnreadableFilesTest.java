@@ -88,6 +88,7 @@ class UnreadableFilesTest {
                 List.of(0.5),
                 1,
                 1 << 20,
-                1);
+                1,
+                new IndexChoice.Conditions(1L << 30, false, 0));
     }
 }

@@ -65,6 +65,7 @@ final class DfCommand implements Callable<Integer> {
         report.put("garbageBytes", Json.number(figures, "garbageBytes"));
         report.put("reclaimableBytes", Json.number(figures, "reclaimableBytes"));
         report.put("reservedBytes", Json.number(figures, "reservedBytes"));
+        report.put("rawUsedBytes", Json.number(Json.object(figures, "fastTier"), "rawUsedBytes"));
         return report;
     }
 
@@ -101,7 +102,10 @@ final class DfCommand implements Callable<Integer> {
                         report,
                         "reclaimableBytes",
                         "part of it that no file refers to: sdfscli " + report.get("name") + " gc returns it")
-                + line("reserved", report, "reservedBytes", "kept on the disks for deletes: ballasts and free space");
+                + line("reserved", report, "reservedBytes", "kept on the disks for deletes: ballasts and free space")
+                + (Json.number(report, "rawUsedBytes") == 0
+                        ? ""
+                        : line("raw", report, "rawUsedBytes", "bytes of raw files on the fast tier, part of used"));
     }
 
     private static String line(String name, Map<String, Object> report, String key, String meaning) {

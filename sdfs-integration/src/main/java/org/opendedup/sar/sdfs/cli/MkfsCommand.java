@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -130,9 +131,11 @@ public final class MkfsCommand implements Callable<Integer> {
     @Option(
             names = "--chunk-store-hashdb-class",
             paramLabel = "INDEX",
-            defaultValue = VolumeDefinition.ROCKSDB_INDEX,
-            description = "Type of fingerprint index. There is only one in this release. Default: ${DEFAULT-VALUE}.")
-    String indexName = VolumeDefinition.ROCKSDB_INDEX;
+            defaultValue = "rocksdb",
+            description = "Type of fingerprint index. rocksdb: for any disk; exact. chunkstash: for an SSD; 6 bytes of "
+                    + "memory a chunk, faster; exact while memory suffices. silo: for disks only, with little "
+                    + "memory a TB; finds nearly all duplicates. Default: ${DEFAULT-VALUE}.")
+    String indexName = IndexClass.ROCKSDB.label();
 
     @Option(
             names = "--hash-type",
@@ -282,6 +285,11 @@ public final class MkfsCommand implements Callable<Integer> {
             heading = "%nPromotion to an SSD (sdfscli VOLUME sar set changes all but the location):%n")
     SarOptions sar = new SarOptions();
 
+    @ArgGroup(
+            validate = false,
+            heading = "%nA fast tier for new files (see docs/OPERATIONS.md, \"A fast tier for new files\"):%n")
+    TierOptions tier = new TierOptions();
+
     @ArgGroup(validate = false, heading = "%nSequential reads (see docs/RESTORE.md):%n")
     RestoreOptions restore = new RestoreOptions();
 
@@ -369,6 +377,7 @@ public final class MkfsCommand implements Callable<Integer> {
                         folderMode,
                         owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
                         group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group));
+        TierOptions.Division division = tier.divide(sar.settings(), sar.isPolicyChosen());
         var definition = new VolumeDefinition(
                 config,
                 base,
@@ -376,10 +385,11 @@ public final class MkfsCommand implements Callable<Integer> {
                 garbageCollectionSchedule,
                 RecompressLevel.parse(recompress),
                 fileMode,
-                sar.settings(),
+                division.sar(),
                 restore.settings(),
                 BackupSettings.of(backupInterval, backupKeep),
-                scrubSchedule);
+                scrubSchedule,
+                division.raw());
         if (memoryBudgetBytes == null) {
             long least = MemoryPlan.leastBudget(
                     definition.engineConfig().withRequests(FuseMountService.requestBuffersOf("")));

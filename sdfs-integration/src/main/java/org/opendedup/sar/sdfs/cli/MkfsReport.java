@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli;
 import java.nio.file.Path;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -15,7 +16,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param definition the new volume
  */
 record MkfsReport(Path file, VolumeDefinition definition) {
-    /** Returns six lines: what the maker of the volume needs to know now. */
+    /** Returns six lines, and one more for a fast tier: what the maker of the volume needs to know now. */
     String summary() {
         VolumeConfig config = definition.config();
         return String.format(
@@ -24,6 +25,7 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                         + "  chunks         %s, %s%n"
                         + "  lies in        %s%n"
                         + "  memory budget  %s%n"
+                        + "%s"
                         + "Mount it with: mount.sdfs %s MOUNTPOINT%n",
                 config.name(),
                 file,
@@ -33,6 +35,7 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                 DefinitionReport.compression(config.compression()),
                 places(),
                 ByteSize.exact(config.memoryBudgetBytes()),
+                loss(definition.raw()),
                 config.name());
     }
 
@@ -46,12 +49,27 @@ record MkfsReport(Path file, VolumeDefinition definition) {
         Path ssd = definition.sar().ssdLocation();
         if (ssd != null) {
             String size = ByteSize.exact(definition.sar().tier().capacityBytes());
-            places.append("; at most ")
-                    .append(size)
-                    .append(" of copies on the SSD in ")
-                    .append(ssd);
+            places.append("; at most ").append(size).append(" of copies");
+            if (definition.raw().isEnabled()) {
+                places.append(" and ")
+                        .append(ByteSize.rounded(definition.raw().capacityBytes()))
+                        .append(" of raw files");
+            }
+            places.append(" on the SSD in ").append(ssd);
         }
         return places.toString();
+    }
+
+    /** Returns a line that says what a lost SSD loses; empty if it loses nothing. */
+    private static String loss(RawSettings raw) {
+        if (!raw.isEnabled()) {
+            return "";
+        }
+        String lost = raw.copyAfterS() == 0
+                ? "every raw file that was not migrated is lost, because it lies there only"
+                : "raw files lose what was written to them in the last " + raw.copyAfterS()
+                        + " seconds of use, and files that stay open lose all that is in no chunk yet";
+        return String.format("  a lost SSD     %s%n", lost);
     }
 
     private void addPlace(StringBuilder places, String what, Path place) {

@@ -77,12 +77,18 @@ public final class SarOptions {
     @Option(
             names = "--sar-policy",
             paramLabel = "POLICY",
-            defaultValue = "reference-count",
             converter = PolicyConverter.class,
             description =
-                    "Ranking of chunks: reference-count (number of references, as in the SAR paper) or cost (disk "
-                            + "time that a copy saves for each byte it uses). Default: ${DEFAULT-VALUE}.")
-    TierSettings.Policy policy = TierSettings.Policy.REFERENCE_COUNT;
+                    "Which chunks get copies on the SSD, and their ranking: reference-count (number of references, as "
+                            + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "
+                            + "(whatever is read, with the first read, as in the TDDFS paper). Default: "
+                            + "reference-count, and open with --tier-mode=tddfs.")
+    TierSettings.@Nullable Policy policy;
+
+    /** Returns whether the command says which chunks get copies. */
+    boolean isPolicyChosen() {
+        return policy != null;
+    }
 
     /** @throws IllegalArgumentException if a value is not allowed; says which, and what is allowed */
     SarSettings settings() {
@@ -99,7 +105,7 @@ public final class SarOptions {
                         (int) Math.min(maxRunBytes, Integer.MAX_VALUE),
                         promoteOnRead,
                         lruEntries,
-                        policy));
+                        policy == null ? TierSettings.Policy.REFERENCE_COUNT : policy));
     }
 
     /** Converts a policy, spelled with dashes as in the volume file. */

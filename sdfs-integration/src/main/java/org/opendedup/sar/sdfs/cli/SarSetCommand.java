@@ -68,7 +68,7 @@ final class SarSetCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "POLICY",
             converter = SarOptions.PolicyConverter.class,
-            description = "Ranking of chunks: reference-count or cost.")
+            description = "Ranking of chunks: reference-count, cost or open.")
     TierSettings.@Nullable Policy policy;
 
     @Option(

@@ -33,18 +33,22 @@ final class SarWait {
             }
             long examined = ((Number) demotion.getOrDefault("examined", 0)).longValue();
             long toExamine = ((Number) demotion.getOrDefault("toExamine", 0)).longValue();
-            progress.show(bar(examined, toExamine, System.nanoTime() - startNanos));
+            progress.show(bar(examined, toExamine, System.nanoTime() - startNanos, "entries"));
             Thread.sleep(POLL_MILLIS);
         }
     }
 
-    /** Returns {@code [#####.....] 50 %, 500 of 1000 entries, 12 s left}. */
-    static String bar(long examined, long toExamine, long elapsedNanos) {
+    /**
+     * Returns {@code [#####.....] 50 %, 500 of 1000 entries, 12 s left}.
+     *
+     * @param what plural of what is examined
+     */
+    static String bar(long examined, long toExamine, long elapsedNanos, String what) {
         double share = toExamine <= 0 ? 0 : Math.min(1, (double) examined / toExamine);
         int filled = (int) (share * BAR);
         String left = share == 0 ? "" : ", " + (long) Math.ceil(elapsedNanos / 1e9 * (1 - share) / share) + " s left";
         return String.format(
-                "[%s%s] %3.0f %%, %d of %d entries%s   ",
-                "#".repeat(filled), ".".repeat(BAR - filled), share * 100, examined, toExamine, left);
+                "[%s%s] %3.0f %%, %d of %d %s%s   ",
+                "#".repeat(filled), ".".repeat(BAR - filled), share * 100, examined, toExamine, what, left);
     }
 }

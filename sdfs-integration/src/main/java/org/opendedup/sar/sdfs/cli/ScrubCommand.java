@@ -1,21 +1,10 @@
 package org.opendedup.sar.sdfs.cli;
 
-import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME scrub}: the scrubs. {@link ScrubControl} answers its requests in the daemon. */
 @Command(
@@ -51,38 +40,9 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 scrub status           # what is running, the last result, the next time",
             "  sdfscli pool0 scrub set --rate=50    # at most 50 MB/s, also while a scrub is running"
         })
-final class ScrubCommand implements Callable<Integer> {
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @ParentCommand
-    @Nullable
-    SdfsCli parent;
-
-    @Option(names = "--json", description = "Print JSON. May also follow the command.")
-    boolean json;
-
-    @Override
-    public Integer call() {
-        throw new ParameterException(
-                Objects.requireNonNull(spec).commandLine(), "name a command, such as sdfscli VOLUME scrub status");
-    }
-
-    SdfsCli cli() {
-        return Objects.requireNonNull(parent);
-    }
-
-    /** Returns whether JSON is wanted, by this command, the one above it, or the calling subcommand. */
-    boolean json(boolean asked) {
-        return asked || json || cli().json;
-    }
-
-    /** @throws CommandFailedException if the volume is not mounted */
-    Map<String, Object> ask(String action, Map<String, ?> arguments) throws IOException, CommandFailedException {
-        var request = new LinkedHashMap<String, Object>(arguments);
-        request.put("action", action);
-        return cli().ask(ScrubControl.COMMAND, request);
+final class ScrubCommand extends CommandGroup {
+    ScrubCommand() {
+        super(ScrubControl.COMMAND);
     }
 
     /** Returns a report with the volume's name, and without the number that only the daemon needs. */
@@ -92,10 +52,5 @@ final class ScrubCommand implements Callable<Integer> {
         named.putAll(report);
         named.remove("number");
         return named;
-    }
-
-    /** Prints a reply as JSON, or as the given text. */
-    void print(boolean asked, Map<String, Object> reply, String words) {
-        cli().environment().out().println(json(asked) ? Json.pretty(reply) : words);
     }
 }

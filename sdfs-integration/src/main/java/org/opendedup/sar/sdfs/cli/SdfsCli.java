@@ -54,6 +54,8 @@ import picocli.CommandLine.Spec;
             RestoreCommand.class,
             MetadataBackupCommand.class,
             SarCommand.class,
+            IndexCommand.class,
+            TierCommand.class,
             ResumeCommand.class,
             SupportBundleCommand.class,
             UnmountCommand.class

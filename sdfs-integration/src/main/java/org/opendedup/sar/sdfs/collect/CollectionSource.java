@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.collect;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
@@ -9,6 +10,8 @@ import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.join.JoinProgress;
+import org.opendedup.sar.join.JoinReport;
 
 /** What collects the garbage of a volume; {@link org.opendedup.sar.volume.Volume} does it. */
 public interface CollectionSource {
@@ -25,6 +28,16 @@ public interface CollectionSource {
      * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
     ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException;
+
+    /**
+     * Joins copies of the same content, if the index may miss duplicates and that is worth it; a collection then
+     * returns the space.
+     *
+     * @return null if it is not worth it
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it
+     */
+    @Nullable
+    JoinReport joinIfWorthwhile(JoinProgress progress) throws IOException;
 
     /** @throws IOException if no collection may run but a dry run; the message says why and what to do */
     void requireAllowed() throws IOException;

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.collect;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
@@ -9,6 +10,9 @@ import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.join.JoinLimits;
+import org.opendedup.sar.join.JoinProgress;
+import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.volume.SpaceCollector;
 import org.opendedup.sar.volume.VolumeMaintenance;
 
@@ -22,6 +26,11 @@ public record CollectorOfVolume(SpaceCollector collector, VolumeMaintenance main
     @Override
     public ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException {
         return maintenance.arrange(limits, null, progress);
+    }
+
+    @Override
+    public @Nullable JoinReport joinIfWorthwhile(JoinProgress progress) throws IOException {
+        return maintenance.join().isWorthwhile() ? maintenance.join().run(JoinLimits.WORTHWHILE, progress) : null;
     }
 
     @Override

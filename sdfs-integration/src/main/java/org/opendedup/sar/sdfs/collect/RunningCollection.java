@@ -10,6 +10,8 @@ import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
@@ -57,6 +59,9 @@ final class RunningCollection implements CollectionWatcher.Watch {
     }
 
     private CollectionReport work() throws IOException {
+        if (job.cause() == Cause.SCHEDULE && !limits.dryRun()) {
+            join();
+        }
         if (arranges != null) {
             arrange(arranges);
         }
@@ -66,6 +71,24 @@ final class RunningCollection implements CollectionWatcher.Watch {
     @Override
     public void ended(@Nullable CollectionReport report, @Nullable Exception failure) {
         job.ended(report, failure);
+    }
+
+    /** Space must come back also if nothing can be joined. */
+    private void join() throws InterruptedIOException {
+        try {
+            JoinReport report = source.joinIfWorthwhile((phase, done, of) -> job.goesOn());
+            if (report != null) {
+                LOG.info(
+                        "an exact pass before the collection: {} were stored more than once, {} of these are garbage"
+                                + " now",
+                        ByteSize.rounded(report.foundBytes()),
+                        ByteSize.rounded(report.joinedBytes()));
+            }
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("chunks were not joined; the collection of garbage continues", e);
+        }
     }
 
     /** Space must come back also if chunks cannot be moved. */

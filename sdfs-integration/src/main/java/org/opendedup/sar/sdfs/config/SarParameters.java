@@ -1,8 +1,8 @@
 package org.opendedup.sar.sdfs.config;
 
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.ssd.SsdSize;
@@ -38,7 +38,8 @@ public final class SarParameters {
     }
 
     /**
-     * Returns the spelling of a policy in the volume file, commands and JMX: {@code reference-count} or {@code cost}.
+     * Returns the spelling of a policy in the volume file, commands and JMX: {@code reference-count}, {@code cost} or
+     * {@code open}.
      */
     public static String spelling(Policy policy) {
         return XmlElement.spelling(policy);
@@ -116,7 +117,13 @@ public final class SarParameters {
                 return policy;
             }
         }
-        throw wrong(POLICY, value, "one of " + List.of(spelling(Policy.REFERENCE_COUNT), spelling(Policy.COST)));
+        throw wrong(
+                POLICY,
+                value,
+                "one of "
+                        + Stream.of(Policy.values())
+                                .map(SarParameters::spelling)
+                                .toList());
     }
 
     private static IllegalArgumentException wrong(String name, @Nullable Object value, String allowed) {

@@ -10,6 +10,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -20,7 +23,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  *
  * @param config settings of the engine
  * @param basePath folder of everything that has no location of its own; also holds {@code log} and {@code run}
- * @param indexName type of the fingerprint index; {@code rocksdb}
+ * @param indexName kind of the fingerprint index: a label of {@link IndexClass}
  * @param garbageCollectionSchedule when garbage is collected; see {@link Schedule}
  * @param recompress how hard collections compress containers anew
  * @param fileMode SDFS's default mode of new files; only stored, because every program that makes a file sets its mode
@@ -28,6 +31,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param restore settings of the restore cache, for sequential reads
  * @param backups automatic backups of the metadata
  * @param scrubSchedule when a scrub starts; see {@link Schedule}
+ * @param raw raw files on the fast tier, whose folder is the SSD location
  */
 public record VolumeDefinition(
         VolumeConfig config,
@@ -39,10 +43,8 @@ public record VolumeDefinition(
         SarSettings sar,
         RestoreSettings restore,
         BackupSettings backups,
-        String scrubSchedule) {
-
-    /** The only fingerprint index of this release. */
-    public static final String ROCKSDB_INDEX = "rocksdb";
+        String scrubSchedule,
+        RawSettings raw) {
 
     /** Smallest memory budget, in bytes: below it, the index and the caches have no room to work. */
     public static final long MEMORY_BUDGET_BYTES_MIN = MemoryPlan.MIN_BUDGET_BYTES;
@@ -79,14 +81,15 @@ public record VolumeDefinition(
         checkCompression(config.compression());
         checkPaths(basePath, config.locations(), sar.ssdLocation());
         check(
-                indexName.equals(ROCKSDB_INDEX),
-                "the index '" + indexName + "' is not known; this release has " + ROCKSDB_INDEX);
+                IndexClass.of(indexName).isPresent(),
+                "the index '" + indexName + "' is not known; this release has " + IndexClass.labels());
         Schedule.check(garbageCollectionSchedule);
         Schedule.check(scrubSchedule);
         recompress.checkAgainst(config.compression());
+        checkRaw(raw, sar.ssdLocation());
     }
 
-    /** Makes a definition with the default settings for backups of the metadata and for scrubs. */
+    /** Makes a definition without raw files, with the default settings for backups of the metadata and for scrubs. */
     public VolumeDefinition(
             VolumeConfig config,
             Path basePath,
@@ -106,13 +109,18 @@ public record VolumeDefinition(
                 sar,
                 restore,
                 BackupSettings.DEFAULT,
-                Schedule.SCRUBS_DEFAULT);
+                Schedule.SCRUBS_DEFAULT,
+                RawSettings.NONE);
     }
 
     /** Returns the settings with which the engine makes, opens and serves the volume. */
     public VolumeConfig engineConfig() {
-        VolumeConfig engine = config.withRestore(restore);
-        return sar.ssdLocation() == null ? engine : engine.withSsd(sar.ssdLocation(), sar.tier());
+        VolumeConfig engine =
+                config.withRestore(restore).withIndex(IndexClass.of(indexName).orElseThrow());
+        // The location before the raw files, which need it.
+        return sar.ssdLocation() == null
+                ? engine
+                : engine.withSsd(sar.ssdLocation(), sar.tier()).withRaw(raw);
     }
 
     /** Returns the folders that hold only the volume's own files, by their names in messages. */
@@ -131,7 +139,23 @@ public record VolumeDefinition(
                 changed,
                 restore,
                 backups,
-                scrubSchedule);
+                scrubSchedule,
+                raw);
+    }
+
+    public VolumeDefinition withIndex(IndexClass changed) {
+        return new VolumeDefinition(
+                config,
+                basePath,
+                changed.label(),
+                garbageCollectionSchedule,
+                recompress,
+                fileMode,
+                sar,
+                restore,
+                backups,
+                scrubSchedule,
+                raw);
     }
 
     public VolumeDefinition withRecompress(RecompressLevel changed) {
@@ -145,7 +169,23 @@ public record VolumeDefinition(
                 sar,
                 restore,
                 backups,
-                scrubSchedule);
+                scrubSchedule,
+                raw);
+    }
+
+    public VolumeDefinition withRaw(RawSettings changed) {
+        return new VolumeDefinition(
+                config,
+                basePath,
+                indexName,
+                garbageCollectionSchedule,
+                recompress,
+                fileMode,
+                sar,
+                restore,
+                backups,
+                scrubSchedule,
+                changed);
     }
 
     public VolumeDefinition withMemoryBudget(long bytes) {
@@ -159,7 +199,8 @@ public record VolumeDefinition(
                 sar,
                 restore,
                 backups,
-                scrubSchedule);
+                scrubSchedule,
+                raw);
     }
 
     /**
@@ -233,6 +274,16 @@ public record VolumeDefinition(
      */
     private static boolean isNoText(int character) {
         return Character.isISOControl(character) || character == '\uFFFD';
+    }
+
+    private static void checkRaw(RawSettings raw, @Nullable Path ssd) {
+        check(
+                raw.placement() != Placement.PIN,
+                "a volume cannot pin all its new files; the mode of the fast tier must be sar or tddfs");
+        check(
+                raw.isEnabled() || raw.placement() == Placement.SAR,
+                "the mode tddfs needs a capacity of the fast tier above 0");
+        check(!raw.isEnabled() || ssd != null, "a fast tier for new files needs an SSD location");
     }
 
     private static void checkMode(String what, int mode) {

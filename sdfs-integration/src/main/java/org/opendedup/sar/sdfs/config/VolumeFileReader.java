@@ -7,8 +7,12 @@ import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.raw.MigrationRule;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -66,7 +70,8 @@ final class VolumeFileReader {
                 sar(root.child("sar")),
                 restore(root.child("restore")),
                 backups(root.child("metadata-backup")),
-                io.textIfAny("scrub-schedule", Schedule.SCRUBS_DEFAULT));
+                io.textIfAny("scrub-schedule", Schedule.SCRUBS_DEFAULT),
+                raw(root.childIfAny("fast-tier")));
         for (XmlElement element : new XmlElement[] {locations, io, permissions, volume, extended, store, root}) {
             element.end();
         }
@@ -133,6 +138,24 @@ final class VolumeFileReader {
                         element.choice("policy", TierSettings.Policy.class)));
         element.end();
         return settings;
+    }
+
+    private static RawSettings raw(@Nullable XmlElement element) throws VolumeFileException {
+        if (element == null) {
+            return RawSettings.NONE;
+        }
+        Placement mode = element.choice("mode", Placement.class);
+        long capacityBytes = element.size("capacity");
+        int highPercent = element.integer("high");
+        int lowPercent = element.integer("low");
+        int copyAfterS = element.journal("journal");
+        MigrationRule rule = element.choiceIfAny("policy", MigrationRule.class, MigrationRule.LRU);
+        element.end();
+        try {
+            return new RawSettings(mode, capacityBytes, highPercent, lowPercent, copyAfterS, rule);
+        } catch (IllegalArgumentException e) {
+            throw element.problem(String.valueOf(e.getMessage()));
+        }
     }
 
     private static RestoreSettings restore(XmlElement element) throws VolumeFileException {

@@ -10,6 +10,7 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -98,6 +99,9 @@ final class VolumeFileWriter {
         writer.writeAttribute("frame-size", ByteSize.exact(compression.frameBytes()));
         end(writer, 1);
         empty(writer, "sar", sarAttributes(definition.sar()));
+        if (!definition.raw().equals(RawSettings.NONE)) {
+            empty(writer, "fast-tier", rawAttributes(definition.raw()));
+        }
         empty(writer, "restore", restoreAttributes(definition.restore()));
     }
 
@@ -115,6 +119,16 @@ final class VolumeFileWriter {
                 "lru-entries", tier.lruEntries(),
                 "policy", XmlElement.spelling(tier.policy())));
         return attributes;
+    }
+
+    private static Map<String, Object> rawAttributes(RawSettings raw) {
+        return attributes(
+                "mode", raw.placement(),
+                "capacity", ByteSize.exact(raw.capacityBytes()),
+                "high", raw.highPercent(),
+                "low", raw.lowPercent(),
+                "journal", JournalTime.text(raw.copyAfterS()),
+                "policy", raw.rule());
     }
 
     private static Map<String, Object> restoreAttributes(RestoreSettings restore) {

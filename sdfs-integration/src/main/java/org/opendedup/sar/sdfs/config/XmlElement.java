@@ -44,6 +44,16 @@ final class XmlElement {
 
     /** Removes and returns the only child of this name. */
     XmlElement child(String childName) throws VolumeFileException {
+        XmlElement found = childIfAny(childName);
+        if (found == null) {
+            throw problem("<" + name + "> lacks its element <" + childName + ">");
+        }
+        return found;
+    }
+
+    /** Removes and returns the only child of this name; null if there is none. */
+    @Nullable
+    XmlElement childIfAny(String childName) throws VolumeFileException {
         XmlElement found = null;
         for (Iterator<XmlElement> i = children.iterator(); i.hasNext(); ) {
             XmlElement child = i.next();
@@ -55,9 +65,6 @@ final class XmlElement {
             }
             found = child;
             i.remove();
-        }
-        if (found == null) {
-            throw problem("<" + name + "> lacks its element <" + childName + ">");
         }
         return found;
     }
@@ -125,7 +132,17 @@ final class XmlElement {
                 : RecompressLevel.OFF;
     }
 
+    /** Returns the value of an attribute with the values of {@code --tddfs-journal}, in seconds; 0 for off. */
+    int journal(String attribute) throws VolumeFileException {
+        return convert(attribute, text(attribute), JournalTime.ALLOWED, JournalTime::parse);
+    }
+
     /** Returns a constant of an enum, which the file writes in lower case with dashes. */
+    /** As {@link #choice}; {@code otherwise} if the attribute is missing. */
+    <E extends Enum<E>> E choiceIfAny(String attribute, Class<E> type, E otherwise) throws VolumeFileException {
+        return attributes.containsKey(attribute) ? choice(attribute, type) : otherwise;
+    }
+
     <E extends Enum<E>> E choice(String attribute, Class<E> type) throws VolumeFileException {
         var allowed = new ArrayList<String>();
         for (E constant : type.getEnumConstants()) {

@@ -293,6 +293,21 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
+    public boolean storesBesideCommit(long handle) throws IOException {
+        return volume.securesBesideCommit(openFiles.get(handle));
+    }
+
+    @Override
+    public boolean needsCommit(long handle) throws IOException {
+        return volume.needsCommit(openFiles.get(handle));
+    }
+
+    @Override
+    public int backing(long handle) throws IOException {
+        return volume.backing(openFiles.get(handle));
+    }
+
+    @Override
     public void storeAll() throws IOException {
         try {
             volume.secureAll();

@@ -25,6 +25,11 @@ public interface FuseMount extends Closeable {
      */
     void writeBack() throws IOException;
 
+    /**
+     * Returns whether the kernel reads and writes the files of {@link FuseOperations#backing} itself, and if not, why.
+     */
+    Passthrough passthrough();
+
     /** Returns the native memory of the request and reply buffers, in bytes. */
     long bufferBytes();
 

@@ -110,6 +110,14 @@ public interface FuseOperations {
     record CreatedFile(Attributes attributes, long handle) {}
 
     /**
+     * Returns the descriptor of the file that has all bytes of an open file, so that the kernel may read and write it
+     * itself; -1 if there is none. It stays the same, and open, while any handle of the inode is open.
+     */
+    default int backing(long handle) throws IOException {
+        return -1;
+    }
+
+    /**
      * Reads up to {@code target.remaining()} bytes; returns fewer only at the end of the file. The buffer is direct and
      * belongs to the binding: do not keep it after the call.
      *
@@ -159,6 +167,19 @@ public interface FuseOperations {
     /** Stores the written data of the file: the first part of {@link #sync}. */
     void store(long handle) throws IOException;
 
+    /**
+     * Returns whether {@link #store} and {@link #commit} may run at the same time, and the file is durable when both
+     * are done. Asked before {@link #store}.
+     */
+    default boolean storesBesideCommit(long handle) throws IOException {
+        return false;
+    }
+
+    /** Returns whether {@link #commit} is needed after {@link #store} for the file to be durable. */
+    default boolean needsCommit(long handle) throws IOException {
+        return true;
+    }
+
     /** Stores the written data of all files: the first part of {@link #syncAll}. */
     void storeAll() throws IOException;
 
@@ -171,7 +192,9 @@ public interface FuseOperations {
     /** Makes a file durable, for fsync and fdatasync. */
     default void sync(long handle) throws IOException {
         store(handle);
-        commit();
+        if (needsCommit(handle)) {
+            commit();
+        }
         flush(handle);
     }
 

@@ -28,6 +28,9 @@ import org.opendedup.sar.volume.AccessTimes;
  *     (root)
  * @param requests kinds of requests that the kernel may send
  * @param ioUring true: receive requests over io_uring if the kernel offers it
+ * @param passthrough true: let the kernel read and write the files of {@link FuseOperations#backing} itself, if it
+ *     offers that and this process is root. The kernel then keeps no written bytes of other files back to send them
+ *     together. No effect with {@code synchronous}
  */
 public record MountOptions(
         Path mountPoint,
@@ -44,7 +47,8 @@ public record MountOptions(
         int readAheadKib,
         boolean fastWakeUp,
         KernelRequests requests,
-        boolean ioUring) {
+        boolean ioUring,
+        boolean passthrough) {
 
     /** Default number of threads: a few slow disk reads and an fsync do not delay a lookup. The buffers use 16 MiB. */
     public static final int DEFAULT_THREADS = 8;
@@ -86,12 +90,18 @@ public record MountOptions(
                 DEFAULT_READ_AHEAD_KIB,
                 true,
                 KernelRequests.ALL,
-                true);
+                true,
+                false);
     }
 
     /** Returns whether reading sets no access times. */
     public boolean noAccessTime() {
         return accessTimes == AccessTimes.NEVER;
+    }
+
+    /** Returns these options with or without {@link #passthrough}. */
+    public MountOptions withPassthrough(boolean value) {
+        return changed(draft -> draft.passthrough = value);
     }
 
     /** Returns when listing a directory sets its access time. */
@@ -150,6 +160,7 @@ public record MountOptions(
         private boolean fastWakeUp;
         private KernelRequests requests;
         private boolean ioUring;
+        private boolean passthrough;
 
         Draft(MountOptions options) {
             mountPoint = options.mountPoint;
@@ -167,6 +178,7 @@ public record MountOptions(
             fastWakeUp = options.fastWakeUp;
             requests = options.requests;
             ioUring = options.ioUring;
+            passthrough = options.passthrough;
         }
 
         MountOptions finished() {
@@ -185,7 +197,8 @@ public record MountOptions(
                     readAheadKib,
                     fastWakeUp,
                     requests,
-                    ioUring);
+                    ioUring,
+                    passthrough);
         }
 
         void apply(String option) {
@@ -228,6 +241,8 @@ public record MountOptions(
                 case "noxattr" -> requests = requests.withExtendedAttributes(false);
                 case "io_uring" -> ioUring = true;
                 case "noio_uring" -> ioUring = false;
+                case "passthrough" -> passthrough = true;
+                case "nopassthrough" -> passthrough = false;
                 // default_permissions is always on.
                 case "", "defaults", "default_permissions", "lazytime", "nolazytime", "silent", "loud", "nomand" -> {}
                 default -> throw unknown(option);

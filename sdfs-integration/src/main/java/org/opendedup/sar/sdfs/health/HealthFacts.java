@@ -17,6 +17,7 @@ import org.opendedup.sar.volume.VolumeCondition;
  * @param ssd state of the SSD
  * @param ssdReason why the SSD is in that state; may be empty
  * @param ssdDetachedOnRequest whether an administrator detached the SSD
+ * @param fastTier the raw files
  * @param collectionFailure why the last collection of garbage failed; null if it did not
  * @param scrub the scrubs
  * @param lostAtLastEnd what the last daemon of the volume could not write; null if nothing is known to be lost
@@ -34,6 +35,7 @@ public record HealthFacts(
         SsdState ssd,
         String ssdReason,
         boolean ssdDetachedOnRequest,
+        FastTierFacts fastTier,
         RequestFailures.Counts failures,
         @Nullable String collectionFailure,
         ScrubFacts scrub,

@@ -8,6 +8,7 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
 import org.opendedup.sar.tier.SsdState;
+import org.opendedup.sar.volume.FastTier;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
@@ -39,6 +40,7 @@ public final class HealthRules {
         rules.changes();
         rules.space();
         rules.ssd();
+        rules.fastTier();
         rules.scrub();
         rules.rest();
         rules.findings.sort((one, other) -> other.severity().compareTo(one.severity()));
@@ -169,6 +171,44 @@ public final class HealthRules {
         } else if (state == SsdState.DETACHED && !facts.ssdDetachedOnRequest()) {
             degraded(
                     "ssd-lost", "the SSD is not attached" + reason, "Make its folder available, and attach it", attach);
+        }
+    }
+
+    private void fastTier() {
+        FastTier.Summary tier = facts.fastTier().summary();
+        String tierCommand = "sdfscli " + facts.volume() + " tier ";
+        long lost = facts.fastTier().lostFiles();
+        if (lost > 0) {
+            damaged(
+                    "raw-files-lost",
+                    (lost == 1 ? "1 file is" : lost + " files are")
+                            + " lost: the bytes were only on the fast tier, which"
+                            + " does not have them any more, and reading gives an I/O error",
+                    "List the files, restore them from a backup, and delete those that no backup has",
+                    tierCommand + "status");
+        }
+        if (tier.hanging() != null) {
+            degraded(
+                    "fast-tier-hangs",
+                    "the fast tier does not answer: " + tier.hanging() + ". Calls on the files that lie there wait,"
+                            + " what was written to them is not durable, and new files are stored in chunks",
+                    "Check the device and the kernel's log; the volume uses it again when it answers",
+                    tierCommand + "status");
+        }
+        if (tier.absent() != null && tier.files() > 0) {
+            degraded(
+                    "fast-tier-absent",
+                    "the fast tier cannot be used, and "
+                            + (tier.files() == 1 ? "1 file lies" : tier.files() + " files lie") + " there: "
+                            + Printable.line(tier.absent()),
+                    "Make its folder available, and attach it; only if the device is lost for good, add --new",
+                    tierCommand + "attach");
+        } else if (tier.absent() != null && tier.settings().isEnabled()) {
+            degraded(
+                    "fast-tier-absent",
+                    "the fast tier cannot be used, so new files are stored in chunks: " + Printable.line(tier.absent()),
+                    "Make its folder available, and attach it; for a new device, add --new",
+                    tierCommand + "attach");
         }
     }
 

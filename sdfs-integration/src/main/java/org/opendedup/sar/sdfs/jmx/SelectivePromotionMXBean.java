@@ -37,7 +37,7 @@ public interface SelectivePromotionMXBean {
 
     void setPromoteOnRead(boolean promoteOnRead);
 
-    @Description("Ranking of chunks: reference-count or cost")
+    @Description("Ranking of chunks: reference-count, cost or open")
     @Unit("name")
     @LegalValues({"reference-count", "cost"})
     String getPolicy();

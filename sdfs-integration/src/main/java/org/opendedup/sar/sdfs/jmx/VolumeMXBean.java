@@ -109,6 +109,11 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getReclaimableBytes();
 
+    @Description("Estimated bytes of second and further copies of chunks, before compression: what 'index join' would "
+            + "join. Until the first exact pass of this mount, only content of which two copies were written since")
+    @Unit("bytes")
+    long getStoredTwiceBytes();
+
     @Description("Bytes on the devices that the volume keeps for itself: ballasts, and free space for deletes")
     @Unit("bytes")
     long getReservedBytes();

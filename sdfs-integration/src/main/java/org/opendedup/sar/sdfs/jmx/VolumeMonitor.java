@@ -105,6 +105,11 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
+    public long getStoredTwiceBytes() {
+        return statistics().storedTwiceBytes();
+    }
+
+    @Override
     public long getReservedBytes() {
         return statistics().reservedBytes();
     }

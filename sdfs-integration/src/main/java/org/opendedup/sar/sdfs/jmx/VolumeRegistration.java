@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registration of a volume, its SSD, its garbage collector and its scrubs on the platform's MBean server, from
- * {@link #register} to {@link #close}.
+ * The registration of a volume, its SSD, its fast tier, its garbage collector and its scrubs on the platform's MBean
+ * server, from {@link #register} to {@link #close}.
  */
 public final class VolumeRegistration implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeRegistration.class);
@@ -45,6 +45,7 @@ public final class VolumeRegistration implements AutoCloseable {
             VolumeMXBean volume,
             HealthWatch health,
             SarAdministration sar,
+            FastTierSource fastTier,
             GarbageCollections collections,
             ScheduleTimer timer,
             Scrubs scrubs,
@@ -53,6 +54,8 @@ public final class VolumeRegistration implements AutoCloseable {
         try {
             registration.addVolume(volume, health);
             registration.addSar(volume.getName(), sar);
+            registration.add(
+                    objectName("FastTier", volume.getName()), new FastTierView(fastTier), FastTierMXBean.class);
             registration.add(
                     objectName("GarbageCollector", volume.getName()),
                     new GarbageCollectorView(collections, timer),

@@ -39,7 +39,8 @@ class DfCommandTest {
                             "storedBytes",
                             "garbageBytes",
                             "reclaimableBytes",
-                            "reservedBytes"),
+                            "reservedBytes",
+                            "rawUsedBytes"),
                     List.copyOf(report.keySet()));
             assertEquals(4000, report.get("usedBytes"));
             assertEquals(6000, report.get("freeBytes"));

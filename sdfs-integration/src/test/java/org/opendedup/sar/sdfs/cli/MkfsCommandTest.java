@@ -17,6 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.raw.MigrationRule;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
@@ -173,6 +176,92 @@ class MkfsCommandTest {
         assertEquals(5, read().sar().tier().referenceCountThreshold());
         assertEquals(8L << 20, read().restore().windowBytes().orElseThrow());
         assertEquals(0.25, read().restore().logShare());
+    }
+
+    @Test
+    void dividesTheSsdBetweenRawFilesAndCopies() throws IOException {
+        int code = mkfs(withSsd("1GB", "--tier-mode=tddfs", "--tddfs-journal=60"));
+        assertEquals(ExitCode.OK, code, output.err());
+        RawSettings raw = new RawSettings(Placement.TDDFS, 768L << 20, 85, 70, 60);
+        assertEquals(raw, read().raw());
+        assertEquals(256L << 20, read().sar().tier().capacityBytes());
+        assertEquals(raw, made.get(0).raw());
+        assertTrue(output.out().contains("written to them in the last 60 seconds of use"), output.out());
+        assertTrue(output.out().contains("256MB of copies and 768 MiB of raw files"), output.out());
+        assertEquals(7, output.out().lines().count(), output.out());
+    }
+
+    @Test
+    void aFastTierWithoutAJournalSaysWhatIsLost() throws IOException {
+        String[] thresholds = {"--tddfs-high=95", "--tddfs-low=40", "--tddfs-share=50", "--tddfs-journal=off"};
+        var options = new ArrayList<>(List.of("--tier-mode=tddfs", "--tddfs-unprotected"));
+        options.addAll(List.of(thresholds));
+        options.add("--tddfs-policy=mixed");
+        assertEquals(ExitCode.OK, mkfs(withSsd("1GB", options.toArray(String[]::new))), output.err());
+        assertEquals(new RawSettings(Placement.TDDFS, 512L << 20, 95, 40, 0, MigrationRule.MIXED), read().raw());
+        assertTrue(output.out().contains("every raw file that was not migrated is lost"), output.out());
+    }
+
+    @Test
+    void aShareInTheModeSarIsForFoldersThatAskForIt() throws IOException {
+        assertEquals(ExitCode.OK, mkfs(withSsd("1GB", "--tddfs-share=25", "--tddfs-journal=9")), output.err());
+        assertEquals(new RawSettings(Placement.SAR, 256L << 20, 85, 70, 9), read().raw());
+    }
+
+    @Test
+    void withoutAShareThereIsNoFastTier() throws IOException {
+        assertEquals(ExitCode.OK, mkfs(withSsd("1GB", "--tier-mode=sar")), output.err());
+        assertEquals(RawSettings.NONE, read().raw());
+        assertEquals(1L << 30, read().sar().tier().capacityBytes());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "1GB | --tier-mode=tddfs | choose --tddfs-journal=SECONDS or --tddfs-unprotected",
+                "1GB | --tier-mode=tddfs --tddfs-journal=off | choose --tddfs-journal=SECONDS or --tddfs-unprotected",
+                "1GB | --tddfs-share=50 | choose --tddfs-journal=SECONDS or --tddfs-unprotected",
+                "1GB | --tier-mode=tddfs --tddfs-journal=60 --tddfs-unprotected | give one of them",
+                "1GB | --tier-mode=tddfs --tddfs-journal=1m | '1m' is not a number of seconds",
+                "1GB | --tier-mode=pin --tddfs-unprotected | 'pin' is not sar or tddfs",
+                "1GB | --tier-mode=tddfs --tddfs-unprotected --tddfs-share=100 | it must be from 1 to 99 percent",
+                "100MB | --tier-mode=tddfs --tddfs-unprotected --tddfs-share=99 | leaves 1.00 MiB for copies of chunks",
+                "1GB | --tier-mode=tddfs --tddfs-unprotected --tddfs-low=90 | the end not above the begin",
+                "1GB | --tddfs-high=90 | need --tier-mode=tddfs, or --tddfs-share",
+                "1GB | --tddfs-policy=lru | need --tier-mode=tddfs, or --tddfs-share",
+                "1GB | --tier-mode=tddfs --tddfs-unprotected --tddfs-policy=fifo | 'fifo' is not lru or mixed",
+                "1GB | --tddfs-unprotected | need --tier-mode=tddfs, or --tddfs-share",
+            })
+    void refusesAFastTierThatIsNotClear(String capacity, String options, String message) {
+        assertEquals(ExitCode.USAGE, mkfs(withSsd(capacity, options.split(" "))), output.err());
+        assertTrue(output.err().replaceAll("\\s+", " ").contains(message), output.err());
+        assertFalse(Files.exists(base));
+        assertEquals(List.of(), made);
+    }
+
+    @Test
+    void aFastTierNeedsAnSsd() {
+        String[] options = {
+            "--volume-name=pool0",
+            "--volume-capacity=1TB",
+            "--base-path=" + base,
+            "--tier-mode=tddfs",
+            "--tddfs-journal=5"
+        };
+        assertEquals(ExitCode.USAGE, mkfs(options));
+        assertTrue(output.err().contains("needs --sar-ssd-location=FOLDER and"), output.err());
+    }
+
+    private String[] withSsd(String capacity, String... options) {
+        var all = new ArrayList<>(List.of(
+                "--volume-name=pool0",
+                "--volume-capacity=1TB",
+                "--base-path=" + base,
+                "--sar-ssd-location=" + folder.resolve("ssd"),
+                "--sar-ssd-capacity=" + capacity));
+        all.addAll(List.of(options));
+        return all.toArray(String[]::new);
     }
 
     @Test

@@ -78,6 +78,7 @@ class StatusCommandTest {
                             "collection",
                             "scrub",
                             "ssd",
+                            "fastTier",
                             "index",
                             "errors",
                             "logFile"),

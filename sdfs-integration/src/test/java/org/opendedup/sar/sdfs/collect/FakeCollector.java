@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementProgress;
@@ -14,6 +15,8 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.join.JoinProgress;
+import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 
 /** A collector with invented figures, all different. Records what it was asked for. */
@@ -52,6 +55,15 @@ public final class FakeCollector implements CollectionSource {
     public static RecompressSetting recompress() {
         var writing = new Compression(Compression.Codec.ZSTD, 1, 64 << 10);
         return new RecompressSetting(RecompressLevel.OFF, writing, level -> {});
+    }
+
+    /** Number of times that somebody asked to join what is worth it. */
+    public final AtomicInteger askedToJoin = new AtomicInteger();
+
+    @Override
+    public @Nullable JoinReport joinIfWorthwhile(JoinProgress progress) {
+        askedToJoin.incrementAndGet();
+        return null;
     }
 
     @Override

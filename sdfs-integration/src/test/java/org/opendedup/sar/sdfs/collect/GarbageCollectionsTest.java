@@ -120,6 +120,19 @@ class GarbageCollectionsTest {
     }
 
     @Test
+    void whatIsWorthItIsJoinedBeforeAScheduledCollection() throws Exception {
+        collections.start(Cause.SCHEDULE, LIMITS);
+        awaitEnd();
+        assertEquals(1, collector.askedToJoin.get());
+        // Neither a dry run nor a collection that somebody asks for.
+        collections.start(Cause.SCHEDULE, DRY);
+        awaitEnd();
+        collections.start(Cause.SDFSCLI, LIMITS);
+        awaitEnd();
+        assertEquals(1, collector.askedToJoin.get());
+    }
+
+    @Test
     void anArrangementIsShownAndStopped() throws Exception {
         collector.arrangesEndlessly = true;
         var limits = new ArrangementLimits(0.5, 1.2);

@@ -5,6 +5,8 @@ import java.util.OptionalLong;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -27,6 +29,11 @@ public final class Definitions {
         return plain(name, base).withSar(new SarSettings(base.resolve("ssd"), tier));
     }
 
+    /** The same with raw files on 100 MB of it, which are stored in chunks after a minute. */
+    public static VolumeDefinition withFastTier(String name, Path base) {
+        return withSsd(name, base).withRaw(new RawSettings(Placement.TDDFS, 100L << 20, 85, 70, 60));
+    }
+
     static VolumeDefinition of(String name, Path base, VolumeConfig.Locations locations, Compression compression) {
         var config = new VolumeConfig(
                 name,
@@ -43,15 +50,7 @@ public final class Definitions {
                 null, new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT));
         var restore = new RestoreSettings(
                 CachePolicy.DEFAULT, OptionalLong.empty(), OptionalLong.empty(), 0.5, DiskOption.AUTO);
-        return new VolumeDefinition(
-                config,
-                base,
-                VolumeDefinition.ROCKSDB_INDEX,
-                "0 0 12 ? * SUN",
-                RecompressLevel.OFF,
-                0644,
-                sar,
-                restore);
+        return new VolumeDefinition(config, base, "rocksdb", "0 0 12 ? * SUN", RecompressLevel.OFF, 0644, sar, restore);
     }
 
     /** One that uses every attribute of the volume file, and needs escaping. */
@@ -79,6 +78,7 @@ public final class Definitions {
                 sar,
                 restore,
                 BackupSettings.of("90m", 7),
-                "0 15 4 ? * MON");
+                "0 15 4 ? * MON",
+                new RawSettings(Placement.TDDFS, 60L << 30, 90, 50, 30));
     }
 }

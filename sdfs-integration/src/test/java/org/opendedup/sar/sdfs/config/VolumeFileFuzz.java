@@ -30,6 +30,12 @@ public final class VolumeFileFuzz {
             </subsystem-config>
             """;
 
+    private static final String WITH_FAST_TIER = FILE.replace(
+                    "<sar enabled=\"false\"", "<sar enabled=\"true\" ssd-location=\"/ssd/v\" ssd-capacity=\"1GB\"")
+            .replace(
+                    "<restore",
+                    "<fast-tier mode=\"tddfs\" capacity=\"3GB\" high=\"85\" low=\"70\" journal=\"60\" policy=\"mixed\"/><restore");
+
     private static final String EXTERNAL = """
             <?xml version="1.0"?>
             <!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>
@@ -52,10 +58,12 @@ public final class VolumeFileFuzz {
                     List.of(VolumeFileException.class),
                     VolumeFileFuzz::file,
                     bytes(FILE),
+                    bytes(WITH_FAST_TIER),
                     bytes(EXTERNAL),
                     bytes(LAUGHS))
             .addDeclaring("schedule", REFUSED, b -> Schedule.parse(text(b)), bytes("0 0 3 ? * SUN#1"), bytes("off"))
             .addDeclaring("recompress", REFUSED, b -> RecompressLevel.parse(text(b)), bytes("zstd:9"))
+            .addDeclaring("journal", REFUSED, b -> JournalTime.parse(text(b)), bytes("60"), bytes("off"))
             .addDeclaring("backup interval", REFUSED, b -> BackupSettings.of(text(b), 3), bytes("6h"));
 
     private VolumeFileFuzz() {}

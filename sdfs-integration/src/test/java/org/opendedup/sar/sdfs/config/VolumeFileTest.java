@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.raw.MigrationRule;
+import org.opendedup.sar.raw.RawSettings;
 
 class VolumeFileTest {
     @TempDir
@@ -63,6 +66,57 @@ class VolumeFileTest {
         }) {
             assertTrue(text.contains(part), part + " in " + text);
         }
+    }
+
+    @Test
+    void writesTheFastTierAndNothingWithoutOne() throws IOException {
+        VolumeFile.write(file, Definitions.withFastTier("pool0", folder));
+        String element = "<fast-tier mode=\"tddfs\" capacity=\"100MB\" high=\"85\" low=\"70\" journal=\"60\""
+                + " policy=\"lru\"/>";
+        assertTrue(Files.readString(file).contains(element), Files.readString(file));
+        Files.writeString(file, Files.readString(file).replace(element, ""));
+        assertEquals(RawSettings.NONE, VolumeFile.read(file).raw());
+
+        VolumeFile.write(file, Definitions.withFastTier("pool0", folder));
+        String text = Files.readString(file);
+        Files.writeString(file, text.replace(" policy=\"lru\"", ""));
+        assertEquals(MigrationRule.LRU, VolumeFile.read(file).raw().rule());
+        Files.writeString(file, text.replace(" policy=\"lru\"", " policy=\"mixed\""));
+        assertEquals(MigrationRule.MIXED, VolumeFile.read(file).raw().rule());
+
+        VolumeFile.write(file, Definitions.plain("pool0", folder));
+        assertFalse(Files.readString(file).contains("fast-tier"), Files.readString(file));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "mode=\"tddfs\" | mode=\"ssd\" | attribute mode of <fast-tier> is 'ssd', not one of sar, tddfs, pin",
+                "mode=\"tddfs\" | mode=\"pin\" | mode of the fast tier must be sar or tddfs",
+                "capacity=\"100MB\" | capacity=\"much\" | 'much', not a size",
+                "capacity=\"100MB\" | capacity=\"0\" | the mode tddfs needs a capacity of the fast tier above 0",
+                "high=\"85\" | high=\"101\" | both must be from 1 to 100",
+                "low=\"70\" | low=\"86\" | both must be from 1 to 100, and the end not above the begin",
+                "journal=\"60\" | journal=\"1m\" | '1m', not a number of seconds from 1 to 2147483647, or off",
+                "journal=\"60\" | journal=\"0\" | '0', not a number of seconds",
+                "policy=\"lru\" | policy=\"fifo\" | attribute policy of <fast-tier> is 'fifo', not one of lru, mixed",
+                "journal=\"60\" | '' | <fast-tier> lacks its attribute journal",
+                "high=\"85\" | high=\"85\" hot=\"1\" | <fast-tier> has an unknown attribute hot",
+                "<fast-tier | <fast-tier/><fast-tier | a second element <fast-tier>",
+                "ssd-location=\"/base/ssd\" ssd-capacity=\"1GB\" | '' | promotion needs an SSD location",
+            })
+    void refusesAWrongFastTierAndSaysWhatIsAllowed(String part, String changed, String problem) throws IOException {
+        writeChanged(Definitions.withFastTier("pool0", Path.of("/base")), part, changed);
+        assertProblem(file.toString(), problem);
+    }
+
+    @Test
+    void aFastTierNeedsAnSsdLocation() {
+        VolumeDefinition plain = Definitions.plain("pool0", folder);
+        RawSettings raw = Definitions.withFastTier("pool0", folder).raw();
+        var e = assertThrows(IllegalArgumentException.class, () -> plain.withRaw(raw));
+        assertTrue(e.getMessage().contains("needs an SSD location"), e.getMessage());
     }
 
     @Test
@@ -172,7 +226,11 @@ class VolumeFileTest {
     }
 
     private void writeChanged(String part, String changed) throws IOException {
-        VolumeFile.write(file, Definitions.plain("pool0", Path.of("/base")));
+        writeChanged(Definitions.plain("pool0", Path.of("/base")), part, changed);
+    }
+
+    private void writeChanged(VolumeDefinition definition, String part, String changed) throws IOException {
+        VolumeFile.write(file, definition);
         String text = Files.readString(file);
         assertTrue(text.contains(part), part + " in " + text);
         Files.writeString(file, text.replace(part, changed));

@@ -64,6 +64,13 @@ class MountOptionsTest {
     }
 
     @Test
+    void passthroughIsChosen() {
+        assertFalse(defaults.passthrough());
+        assertTrue(defaults.with("passthrough").passthrough());
+        assertEquals(defaults, defaults.with("passthrough,nopassthrough"));
+    }
+
+    @Test
     void unknownOptionsAreNamed() {
         for (String bad : new String[] {"rx", "threads=x", "threads=0", "threads=65", "speed=9", "read_ahead_kb=-1"}) {
             assertThrows(IllegalArgumentException.class, () -> defaults.with(bad), bad);

@@ -6,7 +6,9 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.tier.SsdState;
+import org.opendedup.sar.volume.FastTier;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.VolumeCondition.Index;
@@ -27,6 +29,8 @@ public final class Facts {
     public SpaceUse space = new SpaceUse(100L << 30, 60L << 30, 50L << 30, 50L << 30, 7);
     public SsdState ssd = SsdState.NONE;
     public boolean ssdDetachedOnRequest;
+    public FastTier.Summary fastTier = new FastTier.Summary(RawSettings.NONE, "the volume has none", null, 0, 0);
+    public long lostFiles;
     public RequestFailures.Counts failures = RequestFailures.Counts.NONE;
     public @Nullable String collectionFailure;
     public ScrubFacts scrub = new ScrubFacts(true, false, NOW.minus(Duration.ofDays(30)), ScrubTotals.NONE, null);
@@ -53,6 +57,7 @@ public final class Facts {
                 ssd,
                 "the reason",
                 ssdDetachedOnRequest,
+                new FastTierFacts(fastTier, lostFiles),
                 failures,
                 collectionFailure,
                 scrub,

@@ -20,10 +20,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.tier.SsdState;
+import org.opendedup.sar.volume.FastTier;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition.Index;
 import org.opendedup.sar.volume.store.DeviceCondition;
@@ -36,6 +39,16 @@ class HealthRulesTest {
 
     private static DeviceCondition device(long usable, long total, long missingBallast) {
         return new DeviceCondition("/data", List.of("containers"), usable, total, missingBallast);
+    }
+
+    private static FastTier.Summary fastTier(long capacityBytes, @Nullable String absent, long files) {
+        RawSettings settings = new RawSettings(Placement.SAR, capacityBytes, 85, 70, 0);
+        return new FastTier.Summary(settings, absent, null, files, files * 1000);
+    }
+
+    private static FastTier.Summary hangingTier() {
+        RawSettings settings = new RawSettings(Placement.TDDFS, 1 << 30, 85, 70, 0);
+        return new FastTier.Summary(settings, null, "making files durable has taken 40 s", 3, 3000);
     }
 
     private static Counts failed(Duration ago) {
@@ -72,6 +85,30 @@ class HealthRulesTest {
                         "nearly-full",
                         "sdfscli pool0 gc --wait",
                         facts -> facts.device = device((10L << 30) - 1, 1L << 40, 0)),
+                row(
+                        "an absent fast tier with files",
+                        degraded,
+                        "fast-tier-absent",
+                        "sdfscli pool0 tier attach",
+                        facts -> facts.fastTier = fastTier(0, "no disk", 2)),
+                row(
+                        "an absent fast tier",
+                        degraded,
+                        "fast-tier-absent",
+                        "sdfscli pool0 tier attach",
+                        facts -> facts.fastTier = fastTier(1 << 30, "no disk", 0)),
+                row(
+                        "a fast tier that hangs",
+                        degraded,
+                        "fast-tier-hangs",
+                        "sdfscli pool0 tier status",
+                        facts -> facts.fastTier = hangingTier()),
+                row("no fast tier", well, "", "", facts -> facts.fastTier = fastTier(0, "the volume has none", 0)),
+                row("a fast tier in use", well, "", "", facts -> facts.fastTier = fastTier(1 << 30, null, 9)),
+                row("lost raw files", damaged, "raw-files-lost", "sdfscli pool0 tier status", facts -> {
+                    facts.fastTier = fastTier(1 << 30, null, 9);
+                    facts.lostFiles = 1;
+                }),
                 row("10 GiB left", well, "", "", facts -> facts.device = device(10L << 30, 1L << 40, 0)),
                 row("a small device", well, "", "", facts -> facts.device = device(5L << 30, 100L << 30, 0)),
                 row(

@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.Definitions;
@@ -60,6 +62,7 @@ class SarBeansTest {
     private final FakeSar ssd =
             new FakeSar(BASE.resolve("ssd"), definition.sar().tier());
     private final List<SarSettings> kept = new ArrayList<>();
+    private final FakeFastTier fastTier = new FakeFastTier();
     private SarAdministration administration;
     private final GarbageCollections collections = new GarbageCollections(
             "beans", new FakeCollector(), FakeCollector.recompress(), () -> {}, Clock.systemUTC());
@@ -76,7 +79,8 @@ class SarBeansTest {
         var health = new HealthWatch(new Facts()::facts);
         var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures(), health);
         administration = new SarAdministration(ssd, definition, kept::add, location -> {});
-        registration = VolumeRegistration.register(monitor, health, administration, collections, timer, scrubs, timer);
+        registration = VolumeRegistration.register(
+                monitor, health, administration, fastTier, collections, timer, scrubs, timer);
     }
 
     @AfterEach
@@ -90,7 +94,7 @@ class SarBeansTest {
     @Test
     void everyAttributeOperationAndParameterHasADescriptionAndAUnit() throws Exception {
         Set<ObjectName> names = SERVER.queryNames(new ObjectName("org.opendedup.sar:*"), null);
-        assertEquals(9, names.size(), names::toString);
+        assertEquals(10, names.size(), names::toString);
         for (ObjectName name : names) {
             MBeanInfo info = SERVER.getMBeanInfo(name);
             assertTrue(info.getDescription().contains(" "), info.getDescription());
@@ -130,6 +134,21 @@ class SarBeansTest {
         assertEquals(90L, get("DataDemotion", "DemotedChunks"));
         assertEquals(20_000L, get("DataDistributor", "HomeLatencyP99Micros"));
         assertEquals("online", get("SsdLog", "State"));
+        assertEquals("sar", get("FastTier", "Mode"));
+        assertEquals("", get("FastTier", "Absent"), "the volume has none, which is no fault");
+        assertEquals(7L, get("FastTier", "MigratedFiles"));
+        assertEquals(false, get("FastTier", "RoomForNewFiles"));
+    }
+
+    @Test
+    void theFastTierSaysWhyItIsAbsentAndWhatIsLost() throws Exception {
+        fastTier.settings = new RawSettings(Placement.TDDFS, 1L << 30, 85, 70, 60);
+        fastTier.absent = "no such folder";
+        fastTier.lostFiles = 4;
+        assertEquals("no such folder", get("FastTier", "Absent"));
+        assertEquals(4L, get("FastTier", "LostFiles"));
+        assertEquals(1L << 30, get("FastTier", "RawCapacityBytes"));
+        assertEquals(60, get("FastTier", "JournalSeconds"));
     }
 
     @Test
@@ -151,7 +170,7 @@ class SarBeansTest {
     void aValueThatIsNotAllowedIsRefusedAndNothingChanges() {
         refuses("SelectivePromotion", "ReferenceCountThreshold", 0, "must be from 1");
         refuses("SelectivePromotion", "MaxRunBytes", -1, "must be from 1");
-        refuses("SelectivePromotion", "Policy", "luck", "one of [reference-count, cost]");
+        refuses("SelectivePromotion", "Policy", "luck", "one of [reference-count, cost, open]");
         refuses("LruList", "LruEntries", -1, "must be from 0");
         refuses("SsdLog", "CapacityBytes", 0L, "at least 8MB");
         assertEquals(List.of(), ssd.events);
@@ -160,7 +179,7 @@ class SarBeansTest {
 
     @Test
     void noPolicyAndNoLocationAreRefusedByName() {
-        refuses("SelectivePromotion", "Policy", null, "'policy' is 'null', not one of [reference-count, cost]");
+        refuses("SelectivePromotion", "Policy", null, "'policy' is 'null', not one of [reference-count, cost, open]");
         var log = JMX.newMXBeanProxy(SERVER, VolumeRegistration.sarName("SsdLog", "beans"), SsdLogMXBean.class);
         var e = assertThrows(IllegalArgumentException.class, () -> log.attach(null));
         assertTrue(e.getMessage().contains("name a folder"), e::getMessage);
@@ -321,7 +340,7 @@ class SarBeansTest {
     private static final class NoFigures implements VolumeSource {
         @Override
         public VolumeStatistics statistics() {
-            return new VolumeStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            return new VolumeStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
         }
 
         @Override

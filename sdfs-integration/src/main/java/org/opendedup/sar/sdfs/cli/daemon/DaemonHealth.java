@@ -12,6 +12,7 @@ import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.Schedule;
+import org.opendedup.sar.sdfs.health.FastTierFacts;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.ScrubFacts;
@@ -49,6 +50,7 @@ record DaemonHealth(
                 ssd.state(),
                 ssd.reason(),
                 ssd.isDetachedOnRequest(),
+                new FastTierFacts(volume.tier().summary(), volume.tier().lostFiles()),
                 volume.failures().counts(),
                 collections.last().map(DaemonHealth::failure).orElse(null),
                 scrub(),

@@ -4,12 +4,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.control.FilesOfVolume;
+import org.opendedup.sar.sdfs.cli.control.TierOfVolume;
+import org.opendedup.sar.sdfs.cli.control.TierTools;
 import org.opendedup.sar.sdfs.cli.control.VolumePaths;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.collect.CollectorOfVolume;
@@ -27,6 +31,8 @@ import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.sdfs.join.JoinOfVolume;
+import org.opendedup.sar.sdfs.join.JoinSource;
 import org.opendedup.sar.sdfs.scrub.ScrubOfVolume;
 import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplainer;
@@ -104,6 +110,7 @@ public final class FuseMountService implements MountService {
         ServiceOptions chosen = ServiceOptions.parse(options);
         MountOptions mountOptions = MountOptions.of(mountPoint, config.name())
                 .withAllowOther(CallingUser.isRoot())
+                .withPassthrough(config.raw().placement().isRaw())
                 .with(chosen.mountOptions());
         Volume volume = Volume.open(config, chosen.verification());
         try {
@@ -112,7 +119,7 @@ public final class FuseMountService implements MountService {
             SarSource sar = volume.tier().isConfigured()
                     ? new SarOfTier(volume.tier())
                     : new SarWithoutSsd(definition.sar().tier());
-            return new FuseMountedVolume(volume, mount, sar, failures);
+            return new FuseMountedVolume(volume, mount, sar, new TierOfVolume(volume, mount), failures);
         } catch (IOException | RuntimeException e) {
             try {
                 volume.close();
@@ -148,7 +155,8 @@ public final class FuseMountService implements MountService {
         }
     }
 
-    private record FuseMountedVolume(Volume volume, FuseMount mount, SarSource sar, RequestFailures failures)
+    private record FuseMountedVolume(
+            Volume volume, FuseMount mount, SarSource sar, TierTools tier, RequestFailures failures)
             implements MountedVolume {
         @Override
         public void awaitEnd() throws InterruptedException {
@@ -213,6 +221,16 @@ public final class FuseMountService implements MountService {
         @Override
         public HealSource heal() {
             return new HealOfVolume(volume.maintenance().heal());
+        }
+
+        @Override
+        public JoinSource joins() {
+            return new JoinOfVolume(volume.maintenance().join());
+        }
+
+        @Override
+        public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
+            return volume.maintenance().exchangeIndex(kind);
         }
 
         @Override

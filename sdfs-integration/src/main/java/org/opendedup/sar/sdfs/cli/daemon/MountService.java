@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
+import org.opendedup.sar.sdfs.cli.control.IndexControl;
+import org.opendedup.sar.sdfs.cli.control.TierTools;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -13,6 +15,7 @@ import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.VolumeSource;
+import org.opendedup.sar.sdfs.join.JoinSource;
 import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
@@ -52,7 +55,7 @@ public interface MountService {
     MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException;
 
     /** A volume while it is open. It ends in two steps: unmount, then close the volume. */
-    interface MountedVolume extends VolumeSource, Closeable {
+    interface MountedVolume extends VolumeSource, IndexControl.Source, Closeable {
 
         /** Returns the volume's SSD; if the volume was mounted without one, a source that reports no SSD. */
         SarSource sar();
@@ -75,16 +78,23 @@ public interface MountService {
         /** Returns what heals damaged chunks. */
         HealSource heal();
 
+        /** Returns what joins copies of the same content. */
+        JoinSource joins();
+
         /** Returns the list of damaged files, which also reports new damage. */
         DamageSource damage();
 
         /** Returns the backups of the volume's metadata. */
         MetadataBackups backups();
 
+        /** Returns the operations on raw files, and the fast tier on which they lie. */
+        TierTools tier();
+
         /** Returns the operations on single files and folders. */
         FileTools files();
 
         /** Returns what decides whether the volume is well. */
+        @Override
         VolumeCondition condition() throws IOException;
 
         /** Returns the requests of programs that failed since the volume was mounted. */

@@ -24,7 +24,6 @@ import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.cli.command.PathWalk;
 import org.opendedup.sar.sdfs.cli.command.ProgressLog;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
@@ -34,9 +33,11 @@ import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
 import org.opendedup.sar.sdfs.cli.control.HealControl;
+import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
+import org.opendedup.sar.sdfs.cli.control.TierControl;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
@@ -45,19 +46,18 @@ import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
-import org.opendedup.sar.sdfs.config.RecompressLevel;
-import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.jmx.FastTierView;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
@@ -134,8 +134,10 @@ public final class VolumeDaemon {
     private volatile @Nullable VolumeMonitor monitor;
     private volatile @Nullable SarAdministration sar;
     private volatile @Nullable FileControl fileTools;
+    private volatile @Nullable TierControl tier;
     private volatile @Nullable GcControl gc;
     private volatile @Nullable HealControl heal;
+    private volatile @Nullable IndexControl index;
     private volatile @Nullable ScrubControl scrub;
     private volatile @Nullable DamageControl damage;
     private volatile @Nullable Answer status;
@@ -198,15 +200,17 @@ public final class VolumeDaemon {
         }
         MountedVolume volume = service.mount(definition, mountPoint, options);
         lastEnd.begin();
-        var administration = new SarAdministration(volume.sar(), definition, this::keep, this::checkLocation);
+        var settings = new KeptSettings(volumeFile, definition, mountPoint);
+        var administration = new SarAdministration(volume.sar(), definition, settings::keep, settings::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
         var schedule = Schedule.parse(definition.garbageCollectionSchedule());
         var recompress = new RecompressSetting(
-                definition.recompress(), definition.config().compression(), this::keep);
+                definition.recompress(), definition.config().compression(), settings::keep);
         try (BackupTimer backups = BackupTimer.start(
                         name(), volume.backups(), definition.backups(), volume.collector()::isRunning, clock);
                 // Closed after the collections and restores, for whose ends a pass may wait.
                 var heals = new Heals(name(), volume.heal(), clock);
+                var joins = new Joins(name(), volume.joins(), clock);
                 var collections =
                         new GarbageCollections(name(), volume.collector(), recompress, mount::checkWritable, clock);
                 ScheduleTimer timer = ScheduleTimer.start(
@@ -224,11 +228,21 @@ public final class VolumeDaemon {
                 var health = new HealthWatch(
                         new DaemonHealth(files, volume, administration, collections, scrubs, foundEnd));
                 VolumeRegistration registration = VolumeRegistration.register(
-                        figures(volume, health), health, administration, collections, timer, scrubs, scrubTimer);
+                        figures(volume, health),
+                        health,
+                        administration,
+                        volume.tier(),
+                        collections,
+                        timer,
+                        scrubs,
+                        scrubTimer);
                 DamageControl damageControl = new DamageControl(volume.damage());
                 FileControl fileControl = new FileControl(volume.files(), mountPoint);
+                var tierControl = new TierControl(
+                        volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
                 UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
             fileTools = fileControl;
+            tier = tierControl;
             damage = damageControl;
             registration.tell(volume.damage());
             mounted = volume;
@@ -236,6 +250,7 @@ public final class VolumeDaemon {
             gc = new GcControl(collections, timer);
             heal = new HealControl(heals);
             scrub = new ScrubControl(scrubs, scrubTimer);
+            index = new IndexControl(definition.engineConfig().index(), volume, settings::keep, joins);
             status = () -> StatusReport.of(
                     state(),
                     health,
@@ -275,22 +290,6 @@ public final class VolumeDaemon {
         var figures = new VolumeMonitor(name(), mountPoint.toString(), volume, health);
         monitor = figures;
         return figures;
-    }
-
-    /** Refuses a folder in the volume itself: the SSD's store there would write to itself. */
-    private void checkLocation(Path location) throws IOException {
-        if (phase == Phase.MOUNTED && PathWalk.to(location).meets(mountPoint)) {
-            throw new IOException(location + " lies in the volume itself; choose a folder on the SSD");
-        }
-    }
-
-    /** Writes the volume file. Only this daemon may do so, because it holds the volume's lock. */
-    private synchronized void keep(SarSettings settings) throws IOException {
-        VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withSar(settings));
-    }
-
-    private synchronized void keep(RecompressLevel level) throws IOException {
-        VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withRecompress(level));
     }
 
     private void close(MountedVolume volume) throws IOException {
@@ -361,12 +360,19 @@ public final class VolumeDaemon {
                 Map<String, Object> figures = Json.values(Objects.requireNonNull(monitor));
                 figures.put(
                         "sar", SarFigures.summary(Objects.requireNonNull(sar).status()));
+                FastTierView view =
+                        new FastTierView(Objects.requireNonNull(mounted).tier());
+                figures.put("fastTier", Json.values(view));
                 yield figures;
             }
             case SarControl.COMMAND -> {
                 requireMounted();
                 yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
                         .answer(arguments);
+            }
+            case TierControl.COMMAND, TierControl.JOB -> {
+                requireMounted();
+                yield Objects.requireNonNull(tier).answer(command, arguments, caller);
             }
             case JvmControl.COMMAND -> JvmControl.answer(arguments);
             case GcControl.COMMAND -> {
@@ -376,6 +382,10 @@ public final class VolumeDaemon {
             case ScrubControl.COMMAND -> {
                 requireMounted();
                 yield Objects.requireNonNull(scrub).answer(arguments);
+            }
+            case IndexControl.COMMAND -> {
+                requireMounted();
+                yield Objects.requireNonNull(index).answer(arguments);
             }
             case HealControl.COMMAND -> {
                 requireMounted();
@@ -413,8 +423,8 @@ public final class VolumeDaemon {
     }
 
     /**
-     * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools}, {@link #gc},
-     * {@link #heal}, {@link #scrub}, {@link #damage} and {@link #status} are set.
+     * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools}, {@link #tier},
+     * {@link #gc}, {@link #heal}, {@link #index}, {@link #scrub}, {@link #damage} and {@link #status} are set.
      */
     private void requireMounted() throws IOException {
         if (phase != Phase.MOUNTED) {

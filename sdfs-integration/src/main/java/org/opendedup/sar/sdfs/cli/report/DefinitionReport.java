@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.config.SarParameters;
@@ -45,6 +46,19 @@ public final class DefinitionReport {
         report.put("metadataBackupInterval", definition.backups().intervalText());
         report.put("metadataBackupsKept", definition.backups().keep());
         report.put("sar", sar(definition.sar()));
+        report.put("fastTier", fastTier(definition.raw()));
+        return report;
+    }
+
+    /** Returns the settings of the fast tier for new files; its capacity is 0 without one. */
+    private static Map<String, Object> fastTier(RawSettings settings) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("mode", settings.placement().toString());
+        report.put("rawCapacityBytes", settings.capacityBytes());
+        report.put("highPercent", settings.highPercent());
+        report.put("lowPercent", settings.lowPercent());
+        report.put("journalSeconds", settings.copyAfterS());
+        report.put("migrationPolicy", settings.rule().toString());
         return report;
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.health.FastTierFacts;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
@@ -55,6 +56,7 @@ public final class StatusReport {
         report.put("collection", GcReport.of(collections, timer));
         report.put("scrub", ScrubReport.of(scrubs, scrubTimer));
         report.put("ssd", ssd(ssd));
+        report.put("fastTier", fastTier(facts.fastTier()));
         report.put("index", index(facts.condition().index(), figures));
         report.put("errors", errors(facts));
         report.put("logFile", facts.log().toString());
@@ -102,6 +104,18 @@ public final class StatusReport {
         report.put("reason", Printable.line(status.reason()));
         report.put("ssdUsedBytes", status.usedBytes());
         report.put("ssdCapacityBytes", status.settings().capacityBytes());
+        return report;
+    }
+
+    private static Map<String, Object> fastTier(FastTierFacts facts) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("mode", facts.summary().settings().placement().toString());
+        report.put(
+                "available", facts.summary().absent() == null && facts.summary().hanging() == null);
+        report.put("rawFiles", facts.summary().files());
+        report.put("rawUsedBytes", facts.summary().usedBytes());
+        report.put("rawCapacityBytes", facts.summary().settings().capacityBytes());
+        report.put("lostFiles", facts.lostFiles());
         return report;
     }
 

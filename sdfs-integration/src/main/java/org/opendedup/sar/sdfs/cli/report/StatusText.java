@@ -54,6 +54,10 @@ public final class StatusText {
         line("collection", collection(Json.object(report, "collection")));
         line("scrub", ScrubText.line(Json.object(report, "scrub")));
         line("SSD", ssd(Json.object(report, "ssd")));
+        Map<String, Object> fastTier = Json.object(report, "fastTier");
+        if (Json.number(fastTier, "rawCapacityBytes") > 0 || Json.number(fastTier, "rawFiles") > 0) {
+            line("fast tier", fastTier(fastTier));
+        }
         line("index", index(Json.object(report, "index")));
         Map<String, Object> errors = Json.object(report, "errors");
         line(
@@ -116,6 +120,12 @@ public final class StatusText {
         return state.equals("none")
                 ? state
                 : state + ", " + size(ssd, "ssdUsedBytes") + " of " + size(ssd, "ssdCapacityBytes") + " used";
+    }
+
+    private static String fastTier(Map<String, Object> tier) {
+        return tier.get("mode") + (Boolean.TRUE.equals(tier.get("available")) ? "" : ", absent") + ", "
+                + size(tier, "rawUsedBytes") + " of " + size(tier, "rawCapacityBytes") + " used by "
+                + Json.number(tier, "rawFiles") + " files";
     }
 
     private static String index(Map<String, Object> index) {

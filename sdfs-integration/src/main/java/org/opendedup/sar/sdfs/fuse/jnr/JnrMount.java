@@ -12,6 +12,7 @@ import jnr.ffi.Pointer;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.opendedup.sar.sdfs.fuse.ReadAhead;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,6 +60,9 @@ final class JnrMount implements FuseMount {
     static JnrMount start(LibFuse2 libFuse, FuseOperations operations, MountOptions options, boolean root)
             throws IOException {
         JnrMount mount = new JnrMount(libFuse, operations, options, root);
+        if (options.passthrough()) {
+            LOG.info("{}: passthrough {}", options.mountPoint(), mount.passthrough());
+        }
         mount.startThreads();
         mount.awaitBegin();
         ReadAhead.raise(options.mountPoint(), options.readAheadKib());
@@ -161,6 +165,11 @@ final class JnrMount implements FuseMount {
      * Returns the native memory of the buffers, in bytes. libfuse also allocates a buffer of at most 128 KiB for each
      * read in progress; this is included.
      */
+    @Override
+    public Passthrough passthrough() {
+        return Passthrough.off("the binding jnr has none");
+    }
+
     @Override
     public long bufferBytes() {
         return 2L * threads.size() * session.bufferBytes();

@@ -32,6 +32,18 @@ final class AccessNotes {
     }
 
     /**
+     * Notes that a file was opened that the kernel reads itself: no read request follows. Also invalidates its
+     * attributes, as {@link #opened}.
+     *
+     * @param flags as in open(2)
+     */
+    void openedForKernel(int flags) {
+        if ((flags & Protocol.O_TRUNC) == 0 && count(flags) && operations.noteRead(request.node())) {
+            cache.invalidate(request.node());
+        }
+    }
+
+    /**
      * Notes that bytes of an open file were requested.
      *
      * @param flags as in open(2)

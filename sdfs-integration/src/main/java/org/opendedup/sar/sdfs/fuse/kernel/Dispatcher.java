@@ -34,6 +34,7 @@ final class Dispatcher {
      * @param served is notified of each request that may be abandoned; the caller ends it
      * @param interrupts receives the number of each request whose caller got a signal
      * @param syncs may take over requests that wait for a commit
+     * @param backings the open files that the kernel reads and writes itself
      */
     Dispatcher(
             FuseOperations operations,
@@ -42,12 +43,13 @@ final class Dispatcher {
             ServedRequest served,
             LongConsumer interrupts,
             SyncLine syncs,
+            BackingFiles backings,
             ByteBuffer requestBuffer,
             ByteBuffer replyBuffer) {
         this.request = new Request(requestBuffer);
-        this.reply = new Reply(replyBuffer);
+        this.reply = new Reply(replyBuffer, backings);
         AccessLists unenforced = agreement.requests().enforceAccessLists() ? null : new AccessLists(operations, false);
-        this.exchange = new Exchange(operations, cache, agreement, request, reply, unenforced);
+        this.exchange = new Exchange(operations, cache, agreement, request, reply, backings, unenforced);
         this.served = served;
         this.interrupts = interrupts;
         var privileges = new Privileges(operations, cache, SupplementaryGroups::containNow, request);
@@ -93,7 +95,7 @@ final class Dispatcher {
      */
     void takeBack() {
         try {
-            Undelivered.takeBack(request.opcode(), reply, exchange.operations());
+            Undelivered.takeBack(request.opcode(), reply, exchange.operations(), files::close);
         } catch (IOException | RuntimeException | Error e) {
             LOG.error("{}: an undelivered reply could not be undone", exchange.describe(), e);
         }

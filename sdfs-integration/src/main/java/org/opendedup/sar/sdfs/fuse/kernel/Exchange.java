@@ -13,6 +13,7 @@ import org.opendedup.sar.volume.posix.Owner;
  *
  * @param cache receives invalidations for the kernel
  * @param request the current request; its buffer holds the next one after the reply
+ * @param backings the open files that the kernel reads and writes itself
  * @param unenforced hides permissions of files with access lists; null if the kernel checks the lists
  */
 record Exchange(
@@ -21,6 +22,7 @@ record Exchange(
         Agreement agreement,
         Request request,
         Reply reply,
+        BackingFiles backings,
         @Nullable AccessLists unenforced) {
     /** Returned by a request instead of an error number: another thread will answer. */
     static final int ANSWERED_LATER = -1;

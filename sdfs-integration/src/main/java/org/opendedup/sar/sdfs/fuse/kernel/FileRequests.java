@@ -9,6 +9,7 @@ import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.kernel.BackingFiles.Opened;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
@@ -29,6 +30,7 @@ final class FileRequests {
     private final KernelCache cache;
     private final Privileges privileges;
     private final AccessNotes accesses;
+    private final BackingFiles backings;
     private final ServedRequest served;
     private final SyncLine syncs;
 
@@ -44,10 +46,15 @@ final class FileRequests {
         this.cache = exchange.cache();
         this.privileges = privileges;
         this.accesses = new AccessNotes(operations, cache, request);
+        this.backings = exchange.backings();
         this.served = served;
         this.syncs = syncs;
     }
 
+    /**
+     * Reads. The kernel sends a READ of a file that it reads itself only for a program that asks it to read ahead. The
+     * bytes would go into a cache that it does not use meanwhile, and would be old when it uses that cache again.
+     */
     int read() throws IOException {
         long handle = request.takeLong();
         long offset = request.takeFileOffset();
@@ -57,6 +64,9 @@ final class FileRequests {
         }
         request.skip(4 + 8);
         int flags = request.takeInt();
+        if (backings.passThrough(handle)) {
+            return Errno.EIO;
+        }
         int count = operations.read(handle, offset, reply.room(size));
         if (count < 0 || count > size) {
             throw new IllegalStateException("a read of " + size + " bytes gave " + count);
@@ -77,7 +87,7 @@ final class FileRequests {
         if ((flags & Protocol.WRITE_KILL_SUIDGID) != 0) {
             privileges.dropForWriting(request.node());
         }
-        if ((flags & Protocol.WRITE_CACHE) != 0) {
+        if ((flags & Protocol.WRITE_CACHE) != 0 && exchange.agreement().keepsWrites()) {
             operations.writeBack(handle, offset, payload);
         } else {
             operations.write(handle, offset, payload);
@@ -102,21 +112,44 @@ final class FileRequests {
         int openFlags = request.takeInt();
         boolean truncate = (flags & Protocol.O_TRUNC) != 0;
         long handle = operations.open(request.node(), isWritable(flags), truncate, request.caller());
-        if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {
-            dropPrivilegesOfOpened(handle);
+        try {
+            if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {
+                privileges.dropForWriting(request.node());
+            }
+            Opened opened = opened(request.node(), handle, flags);
+            if (opened.firstMappable()) {
+                // From now on it asks for them each time. A reply that is under way does not undo this.
+                cache.invalidate(request.node());
+            }
+            reply.putOpened(handle, opened.flags(), opened.number());
+        } catch (IOException | RuntimeException | Error e) {
+            close(handle);
+            throw e;
         }
-        accesses.opened(flags);
-        reply.putOpened(handle, Protocol.FOPEN_KEEP_CACHE);
         return 0;
     }
 
-    private void dropPrivilegesOfOpened(long handle) throws IOException {
-        try {
-            privileges.dropForWriting(request.node());
-        } catch (IOException | RuntimeException | Error e) {
-            operations.close(handle);
-            throw e;
+    /**
+     * Decides who reads and writes an opened file. If it is the kernel, does now what is otherwise done at each read
+     * and write.
+     *
+     * @param flags as in open(2)
+     */
+    private Opened opened(long inode, long handle, int flags) throws IOException {
+        Opened opened = backings.opened(inode, handle, backings.areServed() ? operations.backing(handle) : -1, flags);
+        if (!opened.isPassedThrough()) {
+            accesses.opened(flags);
+            return opened;
         }
+        accesses.openedForKernel(flags);
+        if (isWritable(flags)) {
+            dropCapabilityUnknownToTheKernel(inode);
+            if ((flags & Protocol.O_DSYNC) != 0) {
+                // The kernel makes each write durable in the backing file, but does not know what names that file.
+                operations.commit();
+            }
+        }
+        return opened;
     }
 
     int create() throws IOException {
@@ -125,20 +158,38 @@ final class FileRequests {
         Owner caller = exchange.takeCaller();
         request.skip(4);
         byte[] name = request.takeName();
-        return created(operations.create(request.node(), name, mode, isWritable(flags), caller));
+        return created(operations.create(request.node(), name, mode, isWritable(flags), caller), flags);
     }
 
     /** Makes a file without a name. The arguments are those of CREATE; the name in them has no meaning. */
     int createUnnamed() throws IOException {
         int flags = request.takeInt();
         int mode = FileMode.REGULAR | (request.takeInt() & FileMode.PERMISSIONS);
-        return created(operations.createUnnamed(request.node(), mode, isWritable(flags), exchange.takeCaller()));
+        return created(operations.createUnnamed(request.node(), mode, isWritable(flags), exchange.takeCaller()), flags);
     }
 
-    private int created(FuseOperations.CreatedFile created) throws IOException {
-        reply.putEntry(exchange.shown(created.attributes()));
-        reply.putOpened(created.handle(), Protocol.FOPEN_KEEP_CACHE);
+    private int created(FuseOperations.CreatedFile created, int flags) throws IOException {
+        long inode = created.attributes().inode();
+        try {
+            // First, because it decides how long the attributes are valid.
+            Opened opened = openedNew(inode, created.handle(), flags);
+            reply.putEntry(exchange.shown(created.attributes()));
+            reply.putOpened(created.handle(), opened.flags(), opened.number());
+        } catch (IOException | RuntimeException | Error e) {
+            close(created.handle());
+            operations.forget(inode, 1);
+            throw e;
+        }
         return 0;
+    }
+
+    /** As {@link #opened}, for a file without bytes, capabilities or earlier reads. */
+    private Opened openedNew(long inode, long handle, int flags) throws IOException {
+        Opened opened = backings.opened(inode, handle, backings.areServed() ? operations.backing(handle) : -1, flags);
+        if (opened.isPassedThrough() && (flags & Protocol.O_DSYNC) != 0) {
+            operations.commit();
+        }
+        return opened;
     }
 
     private static boolean isWritable(int openFlags) {
@@ -154,8 +205,14 @@ final class FileRequests {
     }
 
     int release() throws IOException {
-        operations.close(request.takeLong());
+        close(request.takeLong());
         return 0;
+    }
+
+    /** Closes a handle that the kernel does not use any more, or never got. */
+    void close(long handle) throws IOException {
+        backings.closed(handle);
+        operations.close(handle);
     }
 
     /** Syncs one file. The arguments are its handle, and flags that are ignored. */
@@ -165,6 +222,16 @@ final class FileRequests {
             @Override
             public void store() throws IOException {
                 operations.store(handle);
+            }
+
+            @Override
+            public boolean storesBesideCommit() throws IOException {
+                return operations.storesBesideCommit(handle);
+            }
+
+            @Override
+            public boolean needsCommit() throws IOException {
+                return operations.needsCommit(handle);
             }
 
             @Override
@@ -195,13 +262,7 @@ final class FileRequests {
             return ANSWERED_LATER;
         }
         served.begin(asked.unique(), asked.pid());
-        try {
-            sync.store();
-            operations.commit();
-            sync.check();
-        } finally {
-            syncs.served();
-        }
+        syncs.serve(sync);
         return 0;
     }
 
@@ -232,7 +293,7 @@ final class FileRequests {
         if (whence != Protocol.SEEK_DATA && whence != Protocol.SEEK_HOLE) {
             return Errno.EINVAL;
         }
-        if (offset >= 0 && operations.hasWriters(handle)) {
+        if (offset >= 0 && !backings.passThrough(handle) && operations.hasWriters(handle)) {
             long node = request.node();
             cache.answerAfterWriteBack(node, offset, request.unique(), () -> seekLate(node, handle, offset, whence));
             return ANSWERED_LATER;

@@ -6,6 +6,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.PAGE_BYTES;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.KernelRequests;
+import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.Logger;
@@ -41,6 +42,9 @@ final class InitHandshake {
     /** Requests that the kernel keeps in flight for read-ahead and write-back: 64 MiB at the largest size. */
     private static final int MAX_BACKGROUND = 64;
 
+    /** File systems below this one that may be stacked: backing files lie on one that is not stacked itself. */
+    private static final int MAX_STACK_DEPTH = 1;
+
     private static final int EPROTO = 71;
 
     private static final Logger LOG = LoggerFactory.getLogger(InitHandshake.class);
@@ -50,16 +54,19 @@ final class InitHandshake {
     private final Request request;
     private final Reply reply;
     private final @Nullable RingPlan rings;
+    private final Passthrough wanted;
     private boolean overRings;
 
     /**
      * @param requests kinds of requests to serve
      * @param rings to accept io_uring if the kernel offers it; null to refuse it
+     * @param wanted whether to accept passthrough if the kernel offers it
      */
-    InitHandshake(Channel channel, KernelRequests requests, @Nullable RingPlan rings) {
+    InitHandshake(Channel channel, KernelRequests requests, @Nullable RingPlan rings, Passthrough wanted) {
         this.channel = channel;
         this.requests = requests;
         this.rings = rings;
+        this.wanted = wanted;
         this.request = new Request(channel.requestBuffer());
         this.reply = new Reply(channel.replyBuffer());
     }
@@ -102,9 +109,14 @@ final class InitHandshake {
             throw new IOException(refusal);
         }
         boolean offersMore = (offered & InitFlag.INIT_EXT) != 0 && request.remaining() >= Integer.BYTES;
-        overRings = rings != null && offersMore && (request.takeInt() & InitFlag.OVER_IO_URING) != 0;
+        int more = offersMore ? request.takeInt() : 0;
+        overRings = rings != null && (more & InitFlag.OVER_IO_URING) != 0;
+        Passthrough passthrough = wanted.isOn() ? offered(more) : wanted;
         int accepted = offered & (REQUIRED | OPTIONAL) & ~(requests.enforceAccessLists() ? 0 : InitFlag.POSIX_ACL);
-        Agreement agreement = new Agreement(Math.min(minor, Protocol.NEWEST_MINOR), accepted, requests);
+        if (passthrough.isOn()) {
+            accepted &= ~InitFlag.WRITEBACK_CACHE;
+        }
+        Agreement agreement = new Agreement(Math.min(minor, Protocol.NEWEST_MINOR), accepted, requests, passthrough);
         putAgreement(agreement, readAhead);
         send(reply.success(request.unique()));
         LOG.info(
@@ -114,6 +126,12 @@ final class InitHandshake {
                 Integer.toHexString(offered),
                 Integer.toHexString(agreement.flags()));
         return agreement;
+    }
+
+    static Passthrough offered(int more) {
+        return (more & InitFlag.PASSTHROUGH) != 0
+                ? Passthrough.ON
+                : Passthrough.off("this kernel does not offer it; Linux 6.9 or newer can");
     }
 
     static @Nullable String refusal(int major, int minor, int offered) {
@@ -133,7 +151,9 @@ final class InitHandshake {
         reply.putInt(Protocol.MAJOR);
         reply.putInt(agreement.minor());
         reply.putInt(readAhead);
-        reply.putInt(agreement.flags() | (overRings ? InitFlag.INIT_EXT : 0));
+        int more = (overRings ? InitFlag.OVER_IO_URING : 0)
+                | (agreement.passthrough().isOn() ? InitFlag.PASSTHROUGH : 0);
+        reply.putInt(agreement.flags() | (more != 0 ? InitFlag.INIT_EXT : 0));
         int background = rings != null && overRings ? rings.maxBackground() : MAX_BACKGROUND;
         reply.putShort(background);
         reply.putShort(background * 3 / 4);
@@ -141,8 +161,9 @@ final class InitHandshake {
         reply.putInt(1); // time granularity, ns
         reply.putShort(MAX_IO_BYTES / PAGE_BYTES);
         reply.putShort(0); // map alignment
-        reply.putInt(overRings ? InitFlag.OVER_IO_URING : 0);
-        reply.putZeros(28);
+        reply.putInt(more);
+        reply.putInt(agreement.passthrough().isOn() ? MAX_STACK_DEPTH : 0);
+        reply.putZeros(24);
     }
 
     private void send(int length) throws IOException {

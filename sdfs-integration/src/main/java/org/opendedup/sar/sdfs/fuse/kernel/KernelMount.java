@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.opendedup.sar.sdfs.fuse.ReadAhead;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +51,12 @@ final class KernelMount implements FuseMount {
 
     /** True if requests come over io_uring; set before {@link #start} returns. */
     private volatile boolean ringsServe;
+
+    /** Null without passthrough. Set before any thread starts. */
+    private volatile @Nullable BackingDevice backingDevice;
+
+    /** Set before {@link #start} returns. */
+    private volatile Passthrough passthrough = Passthrough.NOT_WANTED;
 
     /** Set as soon as the mount answers, before {@link #start} returns. */
     private volatile @Nullable FuseConnection connection;
@@ -88,7 +95,7 @@ final class KernelMount implements FuseMount {
         int device = mounter.mount(options);
         KernelMount mount = new KernelMount(options, libc, mounter, operations, killed, device);
         try {
-            mount.startThreads(mount.openRings(plans, device));
+            mount.startThreads(mount.openRings(plans, device), device);
         } catch (IOException | RuntimeException | Error e) {
             mount.giveUp(e);
             throw e;
@@ -108,27 +115,44 @@ final class KernelMount implements FuseMount {
         }
     }
 
-    private void startThreads(@Nullable Rings opened) throws IOException {
+    private void startThreads(@Nullable Rings opened, int device) throws IOException {
         rings = opened;
-        InitHandshake handshake =
-                new InitHandshake(channels.get(0), options.requests(), opened == null ? null : opened.plan());
+        InitHandshake handshake = new InitHandshake(
+                channels.get(0),
+                options.requests(),
+                opened == null ? null : opened.plan(),
+                BackingDevice.wanted(libc, options));
         Agreement agreement = handshake.perform();
+        BackingFiles backings = openBackings(agreement, device);
         if (opened != null && !handshake.overRings()) {
             LOG.info("{}: requests come over {}: the kernel does not offer io_uring", mountPoint, Protocol.DEVICE);
         }
-        if (opened == null || !handshake.overRings() || !startRings(opened, agreement)) {
+        if (opened == null || !handshake.overRings() || !startRings(opened, agreement, backings)) {
             addClones();
         }
         interrupts.start();
         for (int i = 0; i < channels.size(); i++) {
-            start(channels.get(i), crew.members().get(i), agreement, "fuse-" + i);
+            start(channels.get(i), crew.members().get(i), agreement, backings, "fuse-" + i);
         }
         crew.startGuard();
         workerEnded(false);
     }
 
-    private boolean startRings(Rings opened, Agreement agreement) throws IOException {
-        if (opened.start(operations, agreement, syncs, interrupts::interrupted, served, new RingThreads())) {
+    private BackingFiles openBackings(Agreement agreement, int device) throws IOException {
+        passthrough = agreement.passthrough();
+        if (options.passthrough()) {
+            LOG.info("{}: passthrough {}", mountPoint, passthrough);
+        }
+        if (!passthrough.isOn()) {
+            return BackingFiles.none();
+        }
+        BackingDevice made = new BackingDevice(libc, device);
+        backingDevice = made;
+        return new BackingFiles(made);
+    }
+
+    private boolean startRings(Rings opened, Agreement agreement, BackingFiles backings) throws IOException {
+        if (opened.start(operations, agreement, syncs, backings, interrupts::interrupted, served, new RingThreads())) {
             ringsServe = true;
             LOG.info(
                     "{}: requests come over io_uring to {} threads",
@@ -189,6 +213,16 @@ final class KernelMount implements FuseMount {
         if (opened != null && !threadsRun) {
             opened.close();
         }
+        if (!threadsRun) {
+            closeBackings();
+        }
+    }
+
+    private void closeBackings() {
+        BackingDevice made = backingDevice;
+        if (made != null) {
+            made.close();
+        }
     }
 
     private void identify() {
@@ -205,10 +239,11 @@ final class KernelMount implements FuseMount {
         }
     }
 
-    private void start(Channel channel, Crew.Member member, Agreement agreement, String name) {
+    private void start(Channel channel, Crew.Member member, Agreement agreement, BackingFiles backings, String name) {
         served.add(channel.served());
         running.incrementAndGet();
-        Worker worker = new Worker(channel, member, operations, agreement, interrupts, syncs, this::workerEnded);
+        Worker worker =
+                new Worker(channel, member, operations, agreement, interrupts, syncs, backings, this::workerEnded);
         Thread thread = new Thread(worker, name);
         thread.setDaemon(true);
         thread.start();
@@ -235,6 +270,7 @@ final class KernelMount implements FuseMount {
             if (opened != null) {
                 opened.close();
             }
+            closeBackings();
             endOperations();
         }
     }
@@ -257,6 +293,11 @@ final class KernelMount implements FuseMount {
         if (!hasEnded() && isInPlace() && !mounter.unmount(mountPoint)) {
             throw new IOException(mountPoint + " is busy: programs use it");
         }
+    }
+
+    @Override
+    public Passthrough passthrough() {
+        return passthrough;
     }
 
     @Override

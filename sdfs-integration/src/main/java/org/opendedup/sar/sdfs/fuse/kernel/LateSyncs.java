@@ -2,13 +2,17 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
@@ -48,6 +52,9 @@ final class LateSyncs implements Closeable {
         final Answers answers;
         final Asked asked;
         final Sync sync;
+        /** Number of steps that must end before the answer: one, or a store and a commit beside each other. */
+        final AtomicInteger steps = new AtomicInteger(1);
+
         boolean seen;
 
         Parked(Answers answers, Asked asked, Sync sync) {
@@ -88,9 +95,38 @@ final class LateSyncs implements Closeable {
         return true;
     }
 
-    /** Notes that the worker has finished a request that was not taken over. */
-    void served() {
-        workerServes.set(false);
+    /** See {@link SyncLine#serve}. */
+    void serve(Sync sync) throws IOException {
+        try {
+            if (sync.storesBesideCommit()) {
+                storeBesideCommit(sync);
+            } else {
+                sync.store();
+                if (sync.needsCommit()) {
+                    operations.commit();
+                }
+            }
+            sync.check();
+        } finally {
+            workerServes.set(false);
+        }
+    }
+
+    private void storeBesideCommit(Sync sync) throws IOException {
+        FutureTask<Void> store = new FutureTask<>(() -> {
+            sync.store();
+            return null;
+        });
+        storing.execute(store);
+        operations.commit();
+        try {
+            store.get();
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException cause ? cause : new IOException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException();
+        }
     }
 
     private void storeNext() {
@@ -99,12 +135,25 @@ final class LateSyncs implements Closeable {
             return;
         }
         try {
+            boolean commits = next.sync.storesBesideCommit();
+            if (commits) {
+                next.steps.incrementAndGet();
+                commitFor(next);
+            }
             next.sync.store();
+            if (!commits && next.sync.needsCommit()) {
+                commitFor(next);
+                return;
+            }
         } catch (IOException | RuntimeException | Error e) {
             answer(next, Errno.of(e, next.asked.what().get()));
             return;
         }
-        stored.add(next);
+        endStep(next);
+    }
+
+    private void commitFor(Parked request) {
+        stored.add(request);
         committing.execute(this::commitStored);
     }
 
@@ -124,10 +173,13 @@ final class LateSyncs implements Closeable {
             round.forEach(request -> answer(request, errno));
             return;
         }
-        round.forEach(this::checkAndAnswer);
+        round.forEach(this::endStep);
     }
 
-    private void checkAndAnswer(Parked request) {
+    private void endStep(Parked request) {
+        if (request.steps.decrementAndGet() > 0) {
+            return;
+        }
         int errno = 0;
         try {
             request.sync.check();

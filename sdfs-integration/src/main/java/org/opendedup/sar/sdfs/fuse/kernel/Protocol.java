@@ -110,6 +110,8 @@ final class Protocol {
         static final int INIT_EXT = 1 << 30;
         /** In the second word. Since protocol 7.42 (Linux 6.14). */
         static final int OVER_IO_URING = 1 << 9;
+        /** In the second word. Since protocol 7.40 (Linux 6.9). The kernel refuses it together with WRITEBACK_CACHE. */
+        static final int PASSTHROUGH = 1 << 5;
 
         private InitFlag() {}
     }
@@ -135,6 +137,9 @@ final class Protocol {
     /** {@code FOPEN_KEEP_CACHE}: pages cached by an earlier open stay valid. */
     static final int FOPEN_KEEP_CACHE = 1 << 1;
 
+    /** {@code FOPEN_PASSTHROUGH}: the kernel reads and writes the backing file whose number the reply has. */
+    static final int FOPEN_PASSTHROUGH = 1 << 7;
+
     /** {@code FUSE_OPEN_KILL_SUIDGID}, for an open that truncates. */
     static final int OPEN_KILL_SUIDGID = 1;
 
@@ -156,6 +161,9 @@ final class Protocol {
     static final int O_RDONLY = 0;
     static final int O_WRONLY = 1;
     static final int O_TRUNC = 01000;
+    /** Each write is durable. O_SYNC contains this bit. */
+    static final int O_DSYNC = 010000;
+
     static final int O_NOATIME = 01000000;
 
     /** {@code SEEK_*} of lseek(2): the values that the kernel sends. */

@@ -26,8 +26,15 @@ final class Reply {
      */
     static final long CACHE_SECONDS = 86_400;
 
+    /** Time in seconds for which the kernel may cache the attributes of an inode. */
+    @FunctionalInterface
+    interface Validity {
+        long secondsOf(long inode);
+    }
+
     private static final long NANOS = 1_000_000_000;
 
+    private final Validity validity;
     private final ByteBuffer buffer;
     /** The same bytes; position and limit are set again for each read. */
     private final ByteBuffer data;
@@ -35,6 +42,11 @@ final class Reply {
     private int position;
 
     Reply(ByteBuffer buffer) {
+        this(buffer, inode -> CACHE_SECONDS);
+    }
+
+    Reply(ByteBuffer buffer, Validity validity) {
+        this.validity = validity;
         this.buffer = buffer.order(ByteOrder.nativeOrder());
         this.data = buffer.duplicate();
     }
@@ -131,7 +143,7 @@ final class Reply {
         putLong(attributes.inode());
         putLong(attributes.generation());
         putLong(CACHE_SECONDS);
-        putLong(CACHE_SECONDS);
+        putLong(validity.secondsOf(attributes.inode()));
         putLong(0);
         putAttributes(attributes);
     }
@@ -145,7 +157,7 @@ final class Reply {
 
     /** Puts {@code fuse_attr_out}. */
     void putAttributesAlone(Attributes attributes) {
-        putLong(CACHE_SECONDS);
+        putLong(validity.secondsOf(attributes.inode()));
         putLong(0);
         putAttributes(attributes);
     }
@@ -174,7 +186,7 @@ final class Reply {
     /** Puts {@code fuse_statx_out}: 32 bytes of validity, then {@code fuse_statx}. */
     void putExtendedAttributes(Attributes attributes) {
         int start = position;
-        putLong(CACHE_SECONDS);
+        putLong(validity.secondsOf(attributes.inode()));
         putZeros(24);
         putInt(Protocol.STATX_FIELDS);
         putInt(PAGE_BYTES);
@@ -205,11 +217,15 @@ final class Reply {
         putInt(0);
     }
 
-    /** Puts {@code fuse_open_out}. */
-    void putOpened(long handle, int flags) {
+    /**
+     * Puts {@code fuse_open_out}.
+     *
+     * @param backing the kernel's number of the backing file; 0 without one
+     */
+    void putOpened(long handle, int flags, int backing) {
         putLong(handle);
         putInt(flags);
-        putInt(0);
+        putInt(backing);
     }
 
     /** Returns the size of a directory entry in a listing, in bytes, padded to a multiple of eight. */

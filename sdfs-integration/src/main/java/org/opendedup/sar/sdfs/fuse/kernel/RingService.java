@@ -8,6 +8,7 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
  * What the threads that serve requests over io_uring share.
  *
  * @param device descriptor of the FUSE device
+ * @param backings the open files that the kernel reads and writes itself
  * @param data serves requests that move data
  * @param processors keeps other threads from being bound to a processor
  * @param interrupts receives the number of each request whose caller got a signal
@@ -21,6 +22,7 @@ record RingService(
         FuseOperations operations,
         Agreement agreement,
         LateSyncs syncs,
+        BackingFiles backings,
         DataThreads data,
         UnboundThreads processors,
         LongConsumer interrupts,

@@ -85,6 +85,7 @@ final class RingWorker implements KernelCache, SyncLine, Runnable {
                 served,
                 service.interrupts(),
                 this,
+                service.backings(),
                 message.requestBuffer(),
                 message.replyBuffer());
     }
@@ -305,8 +306,8 @@ final class RingWorker implements KernelCache, SyncLine, Runnable {
     }
 
     @Override
-    public void served() {
-        service.syncs().served();
+    public void serve(Sync sync) throws IOException {
+        service.syncs().serve(sync);
     }
 
     @Override

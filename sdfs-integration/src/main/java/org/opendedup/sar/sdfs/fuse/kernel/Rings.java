@@ -74,11 +74,23 @@ final class Rings implements Closeable {
             FuseOperations operations,
             Agreement agreement,
             LateSyncs syncs,
+            BackingFiles backings,
             LongConsumer interrupts,
             List<ServedRequest> served,
             RingService.Listener listener) {
         RingService service = new RingService(
-                libc, device, memory, operations, agreement, syncs, data, processors, interrupts, served, listener);
+                libc,
+                device,
+                memory,
+                operations,
+                agreement,
+                syncs,
+                backings,
+                data,
+                processors,
+                interrupts,
+                served,
+                listener);
         List<List<CompletableFuture<Boolean>>> begun = new ArrayList<>();
         for (int i = 0; i < plan.queues(); i++) {
             RingQueue queue = new RingQueue(service, i, plan.reserved());

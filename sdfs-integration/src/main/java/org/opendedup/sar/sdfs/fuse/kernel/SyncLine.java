@@ -19,6 +19,19 @@ interface SyncLine {
     interface Sync {
         void store() throws IOException;
 
+        /**
+         * Returns whether the commit may run beside {@link #store}, because neither needs what the other makes durable.
+         * Called before {@link #store}.
+         */
+        default boolean storesBesideCommit() throws IOException {
+            return false;
+        }
+
+        /** Returns whether what was stored is durable only after a commit. Called after {@link #store}. */
+        default boolean needsCommit() throws IOException {
+            return true;
+        }
+
         /** Checks the file for failures. Called after the commit. */
         void check() throws IOException;
     }
@@ -26,9 +39,10 @@ interface SyncLine {
     /**
      * Takes over a request, which other threads then answer.
      *
-     * @return false if the caller must serve the request itself and then call {@link #served}
+     * @return false if the caller must call {@link #serve}
      */
     boolean takes(Asked asked, Sync sync);
 
-    void served();
+    /** Serves a request that was not taken over: returns when it is durable. */
+    void serve(Sync sync) throws IOException;
 }

@@ -15,7 +15,13 @@ import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 final class Undelivered {
     private Undelivered() {}
 
-    static void takeBack(int opcode, Reply reply, FuseOperations operations) throws IOException {
+    /** Closes a handle. */
+    @FunctionalInterface
+    interface Closing {
+        void close(long handle) throws IOException;
+    }
+
+    static void takeBack(int opcode, Reply reply, FuseOperations operations, Closing closing) throws IOException {
         if (reply.isError()) {
             return;
         }
@@ -23,10 +29,10 @@ final class Undelivered {
             case Opcode.LOOKUP, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK ->
                 forgetAt(OUT_HEADER_BYTES, reply, operations);
             case Opcode.CREATE, Opcode.TMPFILE -> {
-                operations.close(reply.getLong(OUT_HEADER_BYTES + ENTRY_OUT_BYTES));
+                closing.close(reply.getLong(OUT_HEADER_BYTES + ENTRY_OUT_BYTES));
                 forgetAt(OUT_HEADER_BYTES, reply, operations);
             }
-            case Opcode.OPEN -> operations.close(reply.getLong(OUT_HEADER_BYTES));
+            case Opcode.OPEN -> closing.close(reply.getLong(OUT_HEADER_BYTES));
             case Opcode.READDIRPLUS -> forgetListing(reply, operations);
             default -> {
                 // The reply holds no references or handles.

@@ -28,6 +28,7 @@ final class Worker implements Runnable {
             Agreement agreement,
             Interrupts interrupts,
             LateSyncs syncs,
+            BackingFiles backings,
             EndListener listener) {
         this.channel = channel;
         this.member = member;
@@ -38,6 +39,7 @@ final class Worker implements Runnable {
                 channel.served(),
                 interrupts::interrupted,
                 new OwnSyncs(channel, member, syncs),
+                backings,
                 channel.requestBuffer(),
                 channel.replyBuffer());
         this.listener = listener;
@@ -55,8 +57,8 @@ final class Worker implements Runnable {
         }
 
         @Override
-        public void served() {
-            syncs.served();
+        public void serve(Sync sync) throws IOException {
+            syncs.serve(sync);
         }
     }
 

@@ -10,6 +10,9 @@
  *
  * <p>Where the kernel offers it, {@code Rings} starts a {@code RingWorker} for each entry of the kernel's queues, which
  * receives requests over an {@code IoRing}; one {@code Worker} stays for what the kernel sends over the device.
+ *
+ * <p>{@code BackingFiles} knows the open files that the kernel reads and writes itself, in files that a
+ * {@code BackingDevice} registers.
  */
 @NullMarked
 package org.opendedup.sar.sdfs.fuse.kernel;

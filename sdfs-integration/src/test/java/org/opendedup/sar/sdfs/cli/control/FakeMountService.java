@@ -8,9 +8,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.HashChunk;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -25,6 +27,8 @@ import org.opendedup.sar.sdfs.health.FakeDamage;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.sdfs.join.FakeJoin;
+import org.opendedup.sar.sdfs.join.JoinSource;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
@@ -46,7 +50,7 @@ import org.opendedup.sar.volume.store.DeviceCondition;
 /** A volume without engine and without FUSE. Records the calls that it gets. */
 public final class FakeMountService implements MountService {
     static final VolumeStatistics STATISTICS = new VolumeStatistics(
-            4000, 2000, 500, 1000, 300, 200, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
+            4000, 2000, 500, 1000, 300, 250, 200, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
 
     /** What happened, in order. Guarded by itself. */
     public final List<String> events = new ArrayList<>();
@@ -61,14 +65,24 @@ public final class FakeMountService implements MountService {
     /** The damage of what is mounted. */
     public FakeDamage damage = new FakeDamage();
 
+    /** The classes to which the index was to be converted. */
+    public final List<IndexClass> exchanged = new ArrayList<>();
+    /** Ends when the conversion of the index ends. */
+    public CompletableFuture<Void> exchange = new CompletableFuture<>();
     /** What heals it. */
     public HealSource heal = new FakeHeal();
+
+    /** What joins copies in it. */
+    public final FakeJoin join = new FakeJoin();
 
     /** The scrub of what is mounted. */
     public ScrubSource scrub = new FakeScrub();
 
     /** The file tools of what is mounted. */
     public FileTools files = new FakeFileTools();
+
+    /** The raw files of what is mounted. */
+    public FakeTierTools tier = new FakeTierTools();
 
     /** What {@link MountedVolume#unmount} says when programs use the file system. */
     public volatile boolean busy;
@@ -228,6 +242,17 @@ public final class FakeMountService implements MountService {
         }
 
         @Override
+        public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
+            exchanged.add(kind);
+            return exchange;
+        }
+
+        @Override
+        public JoinSource joins() {
+            return join;
+        }
+
+        @Override
         public HealSource heal() {
             return heal;
         }
@@ -235,6 +260,11 @@ public final class FakeMountService implements MountService {
         @Override
         public MetadataBackups backups() {
             return backups;
+        }
+
+        @Override
+        public TierTools tier() {
+            return tier;
         }
 
         @Override

@@ -90,7 +90,8 @@ class VolumeDaemonTest {
             }
         }
         assertEquals("name", stats.keySet().iterator().next());
-        assertEquals(VolumeMXBean.class.getMethods().length + 1, stats.size(), "the bean's values, and sar");
+        assertEquals(
+                VolumeMXBean.class.getMethods().length + 2, stats.size(), "the bean's values, sar and the fast tier");
         assertEquals(
                 1000,
                 JMX.newMXBeanProxy(SERVER, OBJECT_NAME, VolumeMXBean.class).getStoredBytes());

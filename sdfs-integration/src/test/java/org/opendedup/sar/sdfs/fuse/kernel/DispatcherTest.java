@@ -22,6 +22,7 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.KernelRequests;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
+import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
@@ -35,21 +36,31 @@ class DispatcherTest {
     /** Of the mode in a reply with an entry: the header, what precedes the attributes, what precedes the mode. */
     private static final int MODE_IN_ENTRY = 16 + 40 + 60;
 
-    private static final Agreement NOTHING_TAKEN = new Agreement(Protocol.OLDEST_MINOR, 0, KernelRequests.ALL);
+    private static final Agreement NOTHING_TAKEN =
+            new Agreement(Protocol.OLDEST_MINOR, 0, KernelRequests.ALL, Passthrough.NOT_WANTED);
 
     private final ByteBuffer request =
             ByteBuffer.allocateDirect(BUFFER_BYTES + 80).order(ByteOrder.nativeOrder());
     private final ByteBuffer reply =
             ByteBuffer.allocateDirect(BUFFER_BYTES + 16).order(ByteOrder.nativeOrder());
     private final MemoryFileSystem memory = new MemoryFileSystem();
-    private static final Agreement ALL_TAKEN = new Agreement(Protocol.NEWEST_MINOR, -1, KernelRequests.ALL);
+    private static final Agreement ALL_TAKEN =
+            new Agreement(Protocol.NEWEST_MINOR, -1, KernelRequests.ALL, Passthrough.NOT_WANTED);
     private final List<Long> interrupted = new ArrayList<>();
     private final ServedRequest served = new ServedRequest(unique -> true);
     private final Dispatcher dispatcher = dispatcher(memory, ALL_TAKEN);
 
     private Dispatcher dispatcher(FuseOperations operations, Agreement agreement) {
         return new Dispatcher(
-                operations, new NoKernel(), agreement, served, interrupted::add, new NoLine(), request, reply);
+                operations,
+                new NoKernel(),
+                agreement,
+                served,
+                interrupted::add,
+                new NoLine(),
+                BackingFiles.none(),
+                request,
+                reply);
     }
 
     /** Has nothing cached. */
@@ -71,7 +82,10 @@ class DispatcherTest {
         }
 
         @Override
-        public void served() {}
+        public void serve(Sync sync) throws IOException {
+            sync.store();
+            sync.check();
+        }
     }
 
     private int send(int opcode, long node, byte[]... arguments) {

@@ -5,12 +5,14 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.opendedup.sar.fuzz.ParserSet;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.KernelRequests;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
+import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.LoggerFactory;
 
@@ -41,7 +43,10 @@ public final class FuseRequestsFuzz {
         }
 
         @Override
-        public void served() {}
+        public void serve(Sync sync) throws IOException {
+            sync.store();
+            sync.check();
+        }
     }
 
     private static final ParserSet PARSERS =
@@ -78,7 +83,8 @@ public final class FuseRequestsFuzz {
 
     private static void dispatch(int length, boolean allTaken) {
         FAILURES.list.clear();
-        Agreement agreement = new Agreement(Protocol.NEWEST_MINOR, allTaken ? -1 : 0, KernelRequests.ALL);
+        Agreement agreement =
+                new Agreement(Protocol.NEWEST_MINOR, allTaken ? -1 : 0, KernelRequests.ALL, Passthrough.NOT_WANTED);
         Dispatcher dispatcher = new Dispatcher(
                 new NothingStored(1 << 20),
                 new NoKernel(),
@@ -86,6 +92,7 @@ public final class FuseRequestsFuzz {
                 new ServedRequest(unique -> true),
                 unique -> {},
                 new NoLine(),
+                BackingFiles.none(),
                 REQUEST,
                 REPLY);
         int replied = dispatcher.dispatch(length);

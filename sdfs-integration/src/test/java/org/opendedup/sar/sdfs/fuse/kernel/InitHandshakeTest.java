@@ -1,10 +1,14 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 
 class InitHandshakeTest {
@@ -22,6 +26,19 @@ class InitHandshakeTest {
         assertNotNull(refusal);
         assertTrue(refusal.contains("7.26") && refusal.contains("7.31"), refusal);
         assertNotNull(InitHandshake.refusal(6, 40, EVERYTHING));
+    }
+
+    @Test
+    void whyThereIsNoPassthroughIsSaid() {
+        assertEquals("on", InitHandshake.offered(InitFlag.PASSTHROUGH).toString());
+        assertTrue(InitHandshake.offered(EVERYTHING & ~InitFlag.PASSTHROUGH)
+                .toString()
+                .contains("Linux 6.9"));
+        MountOptions options = MountOptions.of(Path.of("/"), "toy");
+        assertEquals(Passthrough.NOT_WANTED, BackingDevice.wanted(new Libc(), options));
+        assertTrue(BackingDevice.wanted(new Libc(), options.with("passthrough,sync"))
+                .toString()
+                .contains("durable"));
     }
 
     @Test

@@ -39,16 +39,35 @@ class LateSyncsTest {
         final Semaphore reads = new Semaphore(0);
         final AtomicInteger commits = new AtomicInteger();
         final CountDownLatch release = new CountDownLatch(1);
+        /** Counted down when the first commit begins. */
+        final CountDownLatch begun = new CountDownLatch(1);
+        /** Stores that may end, if they run beside commits. */
+        final Semaphore storesToEnd = new Semaphore(0);
+
         volatile boolean failing;
+        volatile boolean besideCommits;
+        volatile boolean storesFail;
+
+        @Override
+        public boolean storesBesideCommit(long handle) {
+            return besideCommits;
+        }
 
         @Override
         public void store(long handle) throws IOException {
             super.store(handle);
+            if (besideCommits) {
+                storesToEnd.acquireUninterruptibly();
+            }
+            if (storesFail) {
+                throw new IOException("the fast tier is gone");
+            }
             stored.release();
         }
 
         @Override
         public void commit() throws IOException {
+            begun.countDown();
             await();
             commits.incrementAndGet();
             if (failing) {
@@ -117,6 +136,42 @@ class LateSyncsTest {
             slow.close();
             assertTrue(other.waitFor(60, TimeUnit.SECONDS));
             assertTrue(readers.waitFor(60, TimeUnit.SECONDS));
+        }
+    }
+
+    /** Both must have ended before a program goes on; whichever ends first. */
+    @Test
+    void aStoreAndItsCommitRunBesideEachOther() throws Exception {
+        slow.besideCommits = true;
+        try (MountedToy toy = new MountedToy(slow);
+                slow;
+                Syncers syncers = Syncers.start(toy.root, SYNCERS)) {
+            // Stores hang too: only a commit that does not wait for them begins.
+            assertTrue(slow.begun.await(60, TimeUnit.SECONDS));
+            assertEquals(0, slow.stored.availablePermits());
+            assertEquals("d", toy.shell("mkdir d; ls -d d"));
+            slow.close();
+            slow.storesToEnd.release(SYNCERS - 1);
+            assertTrue(slow.stored.tryAcquire(SYNCERS - 1, 60, TimeUnit.SECONDS));
+            assertFalse(
+                    syncers.process().waitFor(500, TimeUnit.MILLISECONDS),
+                    "a program went on before its bytes were stored");
+            slow.storesToEnd.release(1);
+            assertEquals(0, syncers.failures());
+        }
+    }
+
+    @Test
+    void aFailedStoreBesideACommitIsTold() throws Exception {
+        slow.besideCommits = true;
+        slow.storesFail = true;
+        slow.storesToEnd.release(2);
+        try (MountedToy toy = new MountedToy(slow);
+                slow) {
+            slow.close();
+            try (Syncers syncers = Syncers.start(toy.root, 1)) {
+                assertEquals(1, syncers.failures());
+            }
         }
     }
 

@@ -54,6 +54,9 @@ class RingMountTest {
     class Mounts extends KernelMountTest {}
 
     @Nested
+    class PassedThrough extends PassthroughMountTest {}
+
+    @Nested
     class Interrupted extends InterruptTest {}
 
     @Nested

@@ -1,0 +1,76 @@
+package org.opendedup.sar.index.chunkstash;
+
+/**
+ * How a ChunkStash index divides its memory, and what of its entries the table has.
+ *
+ * @param tableBytes most bytes of the table; at least {@link #LEAST_TABLE_BYTES}
+ * @param frames pages in memory, those that are being filled among them
+ * @param segmentBytes length of a segment of the log
+ * @param interval the table has one of this many entries of a page, at most; a power of two. 1: all, as long as memory
+ *     suffices. More than 1 is for measurements: a volume gets it from a full table only
+ * @param samples which entries of a page these are
+ */
+public record StashSettings(long tableBytes, int frames, int segmentBytes, int interval, Samples samples) {
+    /** A table of this many bytes has room for a page and a half. */
+    public static final long LEAST_TABLE_BYTES = 12 << 10;
+
+    /** Usual length of a segment of the log, in bytes. */
+    public static final int SEGMENT_BYTES = StashLog.SEGMENT_BYTES;
+
+    /** Highest interval: one entry of a page. */
+    public static final int MOST_INTERVAL = PageDirectory.PAGE_ENTRIES;
+
+    private static final int MOST_FRAMES = 1024;
+
+    /** Which entries of a page are in a table that has not all (ChunkStash, sections 3.5 and 4.6). */
+    public enum Samples {
+        /** Every second, fourth, … one. What volumes use. */
+        UNIFORM,
+        /**
+         * Each with the same chance, independent of the others. For measurements: the files do not say which samples
+         * their table has.
+         */
+        RANDOM;
+
+        /** Returns whether the entry that a pointer leads to is in the table. */
+        boolean has(long pointer, int interval) {
+            long number = this == UNIFORM ? PageDirectory.entry(pointer) : mixed(pointer);
+            return (number & interval - 1) == 0;
+        }
+
+        /** The last steps of SplitMix64. */
+        private static long mixed(long number) {
+            long mixed = (number ^ number >>> 30) * 0xbf58476d1ce4e5b9L;
+            mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
+            return mixed ^ mixed >>> 31;
+        }
+    }
+
+    public StashSettings {
+        if (tableBytes < LEAST_TABLE_BYTES || frames < 2 || segmentBytes < 1) {
+            throw new IllegalArgumentException("too small for a ChunkStash index: table of " + tableBytes + " bytes, "
+                    + frames + " pages, segments of " + segmentBytes + " bytes");
+        }
+        if (Integer.bitCount(interval) != 1 || interval < 1 || interval > MOST_INTERVAL) {
+            throw new IllegalArgumentException(
+                    "one of " + interval + " entries; it must be a power of two up to " + MOST_INTERVAL);
+        }
+    }
+
+    /** A table of all entries, or of uniform samples if that is full. */
+    StashSettings(long tableBytes, int frames, int segmentBytes) {
+        this(tableBytes, frames, segmentBytes, 1, Samples.UNIFORM);
+    }
+
+    /** Returns the bytes of a table that these entries fill as far as it is filled. */
+    public static long tableBytes(long entries) {
+        return (long) Math.ceil(entries / CuckooTable.MOST_LOAD) * CuckooTable.slotBytes(Integer.BYTES);
+    }
+
+    /** Divides bytes of memory: an eighth for pages, the rest for the table. */
+    public static StashSettings of(long memoryBytes) {
+        int frames = (int)
+                Math.min(MOST_FRAMES, Math.max(StashWriter.MOST_OPEN + 20, memoryBytes / 8 / PageFrames.FRAME_BYTES));
+        return new StashSettings(memoryBytes - (long) frames * PageFrames.FRAME_BYTES, frames, SEGMENT_BYTES);
+    }
+}

@@ -1,0 +1,409 @@
+package org.opendedup.sar.index.silo;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.LongConsumer;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.index.ChunkIndex;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The near-exact index of SiLo (Xia et al., "SiLo: A Similarity-Locality based Near-Exact Deduplication Scheme", USENIX
+ * ATC 2011). A segment whose lowest fingerprint is known leads to the block with that segment; the block is read, and
+ * its neighbours find the duplicates of the segments that follow. At most one block is read for a segment.
+ *
+ * <p>All state is guarded by this. Blocks are read without the lock, and written with it.
+ */
+public final class SiloChunkIndex implements ChunkIndex {
+    private static final Logger log = LoggerFactory.getLogger(SiloChunkIndex.class);
+
+    /** Bytes of the position of a walk: the number of a block, and that of an entry in it. */
+    private static final int POSITION_BYTES = 2 * Integer.BYTES;
+
+    private final SiloRecords records;
+    private final BlockFiles files;
+    private final SimilarityTable similar;
+    private final ResidentBlocks blocks;
+    private final BlockWriter writer;
+    /** Blocks that are damaged or missing. */
+    private final Set<Integer> lost = new HashSet<>();
+
+    private long segments;
+    private long similarSegments;
+    private long blockReads;
+    private boolean closed;
+
+    SiloChunkIndex(SiloRecords records, BlockFiles files, SiloSettings settings) throws IOException {
+        this.records = records;
+        this.files = files;
+        SiloRecords.State state = records.state();
+        int last = state == null ? 0 : state.lastBlock();
+        Set<Integer> missing = files.keepOnly(last);
+        similar = new SimilarityTable(settings.similarityBytes());
+        records.forEachRepresentative(similar::put);
+        blocks = new ResidentBlocks(settings, new Block(last + 1));
+        writer = new BlockWriter(records, files, similar, blocks, settings.blockBytes(), state);
+        for (int number : missing) {
+            lose(number, "its file is missing");
+        }
+        Block youngest = last == 0 || lost.contains(last) ? null : read(last);
+        if (youngest != null) {
+            writer.resume(youngest);
+        }
+    }
+
+    @Override
+    public Exactness exactness() {
+        return Exactness.NEAR_EXACT;
+    }
+
+    @Override
+    public void lookup(Segment segment) throws IOException {
+        int representative = Representative.of(segment);
+        if (representative >= 0) {
+            load(Representative.key(segment.fingerprints(), Segment.fingerprintOffset(representative)));
+        }
+        synchronized (this) {
+            requireOpen();
+            segments++;
+            blocks.detect(segment);
+        }
+        RemovalChanges removed = new RemovalChanges(records);
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            if (!segment.isZero(chunk)
+                    && segment.hint(chunk) != ChunkId.NONE
+                    && removed.contains(
+                            segment.fingerprints(), Segment.fingerprintOffset(chunk), segment.hint(chunk))) {
+                segment.setHint(chunk, ChunkId.NONE);
+            }
+        }
+    }
+
+    /** Has the block of the similar segment in memory, if there is one. */
+    private void load(long key) throws IOException {
+        int number;
+        synchronized (this) {
+            number = similar.get(key);
+            if (number == SimilarityTable.NONE) {
+                return;
+            }
+            similarSegments++;
+            if (blocks.has(number) || lost.contains(number)) {
+                return;
+            }
+        }
+        Block block = read(number);
+        synchronized (this) {
+            blockReads++;
+            if (block != null && !blocks.has(number)) {
+                blocks.cache(block);
+            }
+        }
+    }
+
+    /** Returns a block; null if it turns out to be damaged. */
+    private @Nullable Block read(int number) throws IOException {
+        long identity;
+        synchronized (this) {
+            requireOpen();
+            identity = writer.identity();
+        }
+        try {
+            return files.read(number, identity);
+        } catch (CorruptionException e) {
+            lose(number, e.getMessage());
+            return null;
+        }
+    }
+
+    /** Forgets a block, and uncovers the containers whose chunks it had: they are to be read again. */
+    private synchronized void lose(int number, @Nullable String why) throws IOException {
+        if (!lost.add(number)) {
+            return;
+        }
+        log.warn("block {} of the fingerprint index is lost; its containers are to be read again: {}", number, why);
+        similar.forget(number);
+        Map<Long, Boolean> containers = new HashMap<>();
+        records.forEachBlock((container, block, fresh) -> {
+            if (block == number) {
+                containers.put(container, fresh);
+            }
+        });
+        List<Long> representatives = new ArrayList<>();
+        records.forEachRepresentative((key, block) -> {
+            if (block == number) {
+                representatives.add(key);
+            }
+        });
+        try (SiloRecords.Change change = records.change()) {
+            for (Map.Entry<Long, Boolean> container : containers.entrySet()) {
+                change.forgetBlock(container.getKey(), number);
+                if (container.getValue()) {
+                    writer.lose(container.getKey());
+                    change.uncover(container.getKey());
+                }
+            }
+            for (long key : representatives) {
+                change.forgetRepresentative(key);
+            }
+            change.write();
+        }
+    }
+
+    @Override
+    public synchronized void insert(Segment segment) throws IOException {
+        requireOpen();
+        writer.insert(segment);
+    }
+
+    @Override
+    public synchronized void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
+        requireOpen();
+        writer.insert(fingerprints, offset, chunkId);
+    }
+
+    @Override
+    public synchronized void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
+        requireOpen();
+        Removals removals = new Removals(records.removals(container));
+        int added = removals.add(fingerprints, slots);
+        if (added > 0) {
+            writer.subtract(added);
+            try (SiloRecords.Change change = records.change()) {
+                change.removals(container, removals).write();
+            }
+        }
+    }
+
+    /**
+     * Visits the entries block by block, also those of older blocks whose fingerprints are in a younger one too: which
+     * of them a lookup finds depends on what is in memory.
+     */
+    @Override
+    public byte @Nullable [] forEachAfter(byte @Nullable [] position, int count, EntryVisitor visitor)
+            throws IOException {
+        ByteBuffer from = position == null ? null : ByteBuffer.wrap(position);
+        int number = from == null ? 1 : from.getInt();
+        int entry = from == null ? 0 : from.getInt();
+        RemovalChanges removed = new RemovalChanges(records);
+        int visited = 0;
+        for (; number <= lastNumber(); number++, entry = 0) {
+            Block block = blockForReading(number);
+            for (; block != null && entry < block.count(); entry++) {
+                if (visited == count) {
+                    return ByteBuffer.allocate(POSITION_BYTES)
+                            .putInt(number)
+                            .putInt(entry)
+                            .array();
+                }
+                visited += visit(block, entry, removed, visitor) ? 1 : 0;
+            }
+        }
+        return null;
+    }
+
+    /** Visits an entry, unless it was removed. */
+    private static boolean visit(Block block, int entry, RemovalChanges removed, EntryVisitor visitor)
+            throws IOException {
+        long id = block.chunkId(entry);
+        if (removed.contains(block.entries(), Block.fingerprintOffset(entry), id)) {
+            return false;
+        }
+        visitor.visit(fingerprint(block, entry), id);
+        return true;
+    }
+
+    /** Reads a block. */
+    @Override
+    public void sample(RandomGenerator random, EntryVisitor visitor) throws IOException {
+        Block block = blockForReading(1 + random.nextInt(lastNumber()));
+        if (block != null && block.count() > 0) {
+            boolean unused = visit(block, random.nextInt(block.count()), new RemovalChanges(records), visitor);
+        }
+    }
+
+    private static byte[] fingerprint(Block block, int entry) {
+        int at = Block.fingerprintOffset(entry);
+        return Arrays.copyOfRange(block.entries(), at, at + Fingerprints.BYTES);
+    }
+
+    private synchronized int lastNumber() throws IOException {
+        requireOpen();
+        return blocks.open().number();
+    }
+
+    /** Returns a block, or a copy of the open one; null if it is lost. Does not keep it in memory. */
+    private @Nullable Block blockForReading(int number) throws IOException {
+        synchronized (this) {
+            Block open = blocks.open();
+            if (number == open.number()) {
+                return Block.of(
+                        number,
+                        Arrays.copyOf(open.entries(), open.count() * Block.ENTRY_BYTES),
+                        new int[0],
+                        open.dataBytes());
+            }
+            if (number > open.number() || lost.contains(number)) {
+                return null;
+            }
+        }
+        return read(number);
+    }
+
+    @Override
+    public synchronized void cover(long container, byte[] frameTable) throws IOException {
+        requireOpen();
+        writer.cover(container, frameTable);
+    }
+
+    @Override
+    public synchronized void uncover(long container) throws IOException {
+        requireOpen();
+        writer.uncover(container);
+        List<Integer> numbers = new ArrayList<>();
+        records.forEachBlock(container, (same, block, fresh) -> numbers.add(block));
+        try (SiloRecords.Change change = records.change()) {
+            for (int number : numbers) {
+                change.forgetBlock(container, number);
+            }
+            change.uncover(container).write();
+        }
+    }
+
+    @Override
+    public byte @Nullable [] frameTable(long container) throws IOException {
+        synchronized (this) {
+            byte[] pending = writer.openCovered(container);
+            if (pending != null) {
+                return pending;
+            }
+        }
+        return records.frameTable(container);
+    }
+
+    @Override
+    public void forEachOf(long container, SlotVisitor visitor) throws IOException {
+        TreeSet<Integer> numbers = new TreeSet<>();
+        records.forEachBlock(container, (same, block, fresh) -> numbers.add(block));
+        synchronized (this) {
+            if (writer.isOpen(container)) {
+                numbers.add(blocks.open().number());
+            }
+        }
+        RemovalChanges removed = new RemovalChanges(records);
+        for (int number : numbers) {
+            Block block = blockForReading(number);
+            for (int entry = 0; block != null && entry < block.count(); entry++) {
+                long id = block.chunkId(entry);
+                if (ChunkId.container(id) == container
+                        && !removed.contains(block.entries(), Block.fingerprintOffset(entry), id)) {
+                    visitor.visit(ChunkId.slot(id), fingerprint(block, entry));
+                }
+            }
+        }
+    }
+
+    @Override
+    public void forEachCovered(LongConsumer visitor) throws IOException {
+        NavigableMap<Long, byte[]> pending;
+        synchronized (this) {
+            pending = writer.openCovered();
+        }
+        records.forEachCovered(container -> {
+            while (!pending.isEmpty() && pending.firstKey() < container) {
+                visitor.accept(pending.pollFirstEntry().getKey());
+            }
+            pending.remove(container);
+            visitor.accept(container);
+        });
+        pending.keySet().forEach(visitor::accept);
+    }
+
+    @Override
+    public @Nullable Epoch epoch() throws IOException {
+        return records.epoch();
+    }
+
+    @Override
+    public void stamp(Epoch epoch) throws IOException {
+        try (SiloRecords.Change change = records.change()) {
+            change.epoch(epoch).write();
+        }
+        records.flush();
+    }
+
+    @Override
+    public synchronized long highestContainer() {
+        return writer.highestContainer();
+    }
+
+    @Override
+    public synchronized void clear() throws IOException {
+        requireOpen();
+        records.clear();
+        writer.clear();
+        lost.clear();
+    }
+
+    @Override
+    public synchronized void flush() throws IOException {
+        requireOpen();
+        writer.flush();
+        records.flush();
+    }
+
+    @Override
+    public synchronized long estimatedChunks() {
+        return writer.chunks();
+    }
+
+    /** Returns counters and sizes. */
+    public synchronized SiloNumbers numbers() {
+        return new SiloNumbers(
+                segments,
+                similarSegments,
+                blockReads,
+                blocks.open().number(),
+                lost.size(),
+                similar.entries(),
+                similar.bytes(),
+                blocks.bytes());
+    }
+
+    private void requireOpen() throws IOException {
+        if (closed) {
+            throw new IOException("the chunk index is closed");
+        }
+    }
+
+    /** Writes the open block and closes. Idempotent. */
+    @Override
+    public synchronized void close() throws IOException {
+        if (closed) {
+            return;
+        }
+        try {
+            writer.flush();
+        } finally {
+            closed = true;
+            records.close();
+        }
+    }
+}

@@ -1,0 +1,291 @@
+package org.opendedup.sar.io;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+
+/**
+ * A file that is read and written at any offset, through the C library: its descriptor can be passed to the kernel, and
+ * its calls are those of a POSIX file. Safe for use by many threads; {@link #close} only when no call runs.
+ */
+public final class PosixFile implements RandomFile {
+    private static final int ENOENT = 2;
+    private static final int EINTR = 4;
+    private static final int ENXIO = 6;
+    private static final int EAGAIN = 11;
+    private static final int EEXIST = 17;
+    private static final int EINVAL = 22;
+    private static final int EFBIG = 27;
+    private static final int EOPNOTSUPP = 95;
+
+    /** Modes of fallocate(2). */
+    private static final int KEEP_SIZE = 1;
+
+    private static final int PUNCH_HOLE = 2;
+    private static final int ZERO_RANGE = 0x10;
+
+    /** SEEK_DATA and SEEK_HOLE of lseek(2). */
+    private static final int SEEK_DATA = 3;
+
+    private static final int SEEK_HOLE = 4;
+
+    /** Commands of fcntl(2), types of leases, and the signal that a broken lease sends: one that is ignored. */
+    private static final int F_SETSIG = 10;
+
+    private static final int F_SETLEASE = 1024;
+    private static final int F_RDLCK = 0;
+    private static final int F_UNLCK = 2;
+    private static final int SIGURG = 23;
+
+    /** UTIME_OMIT of utimensat(2): a time stays as it is. */
+    private static final long OMIT = (1L << 30) - 2;
+
+    private static final long NS_PER_S = 1_000_000_000;
+
+    private final Libc.Functions libc;
+    private final int number;
+    private final Path path;
+
+    private PosixFile(Libc.Functions libc, int number, Path path) {
+        this.libc = libc;
+        this.number = number;
+        this.path = path;
+    }
+
+    /** Returns whether this machine has what the class needs. */
+    public static boolean isSupported() {
+        return Libc.functions() != null;
+    }
+
+    /** Makes a new, empty file that only its owner may access. Fails if there is one. */
+    public static PosixFile create(Path path) throws IOException {
+        return open(path, Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL);
+    }
+
+    /** Opens an existing file for reading and writing. */
+    public static PosixFile open(Path path) throws IOException {
+        return open(path, Libc.O_RDWR);
+    }
+
+    private static PosixFile open(Path path, int flags) throws IOException {
+        Libc.Functions libc = Libc.functions();
+        if (libc == null) {
+            throw new IOException(path + " cannot be opened: the C library cannot be called");
+        }
+        int number = Libc.open(libc, path, flags);
+        if (number >= 0) {
+            return new PosixFile(libc, number, path);
+        }
+        int errno = Libc.errno();
+        if (errno == ENOENT) {
+            throw new NoSuchFileException(path.toString());
+        }
+        if (errno == EEXIST) {
+            throw new FileAlreadyExistsException(path.toString());
+        }
+        throw failure(path, "cannot be opened", errno);
+    }
+
+    private static IOException failure(Path path, String what, int errno) {
+        String message = path + " " + what + ": " + SystemError.words(errno);
+        if (SystemError.isFull(errno)) {
+            return new NoSpaceException(message);
+        }
+        return switch (errno) {
+            case EFBIG -> new PosixException(Reason.EFBIG, message);
+            case EINVAL -> new PosixException(Reason.EINVAL, message);
+            case ENXIO -> new PosixException(Reason.ENXIO, message);
+            case EOPNOTSUPP -> new PosixException(Reason.EOPNOTSUPP, message);
+            default -> new IOException(message);
+        };
+    }
+
+    private IOException failure(String what) {
+        return failure(path, what, Libc.errno());
+    }
+
+    /** A system call that returns a negative number on failure. */
+    @FunctionalInterface
+    private interface Call {
+        long run();
+    }
+
+    /** Makes a call, again if a signal interrupts it. */
+    private long run(String what, Call call) throws IOException {
+        while (true) {
+            long result = call.run();
+            if (result >= 0) {
+                return result;
+            }
+            if (Libc.errno() != EINTR) {
+                throw failure(what);
+            }
+        }
+    }
+
+    @Override
+    public int descriptor() {
+        return number;
+    }
+
+    @Override
+    public int read(long offset, ByteBuffer target) throws IOException {
+        int done = 0;
+        while (target.hasRemaining()) {
+            long at = offset + done;
+            int count = (int) run("cannot be read", () -> libc.pread(number, target, target.remaining(), at));
+            if (count == 0) {
+                break;
+            }
+            target.position(target.position() + count);
+            done += count;
+        }
+        return done;
+    }
+
+    @Override
+    public void write(long offset, ByteBuffer source) throws IOException {
+        long at = offset - source.position();
+        while (source.hasRemaining()) {
+            long place = at + source.position();
+            int count = (int) run("cannot be written", () -> libc.pwrite(number, source, source.remaining(), place));
+            source.position(source.position() + count);
+        }
+    }
+
+    @Override
+    public void truncate(long size) throws IOException {
+        run("cannot be truncated", () -> libc.ftruncate(number, size));
+    }
+
+    @Override
+    public void allocate(long offset, long length, boolean keepSize) throws IOException {
+        run("cannot be allocated", () -> libc.fallocate(number, keepSize ? KEEP_SIZE : 0, offset, length));
+    }
+
+    @Override
+    public void zero(long offset, long length, boolean keepSize) throws IOException {
+        int mode = keepSize ? PUNCH_HOLE | KEEP_SIZE : ZERO_RANGE;
+        run("cannot be zeroed", () -> libc.fallocate(number, mode, offset, length));
+    }
+
+    @Override
+    public long seekData(long offset) throws IOException {
+        return run("has no such offset", () -> libc.lseek(number, offset, SEEK_DATA));
+    }
+
+    @Override
+    public long seekHole(long offset) throws IOException {
+        return run("has no such offset", () -> libc.lseek(number, offset, SEEK_HOLE));
+    }
+
+    @Override
+    public void force() throws IOException {
+        run("cannot be written to its device", () -> libc.fdatasync(number));
+    }
+
+    /** Makes everything durable that was written to the file system of an existing file or folder. */
+    public static void forceFileSystem(Path path) throws IOException {
+        try (PosixFile file = open(path, Libc.O_RDONLY)) {
+            file.run("is on a file system that cannot be written to its device", () -> file.libc.syncfs(file.number));
+        }
+    }
+
+    @Override
+    public void setModified(long ns) throws IOException {
+        ByteBuffer times = ByteBuffer.allocate(32).order(ByteOrder.nativeOrder());
+        times.putLong(0).putLong(OMIT).putLong(Math.floorDiv(ns, NS_PER_S)).putLong(Math.floorMod(ns, NS_PER_S));
+        run("cannot get a time", () -> libc.futimens(number, times.array()));
+    }
+
+    @Override
+    public Status status() throws IOException {
+        Status status = Statx.of(libc, number, new byte[] {0});
+        if (status == null) {
+            throw failure("cannot be examined");
+        }
+        return status;
+    }
+
+    /** Returns the status of a file; null if it does not exist. */
+    public static @Nullable Status status(Path path) throws IOException {
+        Libc.Functions libc = Libc.functions();
+        if (libc == null) {
+            throw new IOException(path + " cannot be examined: the C library cannot be called");
+        }
+        Status status = Statx.of(libc, Statx.NO_FOLDER, Libc.path(path));
+        if (status == null && Libc.errno() != ENOENT) {
+            throw failure(path, "cannot be examined", Libc.errno());
+        }
+        return status;
+    }
+
+    /**
+     * Returns whether no process has the file open for writing or mapped for writing: asks the kernel for a lease for
+     * reading, which it refuses otherwise (fcntl(2), F_SETLEASE). This process must not have it open for writing.
+     *
+     * @return true also where the file system has no leases
+     */
+    public static boolean isAtRest(Path path) throws IOException {
+        try (PosixFile file = open(path, Libc.O_RDONLY)) {
+            // A process that opens the file in this moment breaks the lease. The signal for that would end the JVM.
+            file.libc.fcntl(file.number, F_SETSIG, SIGURG);
+            if (file.libc.fcntl(file.number, F_SETLEASE, F_RDLCK) != 0) {
+                return Libc.errno() != EAGAIN;
+            }
+            file.libc.fcntl(file.number, F_SETLEASE, F_UNLCK);
+            return true;
+        }
+    }
+
+    @Override
+    public void close() {
+        libc.close(number);
+    }
+
+    @Override
+    public String toString() {
+        return path.toString();
+    }
+
+    /** The call statx(2), whose result is alike on all processors. */
+    private static final class Statx {
+        /** AT_FDCWD. */
+        static final int NO_FOLDER = -100;
+        /** AT_EMPTY_PATH: the descriptor is the file itself. */
+        private static final int OF_DESCRIPTOR = 0x1000;
+        /** STATX_MTIME, STATX_CTIME, STATX_SIZE, STATX_BLOCKS. */
+        private static final int WANTED = 0x40 | 0x80 | 0x200 | 0x400;
+
+        private static final int RESULT_BYTES = 256;
+        private static final int SIZE_AT = 40;
+        private static final int BLOCKS_AT = 48;
+        private static final int CHANGED_AT = 96;
+        private static final int MODIFIED_AT = 112;
+        private static final int UNIT_BYTES = 512;
+
+        /** Returns null on failure. */
+        static @Nullable Status of(Libc.Functions libc, int folder, byte[] path) {
+            ByteBuffer result = ByteBuffer.allocate(RESULT_BYTES).order(ByteOrder.nativeOrder());
+            if (libc.statx(folder, path, path.length == 1 ? OF_DESCRIPTOR : 0, WANTED, result.array()) != 0) {
+                return null;
+            }
+            return new Status(
+                    result.getLong(SIZE_AT),
+                    result.getLong(BLOCKS_AT) * UNIT_BYTES,
+                    time(result, MODIFIED_AT),
+                    time(result, CHANGED_AT));
+        }
+
+        private static long time(ByteBuffer result, int at) {
+            return result.getLong(at) * NS_PER_S + result.getInt(at + Long.BYTES);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+
+/** The backing files on the fast tier, for a repair. */
+@FunctionalInterface
+public interface BackingFiles {
+    /** There is no backing file. */
+    long NONE = -1;
+
+    /**
+     * Returns the number of the backing file that was the last one of an inode; {@link #NONE} if it has none.
+     *
+     * @throws IOException if the fast tier cannot be used
+     */
+    long last(long inode) throws IOException;
+}

@@ -1,0 +1,357 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.RandomFile;
+import org.opendedup.sar.metadata.RawRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A file all of whose bytes are in a backing file on the fast tier. While anybody uses it, the backing file is open,
+ * with one descriptor for all. Its monitor is acquired after a node's, if both are held. No call of the fast tier is
+ * made with the monitor held: the fast tier may hang, and changes wait for the monitor with the change lock held.
+ */
+final class RawFile {
+    private static final Logger log = LoggerFactory.getLogger(RawFile.class);
+
+    /** Value of {@link #writtenAfter} of a file that was forced since it was written. */
+    private static final long FORCED = -1;
+    /** Value of {@link #copiedAt} while the recipe is not known to be current. */
+    private static final int NOT_COPIED = -1;
+
+    private final long inode;
+    private final RawPlace place;
+
+    // All guarded by this.
+    private RawRecord record;
+    /** The generation that has the last change of the record; see {@link Committer#generation}. */
+    private long generation;
+
+    private @Nullable RandomFile file;
+    private int users;
+    private int writers;
+    private int copies;
+    /** The value of {@link #copies} when the recipe was last known to be current. */
+    private int copiedAt = NOT_COPIED;
+
+    private long accessedMs;
+    /** The last sync of the fast tier that began before the file was last written. */
+    private long writtenAfter;
+    /** Length, and bytes on the fast tier, when they were last looked at. */
+    private long knownSize;
+
+    private long knownBytes;
+    /** Status of the backing file when it was made in this mount; null if it was not. */
+    private RandomFile.@Nullable Status asMade;
+
+    /** How often it was opened since the mount. */
+    private int openings;
+    /** Inode number of the folder by which it was found or made last; 0 if that is not known. A hint, for the order. */
+    private volatile long folder;
+    /** Number of looks at the status that began, and the number of the one that is known. */
+    private long looks;
+
+    private long knownLook;
+
+    /**
+     * @param place the folder of the backing files
+     * @param accessedMs time of the last access, in milliseconds since 1970
+     * @param generation the generation that has its record
+     */
+    RawFile(long inode, RawRecord record, RawPlace place, long accessedMs, long generation) {
+        this.inode = inode;
+        this.record = record;
+        this.place = place;
+        this.accessedMs = accessedMs;
+        this.generation = generation;
+    }
+
+    long inode() {
+        return inode;
+    }
+
+    /** Returns the number of the backing file. */
+    synchronized long number() {
+        return record.number();
+    }
+
+    synchronized RawRecord record() {
+        return record;
+    }
+
+    /** Called under the change lock by the code that puts the record into the pending metadata. */
+    synchronized void setRecord(RawRecord newRecord, long inGeneration) {
+        record = newRecord;
+        generation = inGeneration;
+    }
+
+    /** Returns the generation that has the last change of the record. */
+    synchronized long generation() {
+        return generation;
+    }
+
+    synchronized long accessedMs() {
+        return accessedMs;
+    }
+
+    synchronized void noteAccess(long ms) {
+        accessedMs = Math.max(accessedMs, ms);
+    }
+
+    /** Records an opening. */
+    synchronized void noteOpening(long ms) {
+        openings++;
+        noteAccess(ms);
+    }
+
+    synchronized int openings() {
+        return openings;
+    }
+
+    long folder() {
+        return folder;
+    }
+
+    void noteFolder(long directory) {
+        folder = directory;
+    }
+
+    synchronized long knownSize() {
+        return knownSize;
+    }
+
+    synchronized long knownBytes() {
+        return knownBytes;
+    }
+
+    synchronized boolean isInUse() {
+        return users > 0;
+    }
+
+    synchronized boolean hasWriters() {
+        return writers > 0;
+    }
+
+    /**
+     * Opens the backing file, or adds a user to it. A writer breaks a copy that is being made.
+     *
+     * @throws NoSuchFileException if the fast tier does not have the backing file
+     */
+    RandomFile use(boolean writable) throws IOException {
+        RandomFile opened = useOpened(writable);
+        if (opened != null) {
+            return opened;
+        }
+        RandomFile own = place.folder().open(number());
+        RandomFile used = use(writable, own);
+        if (used != own) {
+            // Another user opened it at the same time.
+            own.close();
+        }
+        return used;
+    }
+
+    /** Adds a user, if the backing file is open. */
+    private synchronized @Nullable RandomFile useOpened(boolean writable) {
+        return file == null ? null : use(writable, file);
+    }
+
+    /** Adds a user. Returns the descriptor of all, which is {@code own} if there was none. */
+    private synchronized RandomFile use(boolean writable, RandomFile own) {
+        RandomFile used = file == null ? own : file;
+        file = used;
+        users++;
+        if (writable) {
+            writers++;
+            copies++;
+            noteWritten();
+        }
+        return used;
+    }
+
+    /**
+     * Adds the first user, with a backing file that was just made.
+     *
+     * @param empty its status
+     */
+    synchronized void begin(RandomFile made, RandomFile.Status empty) {
+        asMade = empty;
+        file = made;
+        users = 1;
+        writers = 1;
+        noteWritten();
+    }
+
+    private synchronized void noteWritten() {
+        writtenAfter = place.lastBegun();
+        place.noteWritten();
+    }
+
+    /** Returns whether nobody writes the file, and all that was written is durable. */
+    synchronized boolean isForced() {
+        return writers == 0 && (writtenAfter == FORCED || place.isSyncedAfter(writtenAfter));
+    }
+
+    /** Ends one use. The last one closes the backing file. */
+    void leave(boolean writable) {
+        RandomFile last = lastAfter(writable);
+        if (last != null) {
+            try {
+                long look = beginLook();
+                note(look, last.status());
+            } catch (IOException e) {
+                // The next look at it tells its length.
+                log.debug("inode {} cannot be examined: {}", inode, e.getMessage());
+            }
+            last.close();
+        }
+    }
+
+    /** Removes a user. Returns the descriptor if it was the last one: nobody else has it then. */
+    private synchronized @Nullable RandomFile lastAfter(boolean writable) {
+        if (writable) {
+            writers--;
+            noteWritten();
+        }
+        if (--users > 0) {
+            return null;
+        }
+        RandomFile last = file;
+        file = null;
+        return last;
+    }
+
+    private synchronized long beginLook() {
+        return ++looks;
+    }
+
+    /** Takes a status for the known one, unless a later look was faster. */
+    private synchronized void note(long look, RandomFile.@Nullable Status status) {
+        if (status != null && look > knownLook) {
+            knownLook = look;
+            knownSize = status.size();
+            knownBytes = status.allocatedBytes();
+        }
+    }
+
+    /** Makes the bytes and the length of the backing file durable. */
+    void force() throws IOException {
+        RandomFile opened = use(false);
+        try {
+            int before = ticket();
+            opened.force();
+            noteForced(before);
+        } finally {
+            leave(false);
+        }
+    }
+
+    private synchronized void noteForced(int ticket) {
+        if (writers == 0 && !isCopyBroken(ticket)) {
+            writtenAfter = FORCED;
+        }
+    }
+
+    /** Changes the length, in bytes. */
+    void truncate(long size) throws IOException {
+        RandomFile opened = use(true);
+        try {
+            opened.truncate(size);
+        } finally {
+            leave(true);
+        }
+    }
+
+    /** Sets the time of the last change of its bytes, in nanoseconds since 1970. */
+    void setModified(long ns) throws IOException {
+        RandomFile opened = use(false);
+        try {
+            opened.setModified(ns);
+            noteWritten();
+        } finally {
+            leave(false);
+        }
+    }
+
+    /** Returns the backing file of a caller that is registered as a user. */
+    synchronized RandomFile backing() {
+        if (file == null) {
+            throw new IllegalStateException("the backing file of inode " + inode + " is not open");
+        }
+        return file;
+    }
+
+    /** Returns the present status of the backing file; null if the fast tier does not have it. */
+    RandomFile.@Nullable Status status() throws IOException {
+        long look = beginLook();
+        // By its name: the last user may close the descriptor, which is that of another file then.
+        RandomFile.Status status = place.folder().status(number());
+        note(look, status);
+        return status;
+    }
+
+    /** Returns the present status; null if the backing file is missing, or cannot be examined at present. */
+    RandomFile.@Nullable Status statusIfReadable() {
+        try {
+            return status();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /**
+     * Returns the time of the last change, in nanoseconds since 1970.
+     *
+     * @param status of the backing file
+     * @param beforeNs time of the last change when the file was not raw, or of its attributes
+     */
+    synchronized long changedNs(RandomFile.Status status, long beforeNs) {
+        // That the backing file was made is no change of the file.
+        return status.equals(asMade) ? beforeNs : Math.max(beforeNs, status.changedNs());
+    }
+
+    boolean isAtRest() throws IOException {
+        return place.folder().isAtRest(number());
+    }
+
+    /** Returns whether the recipe has all bytes of the backing file as it is now. */
+    boolean isCopied() throws IOException {
+        int ticket = ticket();
+        RawRecord.Copy copy = record().copy();
+        boolean isCurrent = copy != null && copy.equals(copyOf(status()));
+        // A mapping that outlived its descriptor may have changed a file that was found current before.
+        noteCopied(isCurrent ? ticket : NOT_COPIED);
+        return isCurrent;
+    }
+
+    /** Records that the recipe is current if no user has written since {@link #ticket}. */
+    synchronized void noteCopied(int ticket) {
+        copiedAt = ticket;
+    }
+
+    /** Returns whether the recipe was found current, and nobody opened the file for writing since. */
+    synchronized boolean isKnownCopied() {
+        return copiedAt == copies && record.copy() != null;
+    }
+
+    static RawRecord.@Nullable Copy copyOf(RandomFile.@Nullable Status status) {
+        return status == null ? null : new RawRecord.Copy(status.size(), status.changedNs());
+    }
+
+    /** Begins a copy into chunks. Returns a ticket for {@link #isCopyBroken}; -1 if the file has writers. */
+    synchronized int beginCopy() {
+        return writers > 0 ? -1 : ++copies;
+    }
+
+    /** Returns a ticket that {@link #isCopyBroken} accepts until the file is opened for writing, or copied. */
+    synchronized int ticket() {
+        return copies;
+    }
+
+    /** Returns whether the file was opened for writing since its copy began, or another copy began. */
+    synchronized boolean isCopyBroken(int ticket) {
+        return copies != ticket;
+    }
+}

@@ -1,0 +1,494 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.RandomFile;
+import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RawRecord;
+import org.opendedup.sar.metadata.RecordCursor;
+import org.opendedup.sar.raw.AbsentRawFolder;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawFolder;
+import org.opendedup.sar.raw.RawNumbers;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The raw files of a volume: makes them, opens them, and ends them (docs/adr/0050). A file becomes raw at an opening
+ * for writing while it is empty, and stops being raw while nobody uses it. So an open file is of one kind from its
+ * opening to its closing.
+ *
+ * <p>A backing file is made before the record that names it, and deleted when the commit without that record is
+ * durable. So after a crash there are at most backing files without a record, which {@link #sweep} deletes.
+ */
+final class RawFiles {
+    private static final Logger log = LoggerFactory.getLogger(RawFiles.class);
+
+    private final MetadataStore metadata;
+    private final RawTable table;
+    private final RawPlace place;
+    private final NodeTable nodes;
+    private final Committer committer;
+    private final long maxFiles;
+    /** Backing files that no record names any more, with the generation that says so. */
+    private final Queue<Dead> dead = new ConcurrentLinkedQueue<>();
+    /**
+     * Numbers of backing files that an inode had before, until a sync of the fast tier made their deletion durable: a
+     * crash may bring such a file back, so that it must not have the number of a new one.
+     */
+    private final Set<Long> retired = ConcurrentHashMap.newKeySet();
+    /** Those of them whose files were deleted, with the last sync that began before that. */
+    private final Queue<Deleted> deleted = new ConcurrentLinkedQueue<>();
+    /** Files whose records say that their backing files may not be durable. */
+    private final Queue<RawFile> fresh = new ConcurrentLinkedQueue<>();
+
+    private final Lock syncing = new ReentrantLock();
+    /** Whether new files may become raw: set by {@link #setRoom}. */
+    private volatile boolean hasRoom;
+
+    private record Dead(long number, long generation) {}
+
+    private record Deleted(long number, long syncedBefore) {}
+
+    /**
+     * @param table filled by {@link #load}
+     * @param place the folder of the backing files
+     * @param maxFiles maximum number of raw files, for the sake of memory
+     */
+    RawFiles(
+            MetadataStore metadata,
+            RawTable table,
+            RawPlace place,
+            NodeTable nodes,
+            Committer committer,
+            long maxFiles) {
+        this.metadata = metadata;
+        this.table = table;
+        this.place = place;
+        this.nodes = nodes;
+        this.committer = committer;
+        this.maxFiles = maxFiles;
+    }
+
+    /** Reads all records into the table. Called before any node is made. */
+    static void load(MetadataStore metadata, RawTable table, RawPlace place) throws IOException {
+        try (RecordCursor<RawRecord> records = metadata.raws().all()) {
+            while (records.next()) {
+                RawRecord record = records.value();
+                if (record == null) {
+                    // Its backing file stays, for a restore of the metadata. The other files can be used.
+                    log.error(
+                            "the record that says where on the fast tier inode {} lies is damaged: its file cannot be"
+                                    + " opened",
+                            records.id());
+                    table.noteUnreadable(records.id());
+                } else {
+                    table.put(new RawFile(records.id(), record, place, 0, -1));
+                }
+            }
+        }
+    }
+
+    RawFolder folder() {
+        return place.folder();
+    }
+
+    /** Throws if the record of an inode is damaged, so that nobody knows where its bytes are. */
+    void checkReadable(long inode) throws CorruptionException {
+        table.checkReadable(inode);
+    }
+
+    boolean isAbsent() {
+        return place.folder() instanceof AbsentRawFolder;
+    }
+
+    /** Exchanges the folder: the fast tier is there again, or is a new, empty one. */
+    void setFolder(RawFolder present) {
+        place.setFolder(present);
+    }
+
+    Collection<RawFile> all() {
+        return table.all();
+    }
+
+    @Nullable
+    RawFile get(long inode) {
+        return table.get(inode);
+    }
+
+    long count() {
+        return table.size();
+    }
+
+    /** Sets whether new files may become raw. */
+    void setRoom(boolean isThere) {
+        hasRoom = isThere;
+    }
+
+    boolean hasRoom() {
+        return hasRoom && table.size() < maxFiles && !limit().isHanging();
+    }
+
+    /** For calls of the fast tier that others must not wait for without end. */
+    AnswerLimit limit() {
+        return place.limit();
+    }
+
+    /**
+     * Called by an opening, which is registered as a user of the node's contents: opens the backing file of a raw file,
+     * or makes an empty file raw if it is opened for writing and its placement wants that.
+     *
+     * @return the file if it is raw, to be left by {@link #leave}; else null
+     */
+    @Nullable
+    RawFile enter(Node node, boolean writable) throws IOException {
+        table.checkReadable(node.id);
+        RawFile raw;
+        boolean wanted;
+        synchronized (node) {
+            raw = node.raw;
+            wanted = node.placement.isRaw() && node.size == 0 && raw == null;
+        }
+        if (raw == null) {
+            return wanted && writable && hasRoom() ? begin(node) : null;
+        }
+        try {
+            raw.use(writable);
+        } catch (NoSuchFileException e) {
+            if (!fallBack(node, raw)) {
+                throw new IOException(
+                        "the bytes of inode " + node.id + " were only on the fast tier, which does not have them"
+                                + " any more: " + e.getMessage(),
+                        e);
+            }
+            return null;
+        }
+        raw.noteOpening(System.currentTimeMillis());
+        return raw;
+    }
+
+    void leave(RawFile raw, boolean writable) {
+        raw.noteAccess(System.currentTimeMillis());
+        raw.leave(writable);
+    }
+
+    /** Makes an empty file raw. Returns null if it cannot be; it is stored in chunks then. */
+    private @Nullable RawFile begin(Node node) {
+        long number = RawNumbers.first(node.id);
+        RandomFile made = null;
+        try {
+            while (retired.contains(number) || folder().status(number) != null) {
+                number = RawNumbers.next(number);
+                if (number == RawNumbers.first(node.id)) {
+                    return null;
+                }
+            }
+            made = folder().create(number);
+            // A program that only opens an empty file does not change it.
+            made.setModified(node.modifiedNs());
+            RandomFile.Status empty = made.status();
+            RawRecord record = new RawRecord(number, node.placement == Placement.PIN, true, null);
+            RawFile raw = new RawFile(node.id, record, place, System.currentTimeMillis(), committer.generation());
+            raw.noteFolder(node.folder);
+            raw.noteOpening(System.currentTimeMillis());
+            if (become(node, raw, made, empty)) {
+                fresh.add(raw);
+                return raw;
+            }
+        } catch (IOException e) {
+            log.warn("a new file is not stored on the fast tier: {}", e.getMessage());
+            hasRoom = false;
+        }
+        if (made != null) {
+            made.close();
+            deleteLogging(number);
+        }
+        return null;
+    }
+
+    private boolean become(Node node, RawFile raw, RandomFile made, RandomFile.Status empty) {
+        Node.Contents contents = node.contents();
+        // Whoever holds the lock stores, cuts or copies into the file, so it is not to become raw now.
+        if (!contents.storing.tryLock()) {
+            return false;
+        }
+        try {
+            committer.changes().lock();
+            try {
+                synchronized (node) {
+                    boolean isEmpty = node.size == 0 && node.storedBytes == 0 && node.dataBytes == 0;
+                    if (!isEmpty
+                            || node.raw != null
+                            || contents.users != 1
+                            || contents.cutting
+                            || !contents.isClean()) {
+                        return false;
+                    }
+                    raw.begin(made, empty);
+                    raw.setRecord(raw.record(), committer.generation());
+                    table.put(raw);
+                    metadata.raws().put(node.id, raw.record());
+                    node.raw = raw;
+                    return true;
+                }
+            } finally {
+                committer.changes().unlock();
+            }
+        } finally {
+            contents.storing.unlock();
+        }
+    }
+
+    /**
+     * Lets a file be what its recipe says, because the fast tier has lost its backing file. False if the recipe does
+     * not have all bytes of an earlier moment, or others use the file.
+     */
+    private boolean fallBack(Node node, RawFile raw) {
+        RawRecord.Copy copy = raw.record().copy();
+        if (copy == null || !end(node, raw, copy, null, raw.ticket(), 1)) {
+            return false;
+        }
+        Map<Long, String> paths = UnsavedChanges.paths(List.of(node.id), Map.of(), metadata);
+        log.error(
+                "the fast tier does not have {} any more; the file is as it was when it was last stored in chunks",
+                paths.getOrDefault(node.id, "inode " + node.id));
+        return true;
+    }
+
+    /**
+     * Ends that a file is raw: from now on it is what its recipe says. Its backing file is deleted after a commit.
+     *
+     * @param copy what the recipe has
+     * @param status status of the backing file; null if it does not exist
+     * @param ticket of the file, from before the status was determined
+     * @param users number of users that the caller is itself
+     * @return false if others use the file, or used it meanwhile; nothing has changed then
+     */
+    boolean end(
+            Node node, RawFile raw, RawRecord.Copy copy, RandomFile.@Nullable Status status, int ticket, int users) {
+        Lock changes = committer.changes();
+        changes.lock();
+        try {
+            synchronized (node) {
+                int others = (node.contents == null ? 0 : node.contents.users) - users;
+                if (node.raw != raw
+                        || node.freed
+                        || others > 0
+                        || raw.isCopyBroken(ticket)
+                        || !copy.equals(raw.record().copy())) {
+                    return false;
+                }
+                node.raw = null;
+                node.size = copy.size();
+                node.storedBytes = copy.size();
+                if (status != null) {
+                    node.modifiedNs = status.modifiedNs();
+                    node.changedNs = raw.changedNs(status, node.changedNs);
+                }
+                metadata.raws().remove(node.id);
+                table.remove(raw);
+                retired.add(raw.number());
+                dead.add(new Dead(raw.number(), committer.generation()));
+            }
+            nodes.markDirty(node);
+            return true;
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    /** Removes the record of an inode that is being freed. Called under the change lock. */
+    void forget(long inode) {
+        if (table.forgetUnreadable(inode)) {
+            metadata.raws().remove(inode);
+        }
+        RawFile raw = table.get(inode);
+        if (raw != null) {
+            metadata.raws().remove(inode);
+            table.remove(raw);
+            dead.add(new Dead(raw.number(), committer.generation()));
+        }
+    }
+
+    /** Changes the record of a raw file, atomically. */
+    void record(RawFile raw, UnaryOperator<RawRecord> change) {
+        record(raw, change, true);
+    }
+
+    /** @param mattersToSync whether an fsync of the file must make the change durable */
+    private void record(RawFile raw, UnaryOperator<RawRecord> change, boolean mattersToSync) {
+        committer.changes().lock();
+        try {
+            synchronized (raw) {
+                RawRecord record = change.apply(raw.record());
+                if (table.get(raw.inode()) == raw && !record.equals(raw.record())) {
+                    raw.setRecord(record, mattersToSync ? committer.generation() : raw.generation());
+                    metadata.raws().put(raw.inode(), record);
+                }
+            }
+        } finally {
+            committer.changes().unlock();
+        }
+    }
+
+    /** Returns whether a commit made the file's record durable, with all of its changes that matter to an fsync. */
+    boolean isRecordDurable(RawFile raw) {
+        return committer.isDurable(raw.generation());
+    }
+
+    /** Deletes the backing files whose removal from the metadata is durable. */
+    void deleteDead() {
+        for (Dead next = dead.peek(); next != null && committer.isDurable(next.generation); next = dead.peek()) {
+            deleteRetired(next.number);
+            dead.poll();
+        }
+    }
+
+    /** Returns whether backing files wait for a commit before they can be deleted. */
+    boolean hasDead() {
+        return !dead.isEmpty();
+    }
+
+    private void deleteLogging(long number) {
+        try {
+            folder().delete(number);
+        } catch (IOException e) {
+            log.warn("a backing file that is not needed any more cannot be deleted: {}", e.getMessage());
+        }
+    }
+
+    private void deleteRetired(long number) {
+        deleteLogging(number);
+        if (retired.contains(number)) {
+            deleted.add(new Deleted(number, place.lastBegun()));
+            place.noteWritten();
+        }
+    }
+
+    /** Makes the bytes of a raw file durable, if they are not. The next commit says so of its backing file. */
+    void force(RawFile raw) throws IOException {
+        if (!raw.isForced()) {
+            raw.force();
+        }
+        noteForced(raw);
+    }
+
+    /**
+     * Records that the backing file is durable. An fsync does not wait for this: the mount after a crash makes a
+     * backing file again only if it is missing, which a durable one is not.
+     */
+    void noteForced(RawFile raw) {
+        if (raw.record().fresh()) {
+            record(raw, RawRecord::withDurable, false);
+        }
+    }
+
+    /**
+     * Makes the backing files again that a crash lost because they were never forced: empty, as they were then as far
+     * as it was durable.
+     */
+    void makeLost() throws IOException {
+        List<RawFile> unforced =
+                table.all().stream().filter(raw -> raw.record().fresh()).toList();
+        limit().forEach("making lost files again", unforced, raw -> {
+            if (raw.status() == null) {
+                folder().create(raw.number()).close();
+            }
+            place.noteWritten();
+            fresh.add(raw);
+        });
+    }
+
+    /**
+     * Deletes the backing files that no record names: those that a crash left.
+     *
+     * @return how many there were
+     */
+    long sweep() throws IOException {
+        List<Long> strays = limit().call("looking for files without a record", () -> {
+            List<Long> found = new ArrayList<>();
+            folder().forEach(number -> {
+                long inode = RawNumbers.inode(number);
+                RawFile raw = table.get(inode);
+                if (!table.isUnreadable(inode) && (raw == null || raw.number() != number)) {
+                    found.add(number);
+                }
+            });
+            return found;
+        });
+        // Before any is deleted: the deletion may end late, when a new file could have got its number.
+        retired.addAll(strays);
+        limit().forEach("deleting files without a record", strays, this::deleteRetired);
+        return strays.size();
+    }
+
+    /** Does what {@link #syncWritten} does, for work that goes on without it while the fast tier does not answer. */
+    void syncIfAnswering() throws IOException {
+        try {
+            if (!limit().isHanging()) {
+                syncWritten();
+            }
+        } catch (TimeLimit.ExceededException e) {
+            log.debug("the files that were written are made durable when the fast tier answers", e);
+        }
+    }
+
+    /**
+     * Makes durable what was changed on the fast tier before the call. Failures are thrown, also that the fast tier
+     * does not answer; the files are tried again by the next call.
+     */
+    void syncWritten() throws IOException {
+        // A caller waits for the sync of another one, which may include what it wrote itself.
+        syncing.lock();
+        try {
+            if (isAbsent() || !place.isWritten()) {
+                return;
+            }
+            limit().check();
+            place.takeWritten();
+            List<RawFile> made = new ArrayList<>();
+            for (RawFile raw = fresh.poll(); raw != null; raw = fresh.poll()) {
+                made.add(raw);
+            }
+            long number = place.beginSync();
+            if (table.all().stream().anyMatch(RawFile::hasWriters)) {
+                place.noteWritten();
+            }
+            try {
+                // A sync that ends too late is not used: what it may have made durable is synced again.
+                limit().call("making written files durable", () -> {
+                    folder().sync();
+                    return number;
+                });
+            } catch (IOException e) {
+                place.noteWritten();
+                fresh.addAll(made);
+                throw e;
+            }
+            place.endSync(number);
+            made.forEach(this::noteForced);
+            for (Deleted next = deleted.peek();
+                    next != null && place.isSyncedAfter(next.syncedBefore);
+                    next = deleted.peek()) {
+                retired.remove(next.number);
+                deleted.poll();
+            }
+        } finally {
+            syncing.unlock();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.opendedup.sar.volume;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.opendedup.sar.raw.RawFolder;
+
+/** Where the backing files are. The folder is exchanged when the fast tier comes back, or a new one takes its place. */
+final class RawPlace {
+    private volatile RawFolder folder;
+    private final AnswerLimit limit;
+    /** Whether anything was changed on the fast tier since the last sync of it began. */
+    private final AtomicBoolean written = new AtomicBoolean();
+    /** Number of syncs of the fast tier that began, and of the last one that succeeded. */
+    private final AtomicLong begun = new AtomicLong();
+
+    private volatile long synced;
+
+    RawPlace(RawFolder folder, AnswerLimit limit) {
+        this.folder = folder;
+        this.limit = limit;
+    }
+
+    /** For calls of the folder that others must not wait for without end. */
+    AnswerLimit limit() {
+        return limit;
+    }
+
+    RawFolder folder() {
+        return folder;
+    }
+
+    void setFolder(RawFolder present) {
+        folder = present;
+    }
+
+    /** Records that bytes, a length, a time or a name on the fast tier may have changed. */
+    void noteWritten() {
+        written.set(true);
+    }
+
+    boolean isWritten() {
+        return written.get();
+    }
+
+    /** Forgets that something was written, because a sync begins. */
+    void takeWritten() {
+        written.set(false);
+    }
+
+    /** Begins a sync of the fast tier; returns its number. */
+    long beginSync() {
+        return begun.incrementAndGet();
+    }
+
+    /** Records that a sync succeeded. */
+    void endSync(long number) {
+        synced = number;
+    }
+
+    /** Returns the number of the last sync that began. */
+    long lastBegun() {
+        return begun.get();
+    }
+
+    /** Returns whether a sync succeeded that began after {@link #lastBegun} returned {@code number}. */
+    boolean isSyncedAfter(long number) {
+        return synced > number;
+    }
+}

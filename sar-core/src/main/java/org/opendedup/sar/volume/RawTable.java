@@ -1,0 +1,63 @@
+package org.opendedup.sar.volume;
+
+import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+
+/** The raw files of a volume, by inode number. A file is in it as long as its node is raw. */
+final class RawTable {
+    /** Heap size of a raw file and its place in the table, in bytes. */
+    static final int FILE_BYTES = 256;
+
+    private final ConcurrentHashMap<Long, RawFile> files = new ConcurrentHashMap<>();
+    /** Inodes whose records are damaged. */
+    private final Set<Long> unreadable = ConcurrentHashMap.newKeySet();
+
+    /** Records that the record of an inode is damaged: nobody knows where its bytes are. */
+    void noteUnreadable(long inode) {
+        unreadable.add(inode);
+    }
+
+    boolean isUnreadable(long inode) {
+        return !unreadable.isEmpty() && unreadable.contains(inode);
+    }
+
+    /** Forgets that; returns whether it was so. */
+    boolean forgetUnreadable(long inode) {
+        return unreadable.remove(inode);
+    }
+
+    /** Throws if the record of an inode is damaged. */
+    void checkReadable(long inode) throws CorruptionException {
+        if (isUnreadable(inode)) {
+            throw new CorruptionException(
+                    "place of inode " + inode + " on the fast tier",
+                    -1,
+                    "a sound record",
+                    "a damaged one; see the log");
+        }
+    }
+
+    @Nullable
+    RawFile get(long inode) {
+        return files.isEmpty() ? null : files.get(inode);
+    }
+
+    void put(RawFile file) {
+        files.put(file.inode(), file);
+    }
+
+    void remove(RawFile file) {
+        files.remove(file.inode(), file);
+    }
+
+    Collection<RawFile> all() {
+        return files.values();
+    }
+
+    long size() {
+        return files.mappingCount();
+    }
+}

@@ -1,0 +1,13 @@
+package org.opendedup.sar.volume.store;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
+
+/** Opens fingerprint indexes. */
+@FunctionalInterface
+interface IndexOpener {
+    /** Opens the index of a class in a folder, or makes one there. */
+    ChunkIndex open(IndexClass kind, Path database) throws IOException;
+}

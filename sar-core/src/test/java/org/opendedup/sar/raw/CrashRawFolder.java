@@ -1,0 +1,377 @@
+package org.opendedup.sar.raw;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.RandomFile;
+
+/**
+ * Backing files in memory, which knows what of them survives a power cut, and can show any such state: see
+ * {@link #crash}. It can also fail, be full, or be gone. Safe for use by many threads.
+ *
+ * <p>One thing is as on a file system with a journal, and not weaker: bytes never reach the disk before the time of
+ * their change does.
+ */
+public final class CrashRawFolder implements RawFolder {
+    /** Any moment that is long past: so no file looks as if it had been changed just now. */
+    private static final long BEGIN_NS = 1_600_000_000_000_000_000L;
+
+    private final long seed;
+    private final boolean forceDoesNothing;
+    /** Increases with each change of any file, also after a crash. */
+    private final AtomicLong clock;
+
+    // All guarded by this.
+    private final TreeMap<Long, Stored> names = new TreeMap<>();
+    private TreeMap<Long, Stored> durableNames = new TreeMap<>();
+    private final List<NameChange> unsynced = new ArrayList<>();
+    private long callsUntilFailure = Long.MAX_VALUE;
+    private boolean full;
+    private boolean gone;
+    private boolean coarse;
+
+    /** @param seed determines every choice, together with the seed of {@link #crash} */
+    public CrashRawFolder(long seed) {
+        this(seed, false);
+    }
+
+    /** @param forceDoesNothing makes {@code force} and {@code sync} do nothing: the control of every crash test */
+    public CrashRawFolder(long seed, boolean forceDoesNothing) {
+        this(seed, forceDoesNothing, new AtomicLong(BEGIN_NS));
+    }
+
+    private CrashRawFolder(long seed, boolean forceDoesNothing, AtomicLong clock) {
+        this.seed = seed;
+        this.forceDoesNothing = forceDoesNothing;
+        this.clock = clock;
+    }
+
+    /** A file: as programs see it, and as the disk has it. */
+    private static final class Stored {
+        SparseContent now = new SparseContent();
+        SparseContent durable = new SparseContent();
+        /** The lengths since the last force, the durable one first. */
+        final List<Long> sizes = new ArrayList<>(List.of(0L));
+
+        int openings;
+
+        void settle() {
+            durable = now.copy();
+            sizes.clear();
+            sizes.add(durable.size());
+        }
+
+        /** Returns a file as a power cut may leave this one. */
+        Stored afterCrash(Random random, long time) {
+            Stored left = new Stored();
+            left.now = switch (random.nextInt(4)) {
+                case 0 -> durable.copy();
+                case 1 -> now.copy();
+                default -> SparseContent.mixed(durable, now, someSize(random), random, time);
+            };
+            left.settle();
+            return left;
+        }
+
+        private long someSize(Random random) {
+            int i = random.nextInt(sizes.size());
+            long size = sizes.get(i);
+            long next = sizes.get(Math.min(i + 1, sizes.size() - 1));
+            return next > size && random.nextBoolean() ? size + random.nextLong(next - size) : size;
+        }
+    }
+
+    private record NameChange(long number, Stored file, boolean created) {
+        void applyTo(TreeMap<Long, Stored> target) {
+            if (created) {
+                target.put(number, file);
+            } else {
+                target.remove(number, file);
+            }
+        }
+    }
+
+    /**
+     * Returns a state in which a power cut now could leave the folder, which itself is not changed. What was forced is
+     * in it. Each creation and deletion since may or may not have happened; of each file, any blocks that were written
+     * since may be as before, or zeros where the file had grown; a truncation may not have happened.
+     */
+    public synchronized CrashRawFolder crash(long crashSeed) {
+        Random random = new Random((seed * 31 + crashSeed) * 0x9E3779B97F4A7C15L);
+        TreeMap<Long, Stored> left = new TreeMap<>(durableNames);
+        for (NameChange change : unsynced) {
+            if (random.nextBoolean()) {
+                change.applyTo(left);
+            }
+        }
+        CrashRawFolder after = new CrashRawFolder(random.nextLong(), forceDoesNothing, clock);
+        left.forEach((number, file) -> after.names.put(number, file.afterCrash(random, clock.incrementAndGet())));
+        after.durableNames = new TreeMap<>(after.names);
+        return after;
+    }
+
+    /** Lets the call after so many further ones fail once. */
+    public synchronized void failAfter(long calls) {
+        callsUntilFailure = calls;
+    }
+
+    /** Sets whether there is no space for more. */
+    public synchronized void setFull(boolean isFull) {
+        full = isFull;
+    }
+
+    /** Sets whether times of changes are those of a clock in steps of 10 ms, as of a kernel. */
+    public synchronized void setCoarse(boolean isCoarse) {
+        coarse = isCoarse;
+    }
+
+    private long time() {
+        return coarse ? System.currentTimeMillis() / 10 * 10_000_000 : clock.incrementAndGet();
+    }
+
+    /** Sets whether the device is not there, neither for {@link #opener} nor for open files. */
+    public synchronized void setGone(boolean isGone) {
+        gone = isGone;
+    }
+
+    /** Opens this folder for a volume, unless it is gone. */
+    public RawFolder.Opener opener() {
+        return volume -> {
+            call();
+            return this;
+        };
+    }
+
+    /** Returns the numbers of all files. */
+    public synchronized List<Long> numbers() {
+        return List.copyOf(names.keySet());
+    }
+
+    /** Removes everything: the device was exchanged for an empty one. */
+    public synchronized void wipe() {
+        names.clear();
+        durableNames.clear();
+        unsynced.clear();
+    }
+
+    private void call() throws IOException {
+        synchronized (this) {
+            if (gone) {
+                throw new IOException("the device is gone");
+            }
+            if (callsUntilFailure != Long.MAX_VALUE && callsUntilFailure-- <= 0) {
+                callsUntilFailure = Long.MAX_VALUE;
+                throw new IOException("Input/output error");
+            }
+        }
+    }
+
+    private void needsSpace() throws IOException {
+        if (full) {
+            throw new NoSpaceException("No space left on device");
+        }
+    }
+
+    private Stored existing(long number) throws IOException {
+        Stored file = names.get(number);
+        if (file == null) {
+            throw new NoSuchFileException(Long.toHexString(number));
+        }
+        return file;
+    }
+
+    @Override
+    public synchronized RandomFile create(long number) throws IOException {
+        call();
+        needsSpace();
+        if (names.containsKey(number)) {
+            throw new FileAlreadyExistsException(Long.toHexString(number));
+        }
+        Stored made = new Stored();
+        made.now.changed(time());
+        names.put(number, made);
+        unsynced.add(new NameChange(number, made, true));
+        return new Opening(number, made);
+    }
+
+    @Override
+    public synchronized RandomFile open(long number) throws IOException {
+        call();
+        return new Opening(number, existing(number));
+    }
+
+    @Override
+    public synchronized RandomFile.Status status(long number) throws IOException {
+        call();
+        Stored file = names.get(number);
+        return file == null ? null : file.now.status();
+    }
+
+    @Override
+    public synchronized void delete(long number) throws IOException {
+        call();
+        Stored file = names.remove(number);
+        if (file != null) {
+            unsynced.add(new NameChange(number, file, false));
+        }
+    }
+
+    @Override
+    public synchronized boolean isAtRest(long number) throws IOException {
+        call();
+        return existing(number).openings == 0;
+    }
+
+    @Override
+    public synchronized void sync() throws IOException {
+        call();
+        if (!forceDoesNothing) {
+            names.values().forEach(Stored::settle);
+            durableNames = new TreeMap<>(names);
+            unsynced.clear();
+        }
+    }
+
+    @Override
+    public synchronized void forEach(LongConsumer visitor) throws IOException {
+        call();
+        numbers().forEach(visitor::accept);
+    }
+
+    @Override
+    public synchronized long usableBytes() throws IOException {
+        call();
+        return full ? 0 : 1L << 40;
+    }
+
+    @Override
+    public void close() {
+        // What is in it is needed for the next opening.
+    }
+
+    /** A descriptor. Everything is guarded by the folder. */
+    private final class Opening implements RandomFile {
+        private final long number;
+        private final Stored file;
+
+        Opening(long number, Stored file) {
+            this.number = number;
+            this.file = file;
+            file.openings++;
+        }
+
+        /** A change of the file's bytes or length. */
+        private void change(Runnable how) throws IOException {
+            synchronized (CrashRawFolder.this) {
+                call();
+                how.run();
+                file.now.changed(time());
+                file.sizes.add(file.now.size());
+            }
+        }
+
+        @Override
+        public int descriptor() {
+            return -1;
+        }
+
+        @Override
+        public int read(long offset, ByteBuffer target) throws IOException {
+            synchronized (CrashRawFolder.this) {
+                call();
+                return file.now.read(offset, target);
+            }
+        }
+
+        @Override
+        public void write(long offset, ByteBuffer source) throws IOException {
+            synchronized (CrashRawFolder.this) {
+                needsSpace();
+                change(() -> file.now.write(offset, source));
+            }
+        }
+
+        @Override
+        public void truncate(long size) throws IOException {
+            change(() -> file.now.truncate(size));
+        }
+
+        @Override
+        public void allocate(long offset, long length, boolean keepSize) throws IOException {
+            synchronized (CrashRawFolder.this) {
+                needsSpace();
+                change(() -> file.now.extend(keepSize ? 0 : offset + length));
+            }
+        }
+
+        @Override
+        public void zero(long offset, long length, boolean keepSize) throws IOException {
+            change(() -> {
+                file.now.zero(offset, offset + length);
+                file.now.extend(keepSize ? 0 : offset + length);
+            });
+        }
+
+        @Override
+        public long seekData(long offset) throws IOException {
+            synchronized (CrashRawFolder.this) {
+                call();
+                return file.now.seekData(offset);
+            }
+        }
+
+        @Override
+        public long seekHole(long offset) throws IOException {
+            synchronized (CrashRawFolder.this) {
+                call();
+                return file.now.seekHole(offset);
+            }
+        }
+
+        @Override
+        public void force() throws IOException {
+            synchronized (CrashRawFolder.this) {
+                call();
+                if (forceDoesNothing) {
+                    return;
+                }
+                file.settle();
+                if (names.get(number) == file) {
+                    durableNames.put(number, file);
+                    unsynced.removeIf(change -> change.number == number);
+                }
+            }
+        }
+
+        @Override
+        public void setModified(long ns) throws IOException {
+            synchronized (CrashRawFolder.this) {
+                call();
+                file.now.setModified(ns, time());
+            }
+        }
+
+        @Override
+        public Status status() throws IOException {
+            synchronized (CrashRawFolder.this) {
+                call();
+                return file.now.status();
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (CrashRawFolder.this) {
+                file.openings--;
+            }
+        }
+    }
+}

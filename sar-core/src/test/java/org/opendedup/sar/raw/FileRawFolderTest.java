@@ -1,0 +1,80 @@
+package org.opendedup.sar.raw;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.RandomFile;
+
+class FileRawFolderTest extends RawFolderContract {
+    private static final UUID VOLUME = new UUID(1, 2);
+
+    /** Maps the file for writing, closes its descriptor, says so, and waits for the end of its input. */
+    private static final String MAPS = """
+            import mmap, sys
+            with open(sys.argv[1], "r+b") as file:
+                mapped = mmap.mmap(file.fileno(), 0)
+            print("mapped", flush=True)
+            sys.stdin.read()
+            """;
+
+    @TempDir
+    Path location;
+
+    @Override
+    RawFolder empty() throws IOException {
+        FileRawFolder.create(location, VOLUME);
+        return FileRawFolder.open(location, VOLUME);
+    }
+
+    @Test
+    void itIsTakenForNoOtherVolumesFolder() throws IOException {
+        assertThrows(NoSuchFileException.class, () -> FileRawFolder.open(location, VOLUME));
+        assertFalse(FileRawFolder.exists(location));
+        empty().close();
+        assertTrue(FileRawFolder.exists(location));
+        IOException refused = assertThrows(IOException.class, () -> FileRawFolder.open(location, new UUID(1, 3)));
+        assertTrue(refused.getMessage().contains(VOLUME.toString()), refused::getMessage);
+        Files.delete(location.resolve("raw/volume"));
+        assertThrows(NoSuchFileException.class, () -> FileRawFolder.open(location, VOLUME));
+    }
+
+    @Test
+    void filesAreSpreadByTheLastByteOfTheirInode() throws IOException {
+        try (RawFolder folder = empty()) {
+            folder.create(RawNumbers.next(RawNumbers.first(0x13f))).close();
+            assertTrue(Files.exists(location.resolve("raw/3f/0000000000013f01")));
+        }
+    }
+
+    @Test
+    void aFileIsNotAtRestWhileAProcessHasItMappedForWriting() throws Exception {
+        try (RawFolder folder = empty()) {
+            try (RandomFile file = folder.create(0x700)) {
+                file.write(0, ByteBuffer.wrap(new byte[5000]));
+            }
+            Path path = location.resolve("raw/07/0000000000000700");
+            Process process = new ProcessBuilder("python3", "-c", MAPS, path.toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            try {
+                assertNotNull(process.inputReader().readLine());
+                assertFalse(folder.isAtRest(0x700));
+            } finally {
+                process.getOutputStream().close();
+                assertTrue(process.waitFor(1, TimeUnit.MINUTES));
+            }
+            assertTrue(folder.isAtRest(0x700));
+        }
+    }
+}

@@ -1,0 +1,327 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.MetadataDefects;
+import org.opendedup.sar.metadata.MetadataRepair;
+import org.opendedup.sar.raw.AbsentRawFolder;
+import org.opendedup.sar.raw.CrashRawFolder;
+import org.opendedup.sar.raw.RawStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/** Raw files on a fast tier that is full, fails, is gone, or has lost something. */
+@Timeout(120)
+@Tag("slow")
+class RawFaultsTest {
+    private static final int REPETITIONS = 20;
+
+    private final VolumeConfig config =
+            RawStores.of(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256));
+    private final CrashDirectory data = new CrashDirectory(1);
+    private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+    private final CrashRawFolder raw = new CrashRawFolder(1);
+    private final HookedStores hooked = new HookedStores();
+    private final RawHistory files = new RawHistory();
+    private Volume volume;
+
+    @BeforeEach
+    void create() throws IOException {
+        Volume.create(config, data, metadata, InstantSource.system());
+        open();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        raw.setGone(false);
+        volume.close();
+    }
+
+    private void open() throws IOException {
+        VolumeStores stores = new VolumeStores(
+                        data,
+                        hooked.hooked(metadata),
+                        ChunkIndexes.heap(),
+                        InstantSource.system(),
+                        RawStores.noCopies(),
+                        null)
+                .withRaw(raw.opener());
+        volume = Volume.open(config, stores, Verification.FINGERPRINTS);
+        files.use(volume);
+    }
+
+    private void remount() throws IOException {
+        volume.close();
+        open();
+    }
+
+    private static byte[] filled(int length, int value) {
+        byte[] made = new byte[length];
+        Arrays.fill(made, (byte) value);
+        return made;
+    }
+
+    private FastTier.Place place(String name) throws IOException {
+        return volume.fastTier().explain(files.inode(name)).place();
+    }
+
+    private void file(String name, byte[] bytes) throws IOException {
+        files.make(name);
+        files.append(name, bytes);
+    }
+
+    @Test
+    void aNewFileBecomesChunksWhileTheFastTierIsFull() throws IOException {
+        raw.setFull(true);
+        file("a", filled(5_000, 1));
+        assertEquals(FastTier.Place.CHUNKS, place("a"));
+        assertEquals(List.of(), files.problems());
+        remount();
+        assertEquals(List.of(), files.problems());
+    }
+
+    @Test
+    void filesAreRefusedWhileTheFastTierIsGoneAndComeBackWithIt() throws IOException {
+        file("a", filled(5_000, 1));
+        volume.close();
+        raw.setGone(true);
+        open();
+        assertEquals(FastTier.Place.ABSENT, place("a"));
+        assertThrows(IOException.class, () -> files.append("a", filled(1, 1)));
+        file("b", filled(100, 2));
+        assertEquals(FastTier.Place.CHUNKS, place("b"));
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        volume.close();
+        raw.setGone(false);
+        open();
+        assertEquals(5_000, volume.attributes(files.inode("a")).size());
+        assertEquals(FastTier.Place.FAST_TIER, place("a"));
+    }
+
+    /** The number of a lost backing file waits for its deletion, and must not be that of the next one. */
+    @Test
+    void aFileThatFellBackCanBecomeRawAgain() throws IOException {
+        file("a", filled(5_000, 1));
+        files.copy("a");
+        files.store();
+        raw.wipe();
+        assertEquals(List.of(), files.problems());
+        assertEquals(FastTier.Place.CHUNKS, place("a"));
+        files.truncate("a", 0);
+        files.append("a", filled(3_000, 2));
+        assertEquals(FastTier.Place.FAST_TIER, place("a"));
+        files.giveBack();
+        assertEquals(List.of(), files.problems());
+    }
+
+    /** A file whose record a sync made durable is not taken for an empty one. */
+    @Test
+    void aSyncedFileThatTheFastTierLostIsNamed() throws IOException {
+        file("a", filled(5_000, 1));
+        files.sync("a");
+        raw.wipe();
+        remount();
+        assertEquals(List.of("a"), volume.fastTier().lost());
+        assertThrows(IOException.class, () -> files.append("a", filled(1, 1)));
+        volume.unlink(Inode.ROOT, new byte[] {'a'});
+    }
+
+    @Test
+    void aDamagedRecordMakesItsFileUnreadableUntilARepairAndNoOther() throws IOException {
+        file("damaged", filled(5_000, 1));
+        file("sound", filled(5_000, 2));
+        long inode = files.inode("damaged");
+        volume.close();
+        MetadataDefects.damageRaw(metadata, inode);
+        open();
+        IOException refused = assertThrows(IOException.class, () -> files.append("damaged", filled(1, 1)));
+        assertTrue(refused.getMessage().contains("inode " + inode), refused::getMessage);
+        assertThrows(IOException.class, () -> files.truncate("damaged", 0));
+        assertThrows(
+                CorruptionException.class,
+                () -> volume.maintenance().forEachReference(inode, 1, (at, chunk, from, length, prefix) -> {}));
+        files.append("sound", filled(10, 3));
+        assertEquals(2, raw.numbers().size(), "the backing file stays for a restore of the metadata");
+        String problems = VolumeChecker.check(volume).toString();
+        assertTrue(problems.contains("fast tier inode " + inode + " lies is damaged"), problems);
+        volume.close();
+
+        assertEquals(0, repaired(inode, () -> new AbsentRawFolder("no disk")), "the fast tier is needed");
+        assertEquals(1, repaired(inode, () -> raw));
+        open();
+        assertEquals(FastTier.Place.FAST_TIER, place("damaged"));
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        assertEquals(5_000, volume.attributes(inode).size());
+    }
+
+    private long repaired(long inode, LastBackingFiles.Opener fastTier) throws IOException {
+        MetadataRepair repair = new MetadataRepair(metadata, data, new LastBackingFiles(fastTier), 1);
+        repair.rawDamaged(inode);
+        return repair.finish();
+    }
+
+    /** The recipe is of an earlier copy, or a part of one: nothing of it is used before it is made anew. */
+    @Test
+    void aRepairedRecordDoesNotUseTheRecipe() throws IOException {
+        file("a", filled(300_000, 1));
+        files.copy("a");
+        files.write("a", 1_000, filled(5_000, 2));
+        files.truncate("a", 200_000);
+        long inode = files.inode("a");
+        volume.close();
+        MetadataDefects.damageRaw(metadata, inode);
+        assertEquals(1, repaired(inode, () -> raw));
+        open();
+        assertEquals(List.of(), files.problems());
+        files.migrate("a");
+        assertEquals(List.of(), files.problems());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        remount();
+        assertEquals(List.of(), files.problems());
+    }
+
+    /** A crash brought back an earlier backing file of the inode. */
+    @Test
+    void aRepairTakesTheBackingFileThatWasChangedLast() throws IOException {
+        file("a", filled(5_000, 1));
+        long inode = files.inode("a");
+        files.migrate("a");
+        files.truncate("a", 0);
+        files.append("a", filled(3_000, 2));
+        assertEquals(2, raw.numbers().size());
+        files.store();
+        long number = new LastBackingFiles(() -> raw).last(inode);
+        assertEquals(3_000, raw.status(number).size());
+        assertEquals(LastBackingFiles.NONE, new LastBackingFiles(() -> raw).last(inode + 1));
+    }
+
+    /** The fast tier was exchanged: the file is what its recipe has. */
+    @Test
+    void aRepairGivesUpWhatTheFastTierDoesNotHave() throws IOException {
+        file("a", filled(5_000, 1));
+        long inode = files.inode("a");
+        volume.close();
+        MetadataDefects.damageRaw(metadata, inode);
+        raw.wipe();
+        assertEquals(1, repaired(inode, () -> raw));
+        open();
+        assertEquals(FastTier.Place.CHUNKS, place("a"));
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void aFileWithADamagedRecordCanBeRemoved() throws Exception {
+        file("damaged", filled(5_000, 1));
+        long inode = files.inode("damaged");
+        volume.close();
+        MetadataDefects.damageRaw(metadata, inode);
+        open();
+        files.remove("damaged");
+        volume.context().reaper().freed().get();
+        remount();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        assertEquals(List.of(), raw.numbers());
+    }
+
+    @Test
+    void aChangeWithinOneTickOfTheClockIsNotTakenForCopied() throws IOException {
+        raw.setCoarse(true);
+        file("a", filled(100, 0));
+        for (int i = 1; i < REPETITIONS; i++) {
+            files.write("a", 0, filled(100, i));
+            files.copy("a");
+            files.write("a", 0, filled(100, -i));
+            files.copy("a");
+        }
+        files.migrate("a");
+        assertEquals(List.of(), files.problems());
+    }
+
+    @Test
+    void aTruncationWithoutAnOpenFileIsSyncedToo() throws IOException {
+        file("a", filled(5_000, 1));
+        files.store();
+        files.truncate("a", 1_000);
+        files.store();
+        for (int seed = 0; seed < REPETITIONS; seed++) {
+            CrashRawFolder left = raw.crash(seed);
+            assertEquals(1_000, left.status(left.numbers().get(0)).size());
+        }
+    }
+
+    /** A commit that runs has taken the file's changes, and they are not durable. */
+    @Test
+    void aSyncWaitsForACommitThatRuns() throws Exception {
+        file("a", filled(5_000, 1));
+        files.store();
+        files.store();
+        OpenFile file = volume.open(files.inode("a"), true);
+        volume.sync(file);
+        assertFalse(volume.needsCommit(file));
+        volume.link(file.inode(), Inode.ROOT, new byte[] {'l'});
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        hooked.hook = call -> {
+            if (call.what().equals("commit")) {
+                reached.countDown();
+                try {
+                    goesOn.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+            return call.proceed();
+        };
+        CompletableFuture<Void> commit = CompletableFuture.runAsync(() -> {
+            try {
+                volume.commit();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        reached.await();
+        assertTrue(volume.needsCommit(file));
+        goesOn.countDown();
+        commit.join();
+        assertFalse(volume.needsCommit(file));
+        volume.close(file);
+    }
+
+    @Test
+    void aFastTierThatFailsDoesNotStopThePeriodicCommits() throws Exception {
+        file("a", filled(5_000, 1));
+        raw.setGone(true);
+        long before = volume.context().committer().commits();
+        while (volume.context().committer().commits() < before + 1) {
+            Thread.sleep(50);
+        }
+        raw.setGone(false);
+        files.sync("a");
+        assertArrayEquals(filled(5_000, 1), files.content("a"));
+        assertEquals(List.of(), files.problems());
+    }
+}

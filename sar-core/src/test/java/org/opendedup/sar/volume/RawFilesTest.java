@@ -1,0 +1,382 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.FastTier.Place;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
+
+/** Raw files on a real fast tier: what a volume shows, where the bytes are, and that migration keeps them. */
+@Timeout(120)
+class RawFilesTest {
+    private static final Owner OWNER = new Owner(0, 0, 0);
+
+    @TempDir
+    Path folder;
+
+    private VolumeConfig config;
+    private Volume volume;
+
+    @BeforeEach
+    void create() throws IOException {
+        config = config(Placement.TDDFS, 0);
+        Volume.create(config);
+        volume = Volume.open(config);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    private VolumeConfig config(Placement placement, int copyAfterS) {
+        TierSettings sar =
+                new TierSettings(true, 64L << 20, 2, 1 << 20, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+        return VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256)
+                .withSsd(folder.resolve("ssd"), sar)
+                .withRaw(new RawSettings(placement, 64L << 20, 80, 60, copyAfterS));
+    }
+
+    private void remount() throws IOException {
+        volume.close();
+        volume = Volume.open(config);
+    }
+
+    private static byte[] bytes(int count) {
+        byte[] made = new byte[count];
+        new Random(count).nextBytes(made);
+        return made;
+    }
+
+    private long make(String name) throws IOException {
+        return volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), Modes.REGULAR | 0600, 0, OWNER)
+                .inode();
+    }
+
+    private void write(long inode, long offset, byte[] bytes) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, offset, ByteBuffer.wrap(bytes));
+        volume.close(file);
+    }
+
+    private long file(String name, byte[] bytes) throws IOException {
+        long inode = make(name);
+        write(inode, 0, bytes);
+        return inode;
+    }
+
+    private byte[] read(long inode) throws IOException {
+        OpenFile file = volume.open(inode, false);
+        try {
+            ByteBuffer all = ByteBuffer.allocate((int) volume.attributes(inode).size() + 10);
+            int length = volume.read(file, 0, all);
+            byte[] found = new byte[length];
+            all.flip().get(found);
+            return found;
+        } finally {
+            volume.close(file);
+        }
+    }
+
+    private Place place(long inode) throws IOException {
+        return volume.fastTier().explain(inode).place();
+    }
+
+    private long backingFiles() throws IOException {
+        try (Stream<Path> all = Files.walk(folder.resolve("ssd/raw"))) {
+            return all.filter(path -> path.getFileName().toString().length() == 16)
+                    .count();
+        }
+    }
+
+    @Test
+    void aNewFileLiesOnTheFastTierAndSurvivesARemount() throws IOException {
+        byte[] content = bytes(300_000);
+        long inode = file("a", content);
+        assertEquals(Place.FAST_TIER, place(inode));
+        assertArrayEquals(content, read(inode));
+        remount();
+        assertEquals(Place.FAST_TIER, place(inode));
+        assertEquals(content.length, volume.attributes(inode).size());
+        assertArrayEquals(content, read(inode));
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void aMigratedFileIsTheSameInChunks() throws IOException {
+        byte[] content = bytes(300_000);
+        long inode = file("a", content);
+        long modified = volume.attributes(inode).modifiedNs();
+        assertTrue(volume.fastTier().migrate(inode));
+        assertEquals(Place.CHUNKS, place(inode));
+        assertArrayEquals(content, read(inode));
+        assertEquals(modified, volume.attributes(inode).modifiedNs());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        remount();
+        assertArrayEquals(content, read(inode));
+        assertEquals(0, backingFiles());
+    }
+
+    @Test
+    void migratedDuplicatesAreStoredOnce() throws IOException {
+        byte[] content = bytes(2_000_000);
+        volume.fastTier().migrate(file("a", content));
+        long stored = volume.statistics().storedBytes();
+        volume.fastTier().migrate(file("b", content));
+        assertEquals(stored, volume.statistics().storedBytes());
+    }
+
+    @Test
+    void anOpenFileIsNotMigrated() throws IOException {
+        long inode = file("a", bytes(1000));
+        OpenFile open = volume.open(inode, false);
+        assertThrows(PosixException.class, () -> volume.fastTier().migrate(inode));
+        volume.close(open);
+        assertTrue(volume.fastTier().migrate(inode));
+    }
+
+    @Test
+    void aMigratedFileThatIsWrittenStaysInChunks() throws IOException {
+        byte[] content = bytes(100_000);
+        long inode = file("a", content);
+        volume.fastTier().migrate(inode);
+        write(inode, 50, new byte[] {1, 2, 3});
+        System.arraycopy(new byte[] {1, 2, 3}, 0, content, 50, 3);
+        assertArrayEquals(content, read(inode));
+        assertEquals(Place.CHUNKS, place(inode));
+    }
+
+    @Test
+    void aMigratedFileThatIsEmptiedBecomesRawAgain() throws IOException {
+        long inode = file("a", bytes(100_000));
+        volume.fastTier().migrate(inode);
+        volume.change(inode, AttributeChange.ofTruncation(0, Instant.now()));
+        byte[] content = bytes(5_000);
+        write(inode, 0, content);
+        assertEquals(Place.FAST_TIER, place(inode));
+        assertArrayEquals(content, read(inode));
+        remount();
+        assertArrayEquals(content, read(inode));
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void aFileThatChangedSinceItWasCopiedIsCopiedAgain() throws IOException {
+        volume.close();
+        config = config(Placement.TDDFS, 1);
+        volume = Volume.open(config);
+        byte[] content = bytes(300_000);
+        long inode = file("a", content);
+        awaitPlace(inode, Place.BOTH);
+        content[7]++;
+        write(inode, 7, new byte[] {content[7]});
+        volume.change(inode, AttributeChange.ofTruncation(250_000, Instant.now()));
+        assertEquals(Place.FAST_TIER, place(inode));
+        byte[] shorter = Arrays.copyOf(content, 250_000);
+        awaitPlace(inode, Place.BOTH);
+        assertTrue(volume.fastTier().migrate(inode));
+        assertArrayEquals(shorter, read(inode));
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    private void awaitPlace(long inode, Place wanted) throws IOException {
+        while (place(inode) != wanted) {
+            try {
+                Thread.sleep(50);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    @Test
+    void aLostFastTierLosesOnlyWhatWasNotCopied() throws IOException {
+        byte[] content = bytes(30_000);
+        volume.close();
+        config = config(Placement.TDDFS, 1);
+        volume = Volume.open(config);
+        long copied = file("copied", content);
+        awaitPlace(copied, Place.BOTH);
+        OpenFile stays = volume.open(make("only there"), true);
+        volume.write(stays, 0, ByteBuffer.wrap(content));
+        volume.close(stays);
+        long lost = stays.inode();
+        volume.close();
+        PrivateFiles.deleteFolder(folder.resolve("ssd/raw"));
+        volume = Volume.open(config);
+        assertEquals(Place.ABSENT, place(lost));
+        assertThrows(IOException.class, () -> read(copied));
+        assertTrue(volume.fastTier().attach(true));
+        assertEquals(List.of("only there"), volume.fastTier().lost());
+        assertEquals(1, volume.fastTier().lostFiles());
+        assertArrayEquals(content, read(copied));
+        assertEquals(Place.CHUNKS, place(copied));
+        assertThrows(IOException.class, () -> read(lost));
+        assertEquals(Place.LOST, place(lost));
+        volume.unlink(Inode.ROOT, "only there".getBytes(UTF_8));
+        remount();
+        assertEquals(List.of(), volume.fastTier().lost());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void whatAMigrationThrowsEndsItAndTheFileStaysRaw() throws IOException {
+        byte[] content = bytes(3_000_000);
+        long inode = file("a", content);
+        var e = assertThrows(
+                InterruptedIOException.class,
+                () -> volume.fastTier().migrate(inode, read -> {
+                    throw new InterruptedIOException("stopped");
+                }));
+        assertEquals("stopped", e.getMessage());
+        assertEquals(Place.FAST_TIER, place(inode));
+        assertArrayEquals(content, read(inode));
+        assertTrue(volume.fastTier().migrate(inode, read -> {}));
+        assertEquals(Place.CHUNKS, place(inode));
+        assertArrayEquals(content, read(inode));
+        volume.sync();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void afterAnAttachTheUseIsThatOfTheFilesThatAreThere() throws IOException {
+        long inode = file("a", bytes(3_000_000));
+        volume.close();
+        Path raw = folder.resolve("ssd/raw");
+        Path away = folder.resolve("away");
+        Files.move(raw, away);
+        volume = Volume.open(config);
+        FastTier tier = volume.fastTier();
+        assertTrue(tier.summary().absent() != null);
+        assertEquals(0, tier.lostFiles());
+        Files.move(away, raw);
+        assertTrue(tier.attach(false));
+        assertTrue(tier.summary().absent() == null);
+        while (tier.summary().usedBytes() < 3_000_000) {
+            Thread.onSpinWait();
+        }
+        assertEquals(0, tier.lostFiles());
+        assertEquals(1, tier.summary().files());
+        assertArrayEquals(bytes(3_000_000), read(inode));
+    }
+
+    @Test
+    void aFolderDecidesWhereItsNewFilesLie() throws IOException {
+        long archive = volume.makeDirectory(Inode.ROOT, "archive".getBytes(UTF_8), 0700, OWNER)
+                .inode();
+        volume.setExtendedAttribute(
+                archive, Placement.ATTRIBUTE.getBytes(UTF_8), "sar".getBytes(UTF_8), SetMode.CREATE_OR_REPLACE);
+        long below = volume.makeDirectory(archive, "below".getBytes(UTF_8), 0700, OWNER)
+                .inode();
+        long inode = volume.makeNode(below, "a".getBytes(UTF_8), Modes.REGULAR | 0600, 0, OWNER)
+                .inode();
+        write(inode, 0, bytes(1000));
+        assertEquals(Place.CHUNKS, place(inode));
+        assertEquals(Placement.SAR, volume.fastTier().newFilesIn(below));
+        assertEquals(Placement.TDDFS, volume.fastTier().newFilesIn(Inode.ROOT));
+        assertThrows(
+                PosixException.class,
+                () -> volume.setExtendedAttribute(
+                        archive,
+                        Placement.ATTRIBUTE.getBytes(UTF_8),
+                        "ssd".getBytes(UTF_8),
+                        SetMode.CREATE_OR_REPLACE));
+    }
+
+    @Test
+    void aRemovedFileGivesItsSpaceBack() throws Exception {
+        file("a", bytes(1000));
+        volume.unlink(Inode.ROOT, "a".getBytes(UTF_8));
+        remount();
+        volume.context().reaper().freed().get();
+        remount();
+        assertEquals(0, backingFiles());
+        assertEquals(0, volume.fastTier().status().files());
+    }
+
+    @Test
+    void useAboveTheThresholdMigratesTheOldest() throws IOException {
+        long first = file("0", bytes(10_000_000));
+        for (int i = 1; i < 6; i++) {
+            file("" + i, bytes(10_000_000 + i));
+        }
+        awaitPlace(first, Place.CHUNKS);
+        while (volume.fastTier().status().usedBytes() > 40L << 20) {
+            Thread.onSpinWait();
+        }
+        assertFalse(volume.fastTier().status().files() == 0);
+        assertArrayEquals(bytes(10_000_000), read(first));
+    }
+
+    @Test
+    void manySmallFilesAreMigratedTogether() throws IOException {
+        List<Long> inodes = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            inodes.add(file("small " + i, bytes(2_000 + i)));
+        }
+        for (int i = 0; i < 6; i++) {
+            file("large " + i, bytes(9_000_000 + i));
+        }
+        volume.close();
+        config = config(Placement.TDDFS, 1);
+        volume = Volume.open(config);
+        for (int i = 0; i < 400; i++) {
+            Place before = place(inodes.get(i));
+            if (before == Place.FAST_TIER) {
+                awaitPlace(inodes.get(i), Place.BOTH);
+            }
+        }
+        for (int i = 0; i < 400; i++) {
+            volume.fastTier().migrate(inodes.get(i));
+            assertArrayEquals(bytes(2_000 + i), read(inodes.get(i)));
+        }
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void openingAnEmptyFileForWritingChangesNoTime() throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, "empty".getBytes(UTF_8), Modes.REGULAR | 0644, 0, OWNER)
+                .inode();
+        volume.change(inode, new AttributeChange(null, null, null, null, null, 5_000_000_000L, 6_000_000_000L));
+        OpenFile file = volume.open(inode, true);
+        assertEquals(Place.FAST_TIER, volume.fastTier().explain(inode).place());
+        assertEquals(5_000_000_000L, volume.attributes(inode).modifiedNs());
+        assertEquals(6_000_000_000L, volume.attributes(inode).changedNs());
+        volume.write(file, 0, ByteBuffer.wrap(bytes(10)));
+        assertTrue(volume.attributes(inode).modifiedNs() > 6_000_000_000L, "a write sets the time");
+        assertTrue(volume.attributes(inode).changedNs() > 6_000_000_000L, "a write sets the time");
+        volume.close(file);
+    }
+}

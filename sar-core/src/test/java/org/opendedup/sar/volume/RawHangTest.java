@@ -1,0 +1,510 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.RawRecord;
+import org.opendedup.sar.raw.CrashRawFolder;
+import org.opendedup.sar.raw.RawFolder;
+import org.opendedup.sar.raw.RawStores;
+import org.opendedup.sar.volume.HookedStores.Call;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/**
+ * A fast tier whose calls do not return: what does not need it goes on, and what it has not said to be durable is not
+ * taken for durable. In each control the protection is off, and what goes on otherwise waits.
+ */
+@Timeout(180)
+@Tag("slow")
+class RawHangTest {
+    /** The limit of an answer: it is exceeded in each test, so it is short. */
+    private static final Duration SHORT = Duration.ofMillis(300);
+
+    private static final Duration NONE = Duration.ofDays(1);
+    /** How long a control looks at something that waits for the fast tier: it would wait for ever. */
+    private static final long LOOK_MS = 1_000;
+
+    private static final Set<String> ALL_CALLS = Set.of(
+            "create",
+            "open",
+            "status",
+            "delete",
+            "isAtRest",
+            "sync",
+            "forEach",
+            "usableBytes",
+            "read",
+            "write",
+            "truncate",
+            "force",
+            "setModified");
+    private static final int CRASHES = 40;
+
+    private final long seed = TestSeed.next();
+    private final VolumeConfig config =
+            RawStores.of(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256));
+    private CrashDirectory data = new CrashDirectory(seed);
+    private CrashKeyValueStore metadata = new CrashKeyValueStore();
+    private CrashRawFolder raw = new CrashRawFolder(seed);
+    private final HookedStores hooked = new HookedStores();
+    private final RawHistory files = new RawHistory();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    /** Calls of the fast tier that do not return. Guarded by the test. */
+    private Set<String> hanging = Set.of();
+    /** Number of calls that have not returned. Guarded by the test. */
+    private int waiting;
+
+    private Volume volume;
+
+    @BeforeEach
+    void create() throws IOException {
+        hooked.hook = this::around;
+        Volume.create(config, data, metadata, InstantSource.system());
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        answer();
+        threads.shutdown();
+        if (volume != null) {
+            VolumeInMemory.abandon(volume);
+        }
+    }
+
+    private Object around(Call call) throws IOException {
+        if (call.isOfRawFiles()) {
+            awaitAnswer(call.what());
+        }
+        return call.proceed();
+    }
+
+    private synchronized void awaitAnswer(String what) throws IOException {
+        waiting++;
+        notifyAll();
+        try {
+            while (hanging.contains(what)) {
+                wait();
+            }
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        } finally {
+            waiting--;
+        }
+    }
+
+    private synchronized void hang(Set<String> calls) {
+        hanging = calls;
+    }
+
+    private synchronized void answer() {
+        hanging = Set.of();
+        notifyAll();
+    }
+
+    /** Waits until the given number of calls of the fast tier hang. */
+    private synchronized void awaitHanging(int calls) throws InterruptedException {
+        while (waiting < calls) {
+            wait();
+        }
+    }
+
+    private RawFolder.Opener opener(Duration limit) {
+        return new RawFolder.Opener() {
+            @Override
+            public RawFolder open(UUID id) throws IOException {
+                awaitAnswer("open");
+                return hooked.hooked(raw);
+            }
+
+            @Override
+            public Duration answerLimit() {
+                return limit;
+            }
+        };
+    }
+
+    /** Cuts the power; the stores are what is left. */
+    private void crash() throws IOException {
+        CrashDirectory dataLeft = data.crash(seed);
+        CrashKeyValueStore metadataLeft = metadata.crash(seed);
+        CrashRawFolder rawLeft = raw.crash(seed);
+        VolumeInMemory.abandon(volume);
+        volume = null;
+        data = dataLeft;
+        metadata = metadataLeft;
+        raw = rawLeft;
+    }
+
+    private Volume opened(CrashDirectory directory, CrashKeyValueStore database, RawFolder.Opener opener)
+            throws IOException {
+        VolumeStores stores = new VolumeStores(
+                        directory, database, ChunkIndexes.heap(), InstantSource.system(), RawStores.noCopies(), null)
+                .withRaw(opener);
+        return Volume.open(config, stores, Verification.FINGERPRINTS);
+    }
+
+    private void open(Duration limit) throws IOException {
+        volume = opened(data, metadata, opener(limit));
+        files.use(volume);
+    }
+
+    private static byte[] filled(int length, int value) {
+        byte[] made = new byte[length];
+        Arrays.fill(made, (byte) value);
+        return made;
+    }
+
+    /** Makes a raw file "a" that was never synced, and a file "chunks". */
+    private void makeFiles() throws IOException {
+        files.make("chunks");
+        files.append("chunks", filled(3_000, 1));
+        files.migrate("chunks");
+        files.make("a");
+        files.append("a", filled(5_000, 2));
+    }
+
+    private FastTier.Place place(String name) throws IOException {
+        return volume.fastTier().explain(files.inode(name)).place();
+    }
+
+    private Future<?> run(Closing.Step step) {
+        return threads.submit(() -> {
+            step.run();
+            return null;
+        });
+    }
+
+    /** Returns whether something ends; if it does not, it has been looked at for a while. */
+    private static boolean ends(Future<?> running) throws Exception {
+        try {
+            running.get(LOOK_MS, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
+    }
+
+    /** Lets a sync of the fast tier hang, and waits until the volume knows. */
+    private void hangInSync() throws Exception {
+        hang(Set.of("sync"));
+        volume.context().committer().tick();
+        assertNotNull(volume.fastTier().summary().hanging());
+    }
+
+    @Test
+    void commitsGoOnWhileASyncHangs() throws Exception {
+        open(SHORT);
+        makeFiles();
+        hangInSync();
+        files.append("chunks", filled(100, 3));
+        long before = volume.context().committer().commits();
+        volume.context().committer().tick();
+        assertTrue(volume.context().committer().commits() > before);
+        files.sync("chunks");
+        files.sync("a");
+        assertThrows(IOException.class, volume::sync);
+        assertThrows(IOException.class, volume::secureAll);
+        assertEquals(List.of(), files.problems());
+    }
+
+    @Test
+    void controlWithoutALimitACommitWaitsForTheSync() throws Exception {
+        open(NONE);
+        makeFiles();
+        hang(Set.of("sync"));
+        Future<?> commit = run(volume.context().committer()::tick);
+        assertFalse(ends(commit));
+        answer();
+        commit.get();
+    }
+
+    /** What {@code Volume.sync} cannot do for raw files it does for all others. */
+    @Test
+    void aSyncOfTheVolumeStoresOtherFilesWhileTheFastTierHangs() throws Exception {
+        open(SHORT);
+        makeFiles();
+        hangInSync();
+        files.append("chunks", filled(100, 3));
+        assertThrows(IOException.class, volume::sync);
+        for (int crash = 0; crash < CRASHES; crash++) {
+            try (Volume left = crashed(crash)) {
+                files.use(left);
+                assertEquals(3_100, left.attributes(files.inode("chunks")).size());
+            }
+        }
+    }
+
+    @Test
+    void itIsTold() throws Exception {
+        open(SHORT);
+        makeFiles();
+        assertNull(volume.fastTier().status().hanging());
+        hangInSync();
+        FastTier.Status status = volume.fastTier().status();
+        assertTrue(status.hanging().startsWith("making written files durable has taken "), status::hanging);
+        assertEquals(1, status.files());
+        assertFalse(status.room());
+        assertEquals(List.of(), volume.fastTier().lost());
+        answer();
+        awaitAnswers();
+        assertTrue(volume.fastTier().status().room());
+    }
+
+    /** The call returns in a thread of its own. */
+    private void awaitAnswers() throws InterruptedException {
+        while (volume.fastTier().summary().hanging() != null) {
+            Thread.sleep(1);
+        }
+    }
+
+    /** The command that tells the state may be the first one to meet the hang. */
+    @Test
+    void theStateIsToldWhenTheLookAtTheFilesHangs() throws Exception {
+        open(SHORT);
+        makeFiles();
+        files.copy("a");
+        files.make("b");
+        files.append("b", filled(10, 3));
+        hang(Set.of("status"));
+        FastTier.Status status = volume.fastTier().status();
+        assertTrue(status.hanging().startsWith("examining files has taken "), status::hanging);
+        assertEquals(1, status.onlyThereFiles());
+        assertEquals(0, volume.fastTier().lostFiles());
+    }
+
+    @Test
+    void newFilesAreStoredInChunksUntilItAnswers() throws Exception {
+        open(SHORT);
+        makeFiles();
+        hangInSync();
+        files.make("new");
+        files.append("new", filled(1_000, 4));
+        assertEquals(FastTier.Place.CHUNKS, place("new"));
+        answer();
+        awaitAnswers();
+        files.make("newer");
+        files.append("newer", filled(1_000, 5));
+        assertEquals(FastTier.Place.FAST_TIER, place("newer"));
+        files.store();
+        assertEquals(List.of(), files.problems());
+        for (int crash = 0; crash < CRASHES; crash++) {
+            try (Volume left = crashed(crash)) {
+                files.use(left);
+                assertEquals(List.of(), files.problems());
+            }
+        }
+    }
+
+    /** Opens what a power cut now may leave, with a fast tier that answers. The volume itself has no power any more. */
+    private Volume crashed(int crash) throws IOException {
+        long chosen = seed + crash;
+        return opened(
+                data.crash(chosen), metadata.crash(chosen), raw.crash(chosen).opener());
+    }
+
+    /** Returns the files that some power cut loses although no call said that it would not. */
+    private List<String> lostByCrashes() throws IOException {
+        List<String> lost = new ArrayList<>();
+        for (int crash = 0; crash < CRASHES; crash++) {
+            try (Volume left = crashed(crash)) {
+                lost.addAll(left.fastTier().lost());
+                lost.addAll(VolumeChecker.check(left));
+            }
+        }
+        return lost;
+    }
+
+    /** A record says that a backing file is durable only when a sync has returned: docs/adr/0050. */
+    @Test
+    void noRecordSaysThatABackingFileIsDurableBeforeTheSyncReturns() throws Exception {
+        open(SHORT);
+        makeFiles();
+        hangInSync();
+        volume.commit();
+        assertTrue(onlyRaw().record().fresh());
+        assertEquals(List.of(), lostByCrashes());
+    }
+
+    @Test
+    void aSyncThatReturnsTooLateSaysNothing() throws Exception {
+        open(SHORT);
+        makeFiles();
+        hangInSync();
+        RawFile made = onlyRaw();
+        answer();
+        awaitAnswers();
+        assertTrue(made.record().fresh());
+        volume.sync();
+        assertFalse(made.record().fresh());
+        assertEquals(List.of(), lostByCrashes());
+    }
+
+    private RawFile onlyRaw() {
+        assertEquals(1, volume.context().raws().count());
+        return volume.context().raws().all().iterator().next();
+    }
+
+    @Test
+    void controlARecordThatSaysSoTooEarlyIsNoticed() throws Exception {
+        open(SHORT);
+        makeFiles();
+        hangInSync();
+        volume.context().raws().record(onlyRaw(), RawRecord::withDurable);
+        volume.commit();
+        assertFalse(lostByCrashes().isEmpty());
+    }
+
+    /** Calls that ask a backing file hold no lock that others wait for. */
+    @Test
+    void otherCallsGoOnWhileCallsOfARawFileHang() throws Exception {
+        open(SHORT);
+        makeFiles();
+        long inode = files.inode("a");
+        hang(Set.of("status", "open", "force"));
+        List<Future<?>> waits = List.of(
+                run(() -> volume.attributes(inode)),
+                run(() -> volume.change(inode, AttributeChange.ofMode(0600))),
+                run(() -> volume.link(inode, Inode.ROOT, "link".getBytes(UTF_8))),
+                run(() -> volume.open(inode, true)),
+                run(() -> volume.rename(
+                        Inode.ROOT, "a".getBytes(UTF_8), Inode.ROOT, "chunks".getBytes(UTF_8), RenameMode.REPLACE)));
+        awaitHanging(waits.size());
+        assertTrue(volume.fastTier().pin(inode, true));
+        volume.commit();
+        files.make("new");
+        volume.unlink(Inode.ROOT, "new".getBytes(UTF_8));
+        volume.commit();
+        assertTrue(waits.stream().noneMatch(Future::isDone));
+        answer();
+        for (Future<?> each : waits) {
+            each.get();
+        }
+    }
+
+    /** What they must not hold: a change waits for it, and each commit for the change. */
+    @Test
+    void controlACommitWaitsForWhoHoldsTheMonitorOfARawFile() throws Exception {
+        open(SHORT);
+        makeFiles();
+        RawFile held = onlyRaw();
+        Future<?> pin;
+        Future<?> commit;
+        synchronized (held) {
+            pin = run(() -> volume.fastTier().pin(held.inode(), true));
+            assertFalse(ends(pin));
+            commit = run(volume::commit);
+            assertFalse(ends(commit));
+        }
+        pin.get();
+        commit.get();
+    }
+
+    @Test
+    void theVolumeCanBeClosed() throws Exception {
+        open(SHORT);
+        makeFiles();
+        hangInSync();
+        hang(ALL_CALLS);
+        Volume closed = volume;
+        volume = null;
+        IOException e = assertThrows(IOException.class, closed::close);
+        assertTrue(e.getMessage().contains("does not answer"), e::getMessage);
+        answer();
+        open(SHORT);
+        assertEquals(List.of(), files.problems());
+    }
+
+    @Test
+    void aClosedVolumeLeavesNothingThatACrashLoses() throws Exception {
+        open(SHORT);
+        makeFiles();
+        hangInSync();
+        VolumeInMemory.abandon(volume);
+        assertTrue(onlyRaw().record().fresh());
+        assertEquals(List.of(), lostByCrashes());
+    }
+
+    @Test
+    void controlWithoutALimitTheVolumeCannotBeClosed() throws Exception {
+        open(NONE);
+        makeFiles();
+        hang(Set.of("sync"));
+        Volume closed = volume;
+        volume = null;
+        Future<?> closing = run(closed::close);
+        assertFalse(ends(closing));
+        answer();
+        closing.get();
+    }
+
+    /** Returns why the fast tier cannot be used after a mount while these calls hang. */
+    private String absentAfterMount(Set<String> calls) throws IOException {
+        hang(calls);
+        open(SHORT);
+        assertEquals(FastTier.Place.CHUNKS, place("chunks"));
+        assertEquals(FastTier.Place.ABSENT, place("a"));
+        String absent = volume.fastTier().summary().absent();
+        volume.close();
+        volume = null;
+        answer();
+        return absent;
+    }
+
+    @Test
+    void theVolumeIsMountedWithoutAFastTierThatHangs() throws Exception {
+        open(SHORT);
+        makeFiles();
+        volume.commit();
+        // The record says that the backing file of "a" may not be durable: a mount looks for it.
+        crash();
+        assertEquals("opening the raw files did not end within 0 s", absentAfterMount(Set.of("open")));
+        assertEquals("making lost files again did not end within 0 s", absentAfterMount(Set.of("status")));
+        assertEquals("looking for files without a record did not end within 0 s", absentAfterMount(Set.of("forEach")));
+        open(SHORT);
+        assertEquals(List.of(), files.problemsAfterCrash());
+    }
+
+    @Test
+    void controlWithoutALimitTheVolumeCannotBeMounted() throws Exception {
+        hang(Set.of("open"));
+        Future<?> opening = run(() -> open(NONE));
+        assertFalse(ends(opening));
+        answer();
+        opening.get();
+    }
+}

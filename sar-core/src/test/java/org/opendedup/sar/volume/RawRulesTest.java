@@ -1,0 +1,248 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.RawRecord;
+import org.opendedup.sar.raw.CrashRawFolder;
+import org.opendedup.sar.raw.RawStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/**
+ * Rules of raw files that a single thread hardly ever breaks: which small files are copied together, and what calls at
+ * the same time wait for.
+ */
+@Timeout(120)
+@Tag("slow")
+class RawRulesTest {
+    private static final int REPETITIONS = 20;
+    private static final int CRASHES = 60;
+    /** How long to look at something that must wait. */
+    private static final long LOOK_MS = 500;
+
+    private final long seed = TestSeed.next();
+    private final VolumeConfig config =
+            RawStores.of(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256));
+    private final CrashDirectory data = new CrashDirectory(seed);
+    private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+    private final CrashRawFolder raw = new CrashRawFolder(seed);
+    private final HookedStores hooked = new HookedStores();
+    private final RawHistory files = new RawHistory();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private Volume volume;
+
+    @BeforeEach
+    void create() throws IOException {
+        Volume.create(config, data, metadata, InstantSource.system());
+        volume = open(data, metadata, raw);
+        files.use(volume);
+    }
+
+    @AfterEach
+    void close() {
+        threads.shutdown();
+        VolumeInMemory.abandon(volume);
+    }
+
+    private Volume open(CrashDirectory directory, CrashKeyValueStore database, CrashRawFolder folder)
+            throws IOException {
+        VolumeStores stores = new VolumeStores(
+                        directory, database, ChunkIndexes.heap(), InstantSource.system(), RawStores.noCopies(), null)
+                .withRaw(id -> hooked.hooked(folder));
+        return Volume.open(config, stores, Verification.FINGERPRINTS);
+    }
+
+    private static byte[] filled(int length, int value) {
+        byte[] made = new byte[length];
+        Arrays.fill(made, (byte) value);
+        return made;
+    }
+
+    private void file(String name, byte[] bytes) throws IOException {
+        files.make(name);
+        files.append(name, bytes);
+    }
+
+    private RawFile rawFile(String name) throws IOException {
+        long inode = files.inode(name);
+        return volume.context().raws().all().stream()
+                .filter(file -> file.inode() == inode)
+                .findAny()
+                .orElseThrow();
+    }
+
+    /** Stores a file in chunks as one of many small ones, if the rules allow it. */
+    private boolean copyTogether(String name) throws IOException {
+        RawFile file = rawFile(name);
+        RawBatch batch = volume.context().fastTier().newBatch();
+        return volume.context().nodes().with(file.inode(), node -> {
+            batch.add(node, file);
+            boolean added = !batch.isEmpty();
+            batch.store(bytes -> {});
+            return added;
+        });
+    }
+
+    @Test
+    void smallFilesAreCopiedTogether() throws IOException {
+        file("a", filled(100, 1));
+        volume.sync();
+        assertTrue(copyTogether("a"));
+        assertEquals(
+                FastTier.Place.BOTH, volume.fastTier().explain(files.inode("a")).place());
+    }
+
+    /** A change within the tick of the copy does not show in the time of the backing file. */
+    @Test
+    void aChangeWithinOneTickOfACopyTogetherIsNotLost() throws IOException {
+        raw.setCoarse(true);
+        for (int i = 1; i <= REPETITIONS; i++) {
+            String name = "file" + i;
+            file(name, filled(100, i));
+            volume.context().raws().syncWritten();
+            copyTogether(name);
+            files.write(name, 0, filled(100, -i));
+            files.migrate(name);
+        }
+        assertEquals(List.of(), files.problems());
+    }
+
+    /** Else the file could be one thing on the fast tier after a power cut, and another one when it is migrated. */
+    @Test
+    void bytesThatAreNotDurableAreNotCopiedTogether() throws IOException {
+        file("a", filled(5_000, 1));
+        volume.sync();
+        files.write("a", 0, filled(5_000, 2));
+        copyTogether("a");
+        volume.commit();
+        for (int crash = 0; crash < CRASHES; crash++) {
+            long chosen = seed + crash;
+            try (Volume left = open(data.crash(chosen), metadata.crash(chosen), raw.crash(chosen))) {
+                files.use(left);
+                List<String> differencesThatMayBe = files.problemsAfterCrash();
+                files.migrateAll();
+                assertEquals(List.of(), files.problems(), differencesThatMayBe::toString);
+            }
+        }
+    }
+
+    private static boolean ends(Future<?> running) throws Exception {
+        try {
+            running.get(LOOK_MS, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
+    }
+
+    private Future<?> run(Closing.Step step) {
+        return threads.submit(() -> {
+            step.run();
+            return null;
+        });
+    }
+
+    /** The sync of another one has taken what this one wrote, and is not done. */
+    @Test
+    void aSyncWaitsForTheSyncOfAnotherCaller() throws Exception {
+        file("a", filled(5_000, 1));
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        hooked.hook = call -> {
+            if (call.isOfRawFiles() && call.what().equals("sync")) {
+                reached.countDown();
+                try {
+                    goesOn.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+            return call.proceed();
+        };
+        Future<?> first = run(volume.context().raws()::syncWritten);
+        reached.await();
+        Future<?> second = run(volume.context().raws()::syncWritten);
+        try {
+            assertFalse(ends(second));
+        } finally {
+            goesOn.countDown();
+        }
+        first.get();
+        second.get();
+    }
+
+    /** The kernel writes an open file without telling anybody. */
+    @Test
+    void aFileThatStaysOpenIsPartOfEachSync() throws IOException {
+        files.make("a");
+        OpenFile open = volume.open(files.inode("a"), true);
+        for (int i = 1; i <= 3; i++) {
+            open.raw().backing().write(0, ByteBuffer.wrap(filled(1_000 * i, i)));
+            volume.context().raws().syncWritten();
+            for (int crash = 0; crash < CRASHES; crash++) {
+                CrashRawFolder left = raw.crash(seed + crash);
+                assertEquals(1_000L * i, left.status(left.numbers().get(0)).size());
+            }
+        }
+        volume.close(open);
+    }
+
+    @Test
+    void twoChangesOfARecordAtTheSameTimeAreBothKept() throws Exception {
+        file("a", filled(100, 1));
+        RawFile changed = rawFile("a");
+        RawRecord.Copy copy = new RawRecord.Copy(7, 8);
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        Future<?> first = run(() -> volume.context().raws().record(changed, record -> {
+            reached.countDown();
+            awaitUninterrupted(goesOn);
+            return record.withPinned(true);
+        }));
+        reached.await();
+        Future<?> second = run(() -> volume.context().raws().record(changed, record -> record.withCopy(copy)));
+        try {
+            assertFalse(ends(second));
+        } finally {
+            goesOn.countDown();
+        }
+        first.get();
+        second.get();
+        assertTrue(changed.record().pinned());
+        assertEquals(copy, changed.record().copy());
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

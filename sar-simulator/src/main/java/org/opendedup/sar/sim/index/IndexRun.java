@@ -1,0 +1,159 @@
+package org.opendedup.sar.sim.index;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sim.trace.BackupVersion;
+
+/** Stores a trace with several indexes, one after another. */
+final class IndexRun {
+    private static final int SEGMENT_BYTES = 2 << 20;
+    private static final double PETABYTE = 1e15;
+    /** CPU time of a chunk that is found or inserted in memory, in seconds; assumed, the same for all. */
+    private static final double CHUNK_SECONDS = 1e-6;
+    /** A random 4 KiB read of the SAR paper's disk, and its mean rate. */
+    private static final double DISK_SECONDS = 13.29e-3;
+
+    private static final double DISK_BYTES_PER_SECOND = 72e6;
+    /** The SAR paper's SSD. */
+    private static final double FLASH_SECONDS = 0.0436e-3;
+
+    private static final double FLASH_BYTES_PER_SECOND = 250e6;
+
+    private final List<BackupVersion> versions;
+    private final IndexSizes sizes;
+    private final Path work;
+    private long segments;
+    private long chunks;
+    private long bytes;
+    private final ExactModel exact;
+
+    /**
+     * Stores the trace with an exact index, which the others are compared with.
+     *
+     * @param work folder for the files of the volume's own indexes
+     */
+    IndexRun(List<BackupVersion> versions, IndexSizes sizes, Path work) throws IOException {
+        this.versions = versions;
+        this.sizes = sizes;
+        this.work = work;
+        exact = new ExactModel();
+        store(exact);
+        segments = 0;
+        chunks = 0;
+        bytes = 0;
+        for (BackupVersion version : versions) {
+            chunks += version.chunks();
+            bytes += version.bytes();
+        }
+        store(new IndexModel() {
+            @Override
+            void store(TraceSegment segment) {
+                segments++;
+            }
+
+            @Override
+            long indexBytes() {
+                return 0;
+            }
+
+            @Override
+            long cacheBytes() {
+                return 0;
+            }
+        });
+    }
+
+    /** Returns the number of segments of the trace. */
+    long segments() {
+        return segments;
+    }
+
+    /** Returns the length of the trace's data, in bytes. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Returns the length of the different chunks, in bytes. */
+    long uniqueBytes() {
+        return exact.uniqueBytes();
+    }
+
+    /**
+     * A row, and what the clock said.
+     *
+     * @param measuredLookupsPerSecond chunks a second in this process, with what the models' reads really took
+     */
+    record Measured(IndexRow row, double measuredLookupsPerSecond) {}
+
+    /** Stores the trace with an index. */
+    Measured run(IndexKind kind) throws IOException {
+        Path folder = Files.createTempDirectory(work, "sar-sim-index");
+        try (IndexModel model = model(kind, folder)) {
+            long nanos = store(model);
+            return new Measured(row(kind, model), chunks * 1e9 / nanos);
+        } finally {
+            PrivateFiles.deleteFolder(folder);
+        }
+    }
+
+    private IndexModel model(IndexKind kind, Path folder) throws IOException {
+        return switch (kind) {
+            case EXACT -> new ExactModel();
+            case CHUNKSTASH -> ChunkStashModel.open(folder, sizes.stash(chunks, bytes));
+            case DDFS -> new DdfsModel(exact.uniqueChunks(), sizes.cachedContainers());
+            case SPARSE -> new SparseModel();
+            case BINNING -> new BinningModel();
+            case SILO -> SiloModel.open(folder, sizes.silo());
+        };
+    }
+
+    /** Returns the nanoseconds that the model took. */
+    private long store(IndexModel model) throws IOException {
+        long nanos = 0;
+        TraceSegment segment = new TraceSegment();
+        for (BackupVersion version : versions) {
+            for (int chunk = 0; chunk < version.chunks(); chunk++) {
+                segment.add(version.fingerprint(chunk), version.length(chunk));
+                if (segment.bytes() >= SEGMENT_BYTES || chunk + 1 == version.chunks()) {
+                    long began = System.nanoTime();
+                    model.store(segment);
+                    nanos += System.nanoTime() - began;
+                    segment.clear();
+                }
+            }
+        }
+        long began = System.nanoTime();
+        model.finish();
+        return nanos + System.nanoTime() - began;
+    }
+
+    private IndexRow row(IndexKind kind, IndexModel model) throws IOException {
+        return new IndexRow(
+                kind.toString(),
+                model.foundBytes(),
+                share(model.foundBytes(), exact.foundBytes()),
+                share(model.foundChunks(), exact.foundChunks()),
+                share(exact.foundChunks() - model.foundChunks(), chunks),
+                model.sampling(),
+                model.indexBytes(),
+                model.indexBytes() * PETABYTE / Math.max(1, exact.uniqueBytes()),
+                kind.paperBytesPerPb(),
+                model.cacheBytes(),
+                model.reads(),
+                share(model.reads(), segments),
+                lookupsPerSecond(model, DISK_SECONDS, DISK_BYTES_PER_SECOND),
+                lookupsPerSecond(model, FLASH_SECONDS, FLASH_BYTES_PER_SECOND));
+    }
+
+    private double lookupsPerSecond(IndexModel model, double readSeconds, double bytesPerSecond) {
+        double seconds = chunks * CHUNK_SECONDS + model.reads() * readSeconds + model.readBytes() / bytesPerSecond;
+        return chunks / seconds;
+    }
+
+    private static double share(long part, long all) {
+        return all == 0 ? 0 : (double) part / all;
+    }
+}

@@ -1,0 +1,100 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.report.TierReport;
+
+/**
+ * The daemon's side of {@code sdfscli VOLUME tier}: the control commands {@value #COMMAND}, whose argument
+ * {@code action} selects the operation, and {@value #JOB} for those that may last, see {@link JobControl}; its argument
+ * {@code kind} selects the work.
+ */
+public final class TierControl implements Closeable {
+    public static final String COMMAND = "tier";
+    public static final String STATUS = "status";
+    public static final String EXPLAIN = "explain";
+    public static final String ATTACH = "attach";
+
+    public static final String JOB = "tier-job";
+    public static final String MIGRATE = "migrate";
+    public static final String PIN = "pin";
+    public static final String UNPIN = "unpin";
+    public static final String RELOAD = "reload";
+
+    private final TierTools tier;
+    private final String location;
+    private final JobControl jobs = new JobControl(JOB);
+
+    /** @param location folder on the SSD; empty without one */
+    public TierControl(TierTools tier, String location) {
+        this.tier = tier;
+        this.location = location;
+    }
+
+    /** @throws IOException if the command fails; the message is for the client */
+    public Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
+            throws IOException {
+        var arguments = new ControlArguments(request);
+        String action = arguments.text("action");
+        return command.equals(JOB) ? job(action, arguments, caller) : answer(action, arguments);
+    }
+
+    private Map<String, Object> answer(String action, ControlArguments arguments) throws IOException {
+        switch (action) {
+            case STATUS -> {
+                arguments.end();
+                return TierReport.of(tier, location, tier.lost());
+            }
+            case EXPLAIN -> {
+                String path = arguments.text("path");
+                arguments.end();
+                TierTools.Explanation found = tier.explain(path);
+                return TierReport.of(
+                        found.placement().toString(),
+                        found.file(),
+                        tier.summary().settings());
+            }
+            case ATTACH -> {
+                boolean makeNew = arguments.number("new", 0) != 0;
+                arguments.end();
+                boolean attached = tier.attach(makeNew);
+                var report = new LinkedHashMap<String, Object>();
+                report.put("attached", attached);
+                report.putAll(TierReport.of(tier, location, tier.lost()));
+                return report;
+            }
+            default -> throw new IOException("the daemon knows no action '" + action + "' of tier");
+        }
+    }
+
+    private Map<String, Object> job(String action, ControlArguments arguments, ControlServer.Caller caller)
+            throws IOException {
+        if (!action.equals(FileControl.START)) {
+            long number = arguments.number("number", -1);
+            arguments.end();
+            return jobs.answer(action, number);
+        }
+        String kind = arguments.text("kind");
+        String path = arguments.text("path");
+        boolean waits = arguments.number("wait", 0) != 0;
+        arguments.end();
+        return jobs.start(
+                switch (kind) {
+                    case MIGRATE -> tier.migrate(path, waits);
+                    case PIN -> tier.pin(path, true);
+                    case UNPIN -> tier.pin(path, false);
+                    case RELOAD -> tier.reload(path);
+                    default -> throw new IOException("the daemon knows no work '" + kind + "' on raw files");
+                },
+                caller);
+    }
+
+    /** Stops the running job. */
+    @Override
+    public void close() throws IOException {
+        jobs.close();
+    }
+}

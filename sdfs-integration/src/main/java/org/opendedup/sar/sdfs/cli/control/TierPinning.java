@@ -1,0 +1,54 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.util.List;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.volume.posix.SetMode;
+
+/**
+ * Pins a file or folder, and the raw files below it: sets the attribute {@link Placement#ATTRIBUTE} of the path. Or
+ * ends that: removes the attribute of the path and of all below it, where it says {@code pin}.
+ */
+final class TierPinning extends TreeJob {
+    private static final byte[] ATTRIBUTE = Placement.ATTRIBUTE.getBytes(US_ASCII);
+    private static final byte[] PIN = Placement.PIN.toString().getBytes(US_ASCII);
+
+    private static final String DONE = "rawFiles";
+    private static final String IN_CHUNKS = "inChunksFiles";
+
+    private final String path;
+    private final boolean isPinned;
+
+    TierPinning(ServedPaths paths, String path, boolean isPinned) {
+        super(paths, path, isPinned ? "pinned files" : "unpinned files", DONE, List.of(DONE, IN_CHUNKS));
+        this.path = path;
+        this.isPinned = isPinned;
+    }
+
+    @Override
+    public void run(CheckProgress progress) throws IOException {
+        try {
+            walk(progress);
+        } finally {
+            volume().commit();
+        }
+    }
+
+    @Override
+    void visit(String at, long inode, boolean isFolder, CheckProgress progress) throws IOException {
+        if (isPinned && at.equals(path)) {
+            volume().setExtendedAttribute(inode, ATTRIBUTE, PIN, SetMode.CREATE_OR_REPLACE);
+        } else if (!isPinned) {
+            byte[] value = volume().extendedAttribute(inode, ATTRIBUTE);
+            if (value != null && Placement.of(value) == Placement.PIN) {
+                volume().removeExtendedAttribute(inode, ATTRIBUTE);
+            }
+        }
+        if (!isFolder) {
+            add(volume().fastTier().pin(inode, isPinned) ? DONE : IN_CHUNKS, 1);
+        }
+    }
+}

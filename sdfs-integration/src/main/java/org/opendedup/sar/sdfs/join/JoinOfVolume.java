@@ -1,0 +1,21 @@
+package org.opendedup.sar.sdfs.join;
+
+import java.io.IOException;
+import org.opendedup.sar.join.JoinLimits;
+import org.opendedup.sar.join.JoinProgress;
+import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.join.LossSample;
+import org.opendedup.sar.volume.VolumeJoin;
+
+/** The exact pass of an open volume. */
+public record JoinOfVolume(VolumeJoin volume) implements JoinSource {
+    @Override
+    public JoinReport join(JoinProgress progress) throws IOException {
+        return volume.run(JoinLimits.ALL, progress);
+    }
+
+    @Override
+    public LossSample.Estimate estimate() {
+        return volume.estimate();
+    }
+}

@@ -1,0 +1,253 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.volume.FastTier.FileStatus;
+import org.opendedup.sar.volume.FastTier.Place;
+
+@Timeout(30)
+class TierCommandTest {
+    @TempDir
+    Path folder;
+
+    private final FakeMountService service = new FakeMountService();
+    private RunningDaemon daemon;
+
+    @BeforeEach
+    void mount() throws Exception {
+        daemon = new RunningDaemon(folder, service);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        daemon.close();
+    }
+
+    private void assertShown(String... parts) {
+        for (String part : parts) {
+            assertTrue(daemon.out().contains(part), () -> part + " is not in\n" + daemon.out() + daemon.err());
+        }
+    }
+
+    @Test
+    void statusShowsTheFastTier() {
+        service.tier.inUse();
+        assertEquals(0, daemon.cli("tier", "status"), daemon.err());
+        assertShown(
+                "tddfs: new files lie whole",
+                "in use, with room for new files",
+                "100 MiB",
+                "10.0 MiB (10 %), 10 files",
+                "3 files, 3.00 MiB: a lost fast tier loses them",
+                "1 file",
+                "from 85 % of use down to 70 %, the least recently used first",
+                "after 60 s without use",
+                "5 files stored in chunks, 5.00 MiB, of these 2.00 MiB ahead; 7 files migrated, 7.00 MiB");
+        assertFalse(daemon.out().contains("ost:"), daemon.out());
+    }
+
+    @Test
+    void statusOfAVolumeWithoutOneSaysSo() {
+        assertEquals(0, daemon.cli("tier", "status"), daemon.err());
+        assertShown("The volume has no fast tier for new files");
+    }
+
+    @Test
+    void statusNamesWhyItIsAbsentAndWhatIsLost() {
+        service.tier.inUse();
+        service.tier.absent = "no disk";
+        service.tier.lostFiles = 3;
+        service.tier.lost = List.of("a", "b/c\u001b");
+        assertEquals(0, daemon.cli("tier", "status"), daemon.err());
+        assertShown("ABSENT: no disk", "the bytes of 3 files were only on the fast tier", "  b/c", "and 1 more");
+        assertFalse(daemon.out().contains("\u001b"));
+    }
+
+    @Test
+    void statusSaysThatItHangs() {
+        service.tier.inUse();
+        service.tier.hanging = "examining files has taken 31 s";
+        assertEquals(0, daemon.cli("tier", "status"), daemon.err());
+        assertShown("HANGING: examining files has taken 31 s; new files are stored in chunks");
+    }
+
+    @Test
+    void theJsonOfTheStatusHasStableKeys() throws Exception {
+        service.tier.inUse();
+        assertEquals(0, daemon.cli("tier", "status", "--json"), daemon.err());
+        Map<String, Object> report = Json.read(daemon.out());
+        List<String> keys = List.of(
+                "mode",
+                "absent",
+                "hanging",
+                "rawCapacityBytes",
+                "rawUsedBytes",
+                "rawFiles",
+                "onlyThereFiles",
+                "onlyThereBytes",
+                "pinnedFiles",
+                "rawFilesInUse",
+                "roomForNewFiles",
+                "highPercent",
+                "lowPercent",
+                "journalSeconds",
+                "migrationPolicy",
+                "copiedFiles",
+                "copiedBytes",
+                "aheadFiles",
+                "aheadBytes",
+                "migratedFiles",
+                "migratedBytes",
+                "lostFiles",
+                "location",
+                "lost");
+        assertEquals(keys, List.copyOf(report.keySet()));
+        assertEquals(0, daemon.cli("stats", "--json"), daemon.err());
+        Map<String, Object> stats = Json.object(Json.read(daemon.out()), "fastTier");
+        assertEquals(keys.subList(0, 22), List.copyOf(stats.keySet()));
+    }
+
+    @Test
+    void aLongListOfLostFilesIsCutWhereAReplyEnds() throws Exception {
+        service.tier.inUse();
+        service.tier.lost =
+                IntStream.range(0, 1000).mapToObj(i -> "x".repeat(200) + i).toList();
+        service.tier.lostFiles = 1000;
+        assertEquals(0, daemon.cli("tier", "status", "--json"), daemon.err());
+        int named = ((List<?>) Json.read(daemon.out()).get("lost")).size();
+        assertTrue(named > 100 && named < 200, () -> named + " names");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "FAST_TIER | false | false | whole on the fast tier only, 5.00 MiB, last used 2023 | use is above 85 %; stored",
+                "BOTH | false | false | whole on the fast tier, and in chunks as well | the use is above 85 %",
+                "FAST_TIER | true | false | whole on the fast tier only | not migrated while it is in use",
+                "FAST_TIER | true | true | whole on the fast tier only | not migrated, because it is pinned",
+                "ABSENT | false | false | on the fast tier, which cannot be used now | vm/disk.img",
+                "LOST | false | false | LOST: its bytes were only on the fast tier | vm/disk.img",
+            })
+    void explainSaysWhereAFileIsAndWhenItIsMigrated(
+            Place place, boolean inUse, boolean pinned, String where, String why) {
+        service.tier.inUse();
+        service.tier.file = new FileStatus(place, Placement.TDDFS, 5 << 20, 1_700_000_000_000L, inUse, pinned);
+        assertEquals(0, daemon.cli("tier", "explain", "vm/disk.img"), daemon.err());
+        assertShown("vm/disk.img: " + where, why);
+    }
+
+    @Test
+    void explainTakesSeveralPathsAndFolders() throws Exception {
+        service.tier.inUse();
+        service.tier.file = new FileStatus(Place.CHUNKS, Placement.TDDFS, 1000, 0, false, false);
+        String inMount = daemon.mountPoint().resolve("vm").toString();
+        assertEquals(0, daemon.cli("tier", "explain", inMount, "vm/disk.img"), daemon.err());
+        assertShown("vm: folder; new files lie whole on the fast tier, and are not migrated (pin)");
+        assertShown("vm/disk.img: in chunks, deduplicated, 1000 B");
+        assertEquals(0, daemon.cli("tier", "explain", "vm", "vm/disk.img", "--json"), daemon.err());
+        List<Map<String, Object>> files = Json.objects(Json.read(daemon.out()), "files");
+        assertEquals(
+                List.of("path", "type", "newFiles"), List.copyOf(files.get(0).keySet()));
+        assertEquals("chunks", files.get(1).get("place"));
+        assertEquals(ExitCode.FAILED, daemon.cli("tier", "explain", "nothing"));
+        assertTrue(daemon.err().contains("nothing is no file of the volume"), daemon.err());
+    }
+
+    @Test
+    void migrateWorksOnEachPathAndAddsTheResults() throws Exception {
+        service.tier.report = Map.of("migratedFiles", 2, "migratedBytes", 3 << 20, "inChunksFiles", 1);
+        assertEquals(0, daemon.cli("tier", "migrate", "a", "b", "--wait"), daemon.err());
+        assertShown("Migrated 4 files, 6.00 MiB; 2 in chunks before");
+        assertEquals(List.of("migrate a and wait", "migrate b and wait"), service.tier.events);
+    }
+
+    @Test
+    void migrateNamesFilesInUseAndFailures() throws Exception {
+        service.tier.report = Map.of(
+                "migratedFiles",
+                1,
+                "migratedBytes",
+                5,
+                "inUseFiles",
+                3,
+                "inUse",
+                List.of("x", "y"),
+                "failedFiles",
+                1,
+                "failures",
+                List.of("z: Input/output error"),
+                "lostFiles",
+                0);
+        assertEquals(ExitCode.FAILED, daemon.cli("tier", "migrate", "."));
+        assertShown(
+                "Migrated 1 file, 5 B; 3 in use and not migrated; 1 failed",
+                "  in use: x",
+                "  in use: y",
+                "  and 1 more",
+                "  failed: z: Input/output error");
+        assertEquals(ExitCode.FAILED, daemon.cli("tier", "migrate", ".", "--json"));
+        Map<String, Object> json = Json.read(daemon.out());
+        assertEquals(List.of("x", "y"), json.get("inUse"));
+        assertFalse(json.containsKey("number"));
+    }
+
+    @Test
+    void aJobThatWasStoppedSaysSoAndEndsTheCommand() {
+        assertEquals(ExitCode.FAILED, daemon.cli("tier", "migrate", "stopped", "b"));
+        assertTrue(daemon.err().contains("the migration is stopped; the same command continues it"), daemon.err());
+        assertEquals(List.of("migrate stopped"), service.tier.events);
+    }
+
+    @Test
+    void pinUnpinAndReloadWorkOnPaths() {
+        service.tier.report = Map.of("rawFiles", 2, "inChunksFiles", 1, "readFiles", 4, "readBytes", 1 << 20);
+        assertEquals(0, daemon.cli("tier", "pin", "vm"), daemon.err());
+        assertShown("Pinned 2 raw files; 1 in chunks, where nothing changes");
+        assertEquals(0, daemon.cli("tier", "unpin", "vm"), daemon.err());
+        assertShown("Unpinned 2 raw files");
+        assertEquals(0, daemon.cli("tier", "reload", "vm"), daemon.err());
+        assertShown("Read 4 files, 1.00 MiB; 2 on the fast tier already");
+        assertEquals(List.of("pin vm", "unpin vm", "reload vm"), service.tier.events);
+    }
+
+    @Test
+    void attachSaysWhatIsThereAndWhatIsLost() {
+        service.tier.inUse();
+        service.tier.absent = "no disk";
+        service.tier.lostFiles = 1;
+        service.tier.lost = List.of("gone");
+        assertEquals(0, daemon.cli("tier", "attach", "--new"), daemon.err());
+        assertShown("Attached", "the bytes of 1 file were only", "  gone");
+        assertEquals(0, daemon.cli("tier", "attach"), daemon.err());
+        assertShown("In use already");
+        assertEquals(List.of("attach new", "attach"), service.tier.events);
+    }
+
+    @Test
+    void wrongUsageIsToldApart() {
+        assertEquals(ExitCode.USAGE, daemon.cli("tier"));
+        assertTrue(daemon.err().contains("sdfscli VOLUME tier status"), daemon.err());
+        assertEquals(ExitCode.USAGE, daemon.cli("tier", "migrate"));
+        assertEquals(ExitCode.FAILED, daemon.cli("tier", "migrate", "/elsewhere"));
+        assertTrue(daemon.err().contains("does not lie in the volume"), daemon.err());
+    }
+}

@@ -1,0 +1,45 @@
+package org.opendedup.sar.sdfs.jmx;
+
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.volume.FastTier;
+
+/** A fast tier with some figures, to be changed by tests. */
+public class FakeFastTier implements FastTierSource {
+    public RawSettings settings = RawSettings.NONE;
+    public @Nullable String absent = "the volume has none";
+    public @Nullable String hanging;
+    public long files;
+    public long lostFiles;
+
+    @Override
+    public FastTier.Summary summary() {
+        return new FastTier.Summary(settings, absent, hanging, files, files << 20);
+    }
+
+    @Override
+    public FastTier.Status status() {
+        return new FastTier.Status(
+                settings,
+                absent,
+                hanging,
+                files,
+                files << 20,
+                3,
+                3 << 20,
+                2,
+                1,
+                absent == null,
+                5,
+                5 << 20,
+                2,
+                2 << 20,
+                7,
+                7 << 20);
+    }
+
+    @Override
+    public long lostFiles() {
+        return lostFiles;
+    }
+}

@@ -1,0 +1,41 @@
+package org.opendedup.sar.sdfs.join;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.join.JoinProgress;
+import org.opendedup.sar.join.JoinProgress.Phase;
+import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.join.LossSample;
+
+/** An exact pass with invented figures. */
+public final class FakeJoin implements JoinSource {
+    /** True while a pass goes on only to see whether it is stopped. */
+    public volatile boolean endless;
+
+    /** What the next pass fails with. */
+    public volatile @Nullable IOException failure;
+
+    /** Whether passes end before they have joined everything. */
+    public volatile boolean endsEarly;
+
+    @Override
+    public JoinReport join(JoinProgress progress) throws IOException {
+        IOException broken = failure;
+        if (broken != null) {
+            throw broken;
+        }
+        do {
+            if (!progress.joined(Phase.JOINING, 3, 4)) {
+                throw new InterruptedIOException("stopped");
+            }
+            Thread.onSpinWait();
+        } while (endless);
+        return new JoinReport(40, 1, 7, 7 << 20, 6, 6 << 20, 9, 1, !endsEarly);
+    }
+
+    @Override
+    public LossSample.Estimate estimate() {
+        return new LossSample.Estimate(5 << 20, true, 0);
+    }
+}

@@ -1,0 +1,152 @@
+package org.opendedup.sar.crash;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.model.BeforeCalls;
+import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.Seeds;
+import org.opendedup.sar.model.TestVolumes;
+import org.opendedup.sar.model.VolumeFileSystem;
+import org.opendedup.sar.raw.CrashRawFolder;
+import org.opendedup.sar.raw.RawFolder;
+import org.opendedup.sar.raw.RawStores;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeChecker;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/**
+ * A whole volume whose new files lie on the fast tier and are migrated between calls. Its stores and the fast tier lose
+ * power at the same moment. {@code -Dsar.seed=N -Dsar.ops=M} runs more.
+ */
+class RawVolumeCrashTest {
+    private static final int OPS = 250;
+    private static final int SEEDS = 30;
+    private static final int CONTROL_SEEDS = 40;
+    private static final int CALLS_PER_MIGRATION = 29;
+
+    /** Whether the stores keep their promises; each control breaks one. */
+    enum Promise {
+        KEPT,
+        FORCE_OF_RAW_FILES_DOES_NOTHING,
+        COMMIT_IS_NOT_DURABLE
+    }
+
+    static LongStream seeds() {
+        return Seeds.upTo(SEEDS);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aCrashLosesNothingThatWasSynced(long seed) throws IOException {
+        trial(Promise.KEPT, new AtomicInteger()).check(seed, Seeds.ops(OPS), getClass());
+    }
+
+    @Test
+    void filesAreMigrated() throws IOException {
+        AtomicInteger migrated = new AtomicInteger();
+        for (int seed = 1; seed <= SEEDS / 2; seed++) {
+            trial(Promise.KEPT, migrated).check(seed, OPS, getClass());
+        }
+        assertTrue(migrated.get() > 3, () -> "files are hardly ever migrated: " + migrated);
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "KEPT")
+    void aBrokenPromiseIsFound(Promise promise) throws IOException {
+        assertTrue(trial(promise, new AtomicInteger()).findsAProblem(CONTROL_SEEDS, OPS));
+    }
+
+    private static CrashTrial trial(Promise promise, AtomicInteger migrated) {
+        return CrashTrial.withRawFiles(seed -> new MigratingVolume(promise, seed, migrated));
+    }
+
+    /** A volume in memory that migrates some of its files before every n-th call. */
+    private static final class MigratingVolume implements CrashableVolume {
+        private final VolumeConfig config =
+                RawStores.of(TestVolumes.config(Path.of("in memory"), Chunking.VARIABLE_SHA256));
+        private final InstantSource clock = InstantSource.system();
+        private final CrashDirectory containers;
+        private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+        private final CrashRawFolder raw;
+        private final PowerCut power = new PowerCut(() -> metadata.failNextCommits(1));
+        private final long seed;
+        private final AtomicInteger migrated;
+        private FileSystem live;
+        private int calls;
+
+        MigratingVolume(Promise promise, long seed, AtomicInteger migrated) {
+            this.seed = seed;
+            this.migrated = migrated;
+            containers = new CrashDirectory(seed);
+            raw = new CrashRawFolder(seed, promise == Promise.FORCE_OF_RAW_FILES_DOES_NOTHING);
+            metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
+        }
+
+        private VolumeFileSystem open(CrashDirectory data, KeyValueStore database, RawFolder folder)
+                throws IOException {
+            VolumeStores stores = new VolumeStores(
+                            power.isOff() ? data : power.guard(data),
+                            database,
+                            ChunkIndexes.heap(),
+                            clock,
+                            RawStores.noCopies())
+                    .withRaw(volume -> folder);
+            return new VolumeFileSystem(
+                    () -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
+        }
+
+        @Override
+        public FileSystem start() throws IOException {
+            Volume.create(config, containers, metadata, clock);
+            VolumeFileSystem volume = open(containers, power.guard(metadata), power.guard(raw));
+            Random random = new Random(seed);
+            live = BeforeCalls.of(volume, method -> {
+                if (++calls % CALLS_PER_MIGRATION == 0) {
+                    migrated.addAndGet(volume.migrate(random));
+                }
+            });
+            return live;
+        }
+
+        @Override
+        public void cutPowerAfter(long steps) {
+            power.after(steps);
+        }
+
+        @Override
+        public boolean isPowerOff() {
+            return power.isOff();
+        }
+
+        @Override
+        public FileSystem restart() throws IOException {
+            power.now();
+            CrashKeyValueStore metadataLeft = metadata.crash(seed);
+            CrashDirectory containersLeft = containers.crash(seed);
+            CrashRawFolder rawLeft = raw.crash(seed);
+            try {
+                live.close();
+            } catch (IOException e) {
+                // Expected, because the volume's stores have no power.
+            }
+            return open(containersLeft, metadataLeft, rawLeft);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Raw files of a mounted volume, administered by the commands; and what is left when their SSD is lost. */
+class FastTierOnMountTest {
+    @TempDir
+    Path folder;
+
+    private MountedVolume make(String... protection) throws IOException {
+        var options = new ArrayList<>(List.of(
+                "--sar-ssd-location=" + ssd(), "--sar-ssd-capacity=400MB", "--tier-mode=tddfs", "--tddfs-share=50"));
+        options.addAll(List.of(protection));
+        return MountedVolume.makeWith(folder.resolve("tiered"), options.toArray(String[]::new));
+    }
+
+    private Path ssd() {
+        return folder.resolve("ssd");
+    }
+
+    private static byte[] bytes(int count) {
+        byte[] bytes = new byte[count];
+        new Random(count).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static Commands.Result tier(MountedVolume volume, String... arguments) throws IOException {
+        var all = new ArrayList<>(List.of(volume.name(), "tier"));
+        all.addAll(List.of(arguments));
+        return volume.script("sdfscli", all);
+    }
+
+    private static void assertTier(MountedVolume volume, String shown, String... arguments) throws IOException {
+        Commands.Result result = tier(volume, arguments);
+        assertEquals(0, result.exitCode(), result::output);
+        assertTrue(result.output().contains(shown), () -> shown + " is not in " + result.output());
+    }
+
+    @Test
+    void aNewFileIsRawUntilItIsMigratedAndAFolderMayDiffer() throws IOException {
+        try (MountedVolume volume = make("--tddfs-journal=3600").mount()) {
+            byte[] content = bytes(3_000_000);
+            Path file = Files.write(volume.mountPoint().resolve("a"), content);
+            assertTier(volume, "1 file", "status");
+            assertTier(volume, "a: whole on the fast tier only", "explain", file.toString());
+
+            Path archive = Files.createDirectory(volume.mountPoint().resolve("archive"));
+            Commands.succeed("setfattr", "-n", "user.sdfs.tier", "-v", "sar", archive);
+            Files.write(archive.resolve("b"), content);
+            assertTier(volume, "new files are stored in chunks (sar)", "explain", archive.toString());
+            assertTier(volume, "b: in chunks, deduplicated", "explain", "archive/b");
+
+            assertTier(volume, "Pinned 1 raw file", "pin", "a");
+            assertTier(volume, "not migrated, because it is pinned", "explain", "a");
+            assertTier(volume, "Unpinned 1 raw file", "unpin", "a");
+            assertTier(volume, "Migrated 1 file, 2.86 MiB; 1 in chunks before", "migrate", ".", "--wait");
+            assertTier(volume, "a: in chunks, deduplicated", "explain", "a");
+            assertArrayEquals(content, Files.readAllBytes(file));
+            assertTier(volume, "Read 2 files, 5.72 MiB", "reload", ".");
+            assertEquals(0, volume.figure("stats", "rawFiles"));
+
+            volume.remount();
+            assertArrayEquals(content, Files.readAllBytes(file));
+            assertTier(volume, "0 files", "status");
+            volume.unmount();
+        }
+    }
+
+    @Test
+    void aFileInUseIsPassedOverAndNamed() throws IOException {
+        try (MountedVolume volume = make("--tddfs-unprotected").mount()) {
+            Path file = volume.mountPoint().resolve("open");
+            try (var out = Files.newOutputStream(file)) {
+                out.write(bytes(1000));
+                out.flush();
+                Commands.Result result = tier(volume, "migrate", ".");
+                assertEquals(1, result.exitCode(), result::output);
+                assertTrue(result.output().contains("in use: open"), result::output);
+            }
+            assertTier(volume, "Migrated 1 file", "migrate", ".", "--wait");
+            assertArrayEquals(bytes(1000), Files.readAllBytes(file));
+            volume.unmount();
+        }
+    }
+
+    @Test
+    void aLostSsdLosesTheRawFilesAndTheirNamesAreTold() throws IOException {
+        try (MountedVolume volume = make("--tddfs-unprotected").mount()) {
+            Path kept = Files.write(volume.mountPoint().resolve("kept"), bytes(200_000));
+            assertTier(volume, "Migrated 1 file", "migrate", "kept", "--wait");
+            Path lost = Files.write(volume.mountPoint().resolve("lost"), bytes(100_000));
+            volume.unmount();
+            Commands.succeed("rm", "-r", ssd());
+            volume.mount();
+            assertTier(volume, "ABSENT", "status");
+            assertHealth(volume, 1, "fast-tier-absent");
+            assertThrows(IOException.class, () -> Files.readAllBytes(lost));
+            assertArrayEquals(bytes(200_000), Files.readAllBytes(kept));
+            assertEquals(1, tier(volume, "attach").exitCode(), "nothing is there");
+
+            assertTier(volume, "  lost", "attach", "--new");
+            assertHealth(volume, 2, "raw-files-lost");
+            assertTier(volume, "lost: LOST", "explain", "lost");
+            assertThrows(IOException.class, () -> Files.readAllBytes(lost));
+            Files.write(volume.mountPoint().resolve("new"), bytes(5_000));
+            Files.delete(lost);
+            volume.remount();
+            Commands.Result status = tier(volume, "status");
+            assertTrue(!status.output().contains("Lost"), status::output);
+            assertArrayEquals(
+                    bytes(5_000), Files.readAllBytes(volume.mountPoint().resolve("new")));
+            Commands.Result sar = volume.script("sdfscli", List.of(volume.name(), "sar", "attach"));
+            assertEquals(0, sar.exitCode(), sar::output);
+            assertArrayEquals(
+                    bytes(5_000), Files.readAllBytes(volume.mountPoint().resolve("new")));
+            assertHealth(volume, 0, "\"well\"");
+            volume.unmount();
+        }
+    }
+
+    private static void assertHealth(MountedVolume volume, int code, String shown) throws IOException {
+        Commands.Result result = volume.script("sdfscli", List.of(volume.name(), "status", "--json"));
+        assertTrue(result.output().contains(shown), result::output);
+        assertEquals(code, result.exitCode(), result::output);
+    }
+}
