@@ -10,7 +10,8 @@ package org.opendedup.sar.join;
  * @param joinedChunks number of them to which no file refers any more: the next collection returns their space
  * @param joinedBytes bytes of these
  * @param replacedReferences number of references in recipes that lead to another copy now
- * @param unreadableChunks number of copies that were to be kept and cannot be read: their references stay as they are
+ * @param unreadableChunks number of copies that were to be kept and cannot be read: another copy is kept if one can be
+ *     read; 50 000 at most are counted
  * @param isComplete whether all that was found was handled; else it was too little to be worth it, or somebody waited
  *     for a garbage collection
  */

@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>Read the directories of all sealed containers, and sort the chunks to which files refer by their fingerprints.
  *   <li>Of copies with the same fingerprint and length choose the one to be kept: the youngest that can be used. Read
- *       it, and verify it by its fingerprint: the others are about to be given up.
+ *       it, and verify it by its fingerprint: the others are about to be given up. If it cannot be read, try the next.
  *   <li>Make the index lead to it.
  *   <li>Read all recipes, and replace each reference to another copy.
  * </ol>
@@ -63,6 +63,10 @@ public final class Joiner {
     private static final int READ_CHUNKS = 128;
     /** Chunks of a segment with which the index is asked. */
     private static final int SEGMENT_CHUNKS = 256;
+    /** Copies of one content that are tried, until one can be read. */
+    private static final int MOST_ROUNDS = 4;
+    /** Most copies remembered that cannot be read: some 3 MiB. */
+    private static final int MOST_UNREADABLE = 50_000;
 
     /**
      * The parts of a volume that a pass uses.
@@ -106,7 +110,8 @@ public final class Joiner {
     private long foundBytes;
     private long joinedChunks;
     private long joinedBytes;
-    private long unreadableChunks;
+    /** Copies that could not be read. */
+    private final Set<Long> unreadable = new HashSet<>();
 
     /** @param isHindering tells whether others wait for the end of the pass; it then ends early */
     public Joiner(Parts parts, JoinLimits limits, JoinProgress progress, BooleanSupplier isHindering) {
@@ -132,7 +137,7 @@ public final class Joiner {
                 count(new DuplicateGroups(sort.sorted(Long.MIN_VALUE)));
                 long storedBytes = parts.metadata().totals().stored().bytes();
                 if (limits.areReached(foundBytes, storedBytes)) {
-                    join(new DuplicateGroups(sort.sorted(Long.MIN_VALUE)));
+                    joinAll(sort);
                 } else {
                     isIncomplete = foundChunks > 0;
                 }
@@ -150,7 +155,7 @@ public final class Joiner {
                 joinedChunks,
                 joinedBytes,
                 pass.replaced(),
-                unreadableChunks,
+                unreadable.size(),
                 !isHindered && !isIncomplete);
     }
 
@@ -238,6 +243,16 @@ public final class Joiner {
 
     // --- joining
 
+    /** A copy that cannot be read is not kept in the next round, where another copy of its content is. */
+    private void joinAll(TupleSort sort) throws IOException {
+        int before;
+        int rounds = 0;
+        do {
+            before = unreadable.size();
+            join(new DuplicateGroups(sort.sorted(Long.MIN_VALUE)));
+        } while (goesOn() && unreadable.size() > before && ++rounds < MOST_ROUNDS);
+    }
+
     private void join(DuplicateGroups groups) throws IOException {
         phase = Phase.JOINING;
         done = 0;
@@ -270,7 +285,8 @@ public final class Joiner {
     }
 
     private boolean isUsable(long chunk) throws IOException {
-        return parts.metadata().counts().count(chunk) > 0
+        return !unreadable.contains(chunk)
+                && parts.metadata().counts().count(chunk) > 0
                 && parts.metadata().counts().isReferable(chunk)
                 && !parts.damaged().test(chunk)
                 && !parts.containers().isMissing(ChunkId.container(chunk));
@@ -295,17 +311,17 @@ public final class Joiner {
     /** Leaves out what has no whole copy to be kept. */
     private void verify(JoinBatch batch) throws IOException {
         long[] kept = batch.kept();
-        Set<Long> unreadable = new HashSet<>();
+        Set<Long> left = new HashSet<>();
         for (int from = 0; from < kept.length && goesOn(); from += READ_CHUNKS) {
             List<Long> some = new ArrayList<>(Arrays.stream(kept, from, Math.min(kept.length, from + READ_CHUNKS))
                     .boxed()
                     .toList());
             Set<Long> readable = parts.keptChunks().readable(some);
-            some.stream().filter(chunk -> !readable.contains(chunk)).forEach(unreadable::add);
+            some.stream().filter(chunk -> !readable.contains(chunk)).forEach(left::add);
             parts.pace().await(0, this::goesOn);
         }
-        unreadableChunks += unreadable.size();
-        batch.leave(unreadable);
+        batch.leave(left);
+        left.stream().limit(MOST_UNREADABLE - unreadable.size()).forEach(unreadable::add);
     }
 
     /**

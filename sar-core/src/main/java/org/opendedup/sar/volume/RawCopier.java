@@ -60,7 +60,7 @@ final class RawCopier {
             DirtyBudget dirtyBudget,
             Capacity capacity,
             LongSupplier underWayBytes,
-            MigrationThrottle throttle) {}
+            BackgroundThrottle throttle) {}
 
     RawCopier(Parts parts) {
         this.parts = parts;
@@ -247,7 +247,7 @@ final class RawCopier {
         return node.use(parts.dirtyBudget(), parts.capacity());
     }
 
-    MigrationThrottle throttle() {
+    BackgroundThrottle throttle() {
         return parts.throttle();
     }
 
@@ -303,7 +303,7 @@ final class RawCopier {
         private final long end;
         private final int ticket;
         private final Progress progress;
-        private final MigrationThrottle.Piece piece = parts.throttle().begin();
+        private final BackgroundThrottle.Piece piece = parts.throttle().begin();
 
         Input(RawFile raw, RandomFile file, long start, long end, int ticket, Progress progress) {
             this.raw = raw;

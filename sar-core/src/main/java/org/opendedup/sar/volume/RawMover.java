@@ -58,7 +58,7 @@ final class RawMover implements Closeable {
     private final RawCopier copier;
     private final NodeTable nodes;
     private final Committer committer;
-    private final MigrationThrottle throttle;
+    private final BackgroundThrottle throttle;
     private final DiskQueue disk;
     private final FolderOrder order;
     private final RawSettings settings;
@@ -78,7 +78,7 @@ final class RawMover implements Closeable {
             NodeTable nodes,
             Committer committer,
             FolderOrder order,
-            MigrationThrottle throttle,
+            BackgroundThrottle throttle,
             DiskQueue disk,
             RawSettings settings,
             String name) {
@@ -312,7 +312,7 @@ final class RawMover implements Closeable {
         // Once for all of them: a batch takes only files whose bytes are durable.
         raws.syncWritten();
         RawBatch batch = new RawBatch(copier, nodes);
-        MigrationThrottle.Piece piece = throttle.begin();
+        BackgroundThrottle.Piece piece = throttle.begin();
         List<Node> pinned = new ArrayList<>();
         try {
             for (RawFile raw : files) {

@@ -244,7 +244,7 @@ final class VolumeContext implements Closeable {
                 reaper,
                 devices,
                 metadata.firstFreeContainer());
-        MigrationThrottle throttle = new MigrationThrottle(this::programUse);
+        BackgroundThrottle throttle = new BackgroundThrottle(this::programUse);
         RawCopier copier = new RawCopier(new RawCopier.Parts(
                 metadata,
                 raws,
@@ -345,7 +345,7 @@ final class VolumeContext implements Closeable {
     }
 
     /** Returns a number that changes whenever a program opens, reads or writes a file and the daemon is asked. */
-    private long programUse() {
+    long programUse() {
         return openings.sum() + readBytes.sum() + writtenBytes.sum();
     }
 

@@ -1,6 +1,8 @@
 package org.opendedup.sar.volume;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.Set;
 import org.opendedup.sar.arrange.ChunkReader;
 import org.opendedup.sar.index.ChunkIndex;
@@ -19,22 +21,57 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 public final class VolumeJoin {
     private final VolumeConfig config;
     private final VolumeContext context;
+    private final BackgroundThrottle throttle;
+
+    /**
+     * Part of the estimate that a pass is not worth again: what the last one has joined stays in it until a collection
+     * removes the copies, and what it did not join is no more next time. In bytes; guarded by this.
+     */
+    private long dealtWith;
 
     VolumeJoin(VolumeConfig config, VolumeContext context) {
         this.config = config;
         this.context = context;
+        throttle = new BackgroundThrottle(context::programUse);
     }
 
     /**
      * Joins copies of the same content: see {@link Joiner}. What is joined is durable when this returns, and garbage
      * that a collection returns. Ends early if somebody waits for a collection, or the volume is being closed.
      *
-     * @throws java.io.InterruptedIOException if {@code progress} stopped it, or the volume was being closed before
+     * @throws InterruptedIOException if {@code progress} stopped it, or the volume was being closed before
      * @throws IOException if no collection may follow, or there is too little room for sorting; the message says why
      */
     public JoinReport run(JoinLimits limits, JoinProgress progress) throws IOException {
         ChunkReader reader = new ChunkReader(context.restore().inBackground());
-        return run(limits, progress, chunks -> Set.copyOf(reader.read(chunks).keySet()));
+        JoinReport report =
+                run(limits, progress, chunks -> Set.copyOf(reader.read(chunks).keySet()));
+        if (report.isComplete() || !limits.areReached(report.foundBytes(), storedBytes())) {
+            synchronized (this) {
+                dealtWith = estimate().bytes();
+            }
+        }
+        return report;
+    }
+
+    /** Joins as {@link #run}, but more slowly while programs use the volume. For passes that nobody asked for. */
+    public JoinReport runGivingWay(JoinLimits limits, JoinProgress progress) throws IOException {
+        BackgroundThrottle.Piece piece = throttle.begin();
+        return run(limits, (phase, done, of) -> rest(piece) && progress.joined(phase, done, of));
+    }
+
+    private static boolean rest(BackgroundThrottle.Piece piece) {
+        try {
+            piece.next();
+            return true;
+        } catch (InterruptedIOException e) {
+            return false;
+        }
+    }
+
+    /** Returns for how long programs have not used the volume, as seen by calls of this method and by passes. */
+    public Duration quiet() {
+        return Duration.ofNanos(throttle.quietNanos());
     }
 
     JoinReport run(JoinLimits limits, JoinProgress progress, KeptChunks keptChunks) throws IOException {
@@ -67,14 +104,24 @@ public final class VolumeJoin {
     }
 
     /**
-     * Returns whether a pass is worth it that nobody asked for: the index may miss duplicates, and so much is
-     * estimated, or nothing is known of what was stored before the volume was opened.
+     * Returns whether a pass is worth it that nobody asked for: the index may miss duplicates, and either so much more
+     * is estimated than after the last pass, or nothing is known of what was stored before the volume was opened.
      */
     public boolean isWorthwhile() throws IOException {
         LossSample.Estimate now = estimate();
-        long stored = context.metadata().totals().stored().bytes();
+        long more;
+        synchronized (this) {
+            // Collections have removed copies.
+            dealtWith = Math.min(dealtWith, now.bytes());
+            more = now.bytes() - dealtWith;
+        }
+        long stored = storedBytes();
         return context.index().exactness() == ChunkIndex.Exactness.NEAR_EXACT
                 && stored >= JoinLimits.WORTHWHILE.minBytes()
-                && (!now.isWhole() || JoinLimits.WORTHWHILE.areReached(now.bytes(), stored));
+                && (!now.isWhole() || JoinLimits.WORTHWHILE.areReached(more, stored));
+    }
+
+    private long storedBytes() throws IOException {
+        return context.metadata().totals().stored().bytes();
     }
 }

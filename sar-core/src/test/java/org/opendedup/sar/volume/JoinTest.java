@@ -12,6 +12,7 @@ import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,6 +35,8 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
+import org.opendedup.sar.index.chunkstash.StashSettings;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
@@ -212,6 +215,63 @@ class JoinTest {
     }
 
     @Test
+    void whatSamplesMissIsJoined() throws IOException {
+        volume.close();
+        var eighth = new StashSettings(1 << 20, 64, 1 << 20, 8, StashSettings.Samples.UNIFORM);
+        open(ChunkStashIndexFactory.open(Files.createDirectories(folder.resolve("index")), eighth));
+        byte[] first = data(FILE);
+        store("first", first);
+        // Single chunks, each between others that are new: a sample brings no neighbour that is wanted.
+        byte[] mixed = data(FILE);
+        for (int chunk = 0; chunk < 300; chunk += 2) {
+            System.arraycopy(first, chunk * CHUNK, mixed, chunk * CHUNK, CHUNK);
+        }
+        storeUnnoticed("mixed", mixed);
+        long exact = FILE + 150L * CHUNK;
+        assertTrue(volume.statistics().uniqueBytes() > exact);
+        join();
+        collect();
+        assertEquals(exact, volume.statistics().uniqueBytes());
+        store("again", first);
+        join();
+        collect();
+        assertEquals(exact, volume.statistics().uniqueBytes());
+        volume.close();
+        open(ChunkIndexes.heap());
+    }
+
+    @Test
+    void aPassByItselfIsWorthItOnlyForMoreThanTheLastOneLeft() throws IOException {
+        // The least that is worth a pass is 64 MiB.
+        int bytes = 80 << 20;
+        assertFalse(volume.maintenance().join().isWorthwhile());
+        byte[] first = data(bytes);
+        store("first", first);
+        storeUnnoticed("second", first);
+        assertTrue(volume.maintenance().join().isWorthwhile());
+        JoinReport report = volume.maintenance().join().runGivingWay(JoinLimits.WORTHWHILE, (phase, done, of) -> true);
+        assertEquals(bytes, report.joinedBytes(), report::toString);
+        // The copies still exist, and the estimate has them.
+        assertTrue(estimate() > JoinLimits.WORTHWHILE.minBytes());
+        assertFalse(volume.maintenance().join().isWorthwhile());
+        collect();
+        assertFalse(volume.maintenance().join().isWorthwhile());
+        storeUnnoticed("third", first);
+        assertTrue(volume.maintenance().join().isWorthwhile());
+    }
+
+    @Test
+    void usesByProgramsEndTheQuiet() throws Exception {
+        store("file", data(FILE));
+        VolumeJoin join = volume.maintenance().join();
+        Duration before = join.quiet();
+        Thread.sleep(20);
+        assertTrue(join.quiet().compareTo(before.plusMillis(20)) >= 0);
+        GarbageTrial.read(volume, "file", FILE);
+        assertEquals(Duration.ZERO, join.quiet());
+    }
+
+    @Test
     void theYoungestCopyIsKept() throws IOException {
         storeDuplicates();
         List<Long> third = chunks("third");
@@ -278,13 +338,13 @@ class JoinTest {
         damageYoungest();
         JoinReport report = join();
         assertTrue(report.unreadableChunks() > 0, report::toString);
-        assertTrue(report.joinedChunks() > 0, report::toString);
+        assertEquals(300, report.joinedChunks(), report::toString);
+        assertTrue(report.isComplete(), report::toString);
+        // References to the copies that cannot be read lead to sound ones now.
+        assertEquals(0, unreadable("first") + unreadable("second"));
         collect();
-        assertEquals(0, unreadable("first"));
-        assertEquals(1, unreadable("second"));
-        contents.remove("second");
-        volume.unlink(Inode.ROOT, "second".getBytes(UTF_8));
-        volume.sync();
+        assertEquals(0, unreadable("first") + unreadable("second"));
+        assertEquals(FILE, volume.statistics().uniqueBytes());
     }
 
     @Test

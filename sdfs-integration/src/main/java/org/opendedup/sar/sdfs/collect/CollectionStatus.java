@@ -11,9 +11,9 @@ import org.opendedup.sar.sdfs.jobs.JobState;
  * How far a collection is, or how it ended.
  *
  * @param number counts the collections of this mount from 1
- * @param arranging whether it moves chunks now; the two figures of bytes are then those of the arrangement
- * @param bytesDone stored bytes of the chosen containers that are handled
- * @param bytes stored bytes of all chosen containers; 0 while they are being chosen
+ * @param stage what it does; once it has ended, what it did last
+ * @param bytesDone how much of {@code bytes} is done
+ * @param bytes all that there is to do in this stage, in its unit; 0 while that is not known
  * @param returnedBytes bytes given back to the file system so far
  * @param seconds time that it has run
  * @param ended null while it runs
@@ -26,7 +26,7 @@ public record CollectionStatus(
         JobState state,
         Cause cause,
         boolean dryRun,
-        boolean arranging,
+        CollectionStage stage,
         long bytesDone,
         long bytes,
         long returnedBytes,

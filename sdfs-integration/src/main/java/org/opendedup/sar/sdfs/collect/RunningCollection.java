@@ -11,6 +11,7 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
@@ -26,10 +27,10 @@ final class RunningCollection implements CollectionWatcher.Watch {
     private final @Nullable ArrangementLimits arranges;
     private final CollectionSource source;
     private final RunningJob<CollectionReport> job;
-    private volatile Progress progress = new Progress(false, 0, 0, 0);
+    private volatile Progress progress = new Progress(CollectionStage.COLLECTING, 0, 0, 0);
     private volatile @Nullable ArrangementReport arrangement;
 
-    private record Progress(boolean arranging, long bytesDone, long bytes, long returnedBytes) {}
+    private record Progress(CollectionStage stage, long bytesDone, long bytes, long returnedBytes) {}
 
     /**
      * @param arranges limits of an arrangement before the collection; null if there is none
@@ -76,7 +77,7 @@ final class RunningCollection implements CollectionWatcher.Watch {
     /** Space must come back also if nothing can be joined. */
     private void join() throws InterruptedIOException {
         try {
-            JoinReport report = source.joinIfWorthwhile((phase, done, of) -> job.goesOn());
+            JoinReport report = source.joinIfWorthwhile(this::joined);
             if (report != null) {
                 LOG.info(
                         "an exact pass before the collection: {} were stored more than once, {} of these are garbage"
@@ -102,14 +103,22 @@ final class RunningCollection implements CollectionWatcher.Watch {
         }
     }
 
+    private boolean joined(JoinProgress.Phase phase, long done, long of) {
+        progress = phase == JoinProgress.Phase.COMPARING
+                // Counts containers, which are not shown as bytes.
+                ? new Progress(CollectionStage.COMPARING, 0, 0, 0)
+                : new Progress(CollectionStage.JOINING, done, of, 0);
+        return job.goesOn();
+    }
+
     private boolean arranged(long bytesDone, long bytes) {
-        progress = new Progress(true, bytesDone, bytes, 0);
+        progress = new Progress(CollectionStage.ARRANGING, bytesDone, bytes, 0);
         return job.goesOn();
     }
 
     @Override
     public boolean collected(long bytesDone, long bytes, long returnedBytes) {
-        progress = new Progress(false, bytesDone, bytes, returnedBytes);
+        progress = new Progress(CollectionStage.COLLECTING, bytesDone, bytes, returnedBytes);
         return job.goesOn();
     }
 
@@ -122,7 +131,7 @@ final class RunningCollection implements CollectionWatcher.Watch {
                 ended == null ? JobState.RUNNING : ended.state(),
                 job.cause(),
                 limits.dryRun(),
-                ended == null && now.arranging(),
+                now.stage(),
                 now.bytesDone(),
                 now.bytes(),
                 now.returnedBytes(),

@@ -15,13 +15,14 @@ import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registration of a volume, its SSD, its fast tier, its garbage collector and its scrubs on the platform's MBean
- * server, from {@link #register} to {@link #close}.
+ * The registration of a volume, its SSD, its fast tier, its garbage collector, its scrubs and its exact passes on the
+ * platform's MBean server, from {@link #register} to {@link #close}.
  */
 public final class VolumeRegistration implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeRegistration.class);
@@ -49,7 +50,8 @@ public final class VolumeRegistration implements AutoCloseable {
             GarbageCollections collections,
             ScheduleTimer timer,
             Scrubs scrubs,
-            ScheduleTimer scrubTimer) {
+            ScheduleTimer scrubTimer,
+            Joins joins) {
         var registration = new VolumeRegistration(new HealthNotifications(objectName(volume.getName())));
         try {
             registration.addVolume(volume, health);
@@ -62,6 +64,8 @@ public final class VolumeRegistration implements AutoCloseable {
                     GarbageCollectorMXBean.class);
             registration.add(
                     objectName("Scrub", volume.getName()), new ScrubView(scrubs, scrubTimer), ScrubMXBean.class);
+            registration.add(
+                    objectName("ExactPass", volume.getName()), new ExactPassView(joins), ExactPassMXBean.class);
             return registration;
         } catch (RuntimeException e) {
             registration.close();

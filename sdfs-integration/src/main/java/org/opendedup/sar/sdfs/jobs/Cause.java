@@ -7,6 +7,8 @@ public enum Cause {
     SCHEDULE("the schedule"),
     /** A job that an unmount or a crash had stopped goes on. */
     MOUNT("the mount"),
+    /** No program has used the volume for some time. */
+    IDLE("an idle volume"),
     FULL_DISK("a full disk");
 
     private final String text;

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.join;
 
 import java.io.IOException;
+import java.time.Duration;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.LossSample;
@@ -13,6 +14,19 @@ public interface JoinSource {
      * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
     JoinReport join(JoinProgress progress) throws IOException;
+
+    /**
+     * Joins what it finds if that is much, and more slowly while programs use the volume.
+     *
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it
+     */
+    JoinReport joinWhatIsWorthIt(JoinProgress progress) throws IOException;
+
+    /** Returns whether a pass is worth it that nobody asked for. */
+    boolean isWorthwhile() throws IOException;
+
+    /** Returns for how long programs have not used the volume, as seen by calls of this method. */
+    Duration quiet();
 
     /** Returns how much is estimated to be stored more than once. */
     LossSample.Estimate estimate();

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.join;
 import java.io.Closeable;
 import java.io.IOException;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -17,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The exact passes of a mounted volume that were asked for. One runs at a time, in the background. Each start, each
- * stop and each end is a line in the log. Safe for use by many threads.
+ * The exact passes of a mounted volume but for those before collections. One runs at a time, in the background. Each
+ * start, each stop and each end is a line in the log. Safe for use by many threads.
  */
 public final class Joins implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(Joins.class);
@@ -46,10 +47,13 @@ public final class Joins implements Closeable {
         }
 
         void start() {
-            job.start(() -> source.join((phase, done, of) -> {
-                progress = new Progress(phase, done, of);
-                return job.goesOn();
-            }));
+            job.start(() ->
+                    job.cause() == Cause.IDLE ? source.joinWhatIsWorthIt(this::goesOn) : source.join(this::goesOn));
+        }
+
+        private boolean goesOn(Phase phase, long done, long of) {
+            progress = new Progress(phase, done, of);
+            return job.goesOn();
         }
 
         JoinStatus status() {
@@ -75,7 +79,7 @@ public final class Joins implements Closeable {
     }
 
     /**
-     * Starts a pass, and returns at once.
+     * Starts a pass, and returns at once. One because of {@link Cause#IDLE} joins only what is worth it, and gives way.
      *
      * @return false if another one is running
      * @throws IOException if none may run; the message says why
@@ -113,11 +117,12 @@ public final class Joins implements Closeable {
         }
     }
 
-    private synchronized boolean isRunning() {
+    /** Returns whether a pass is running. */
+    public synchronized boolean isRunning() {
         return latest.isPresent() && latest.get().job.end() == null;
     }
 
-    /** Returns the latest pass of this mount that was asked for, going on or ended. */
+    /** Returns the latest pass of this mount, but for those before collections, going on or ended. */
     public synchronized Optional<JoinStatus> latest() {
         return latest.map(Pass::status);
     }
@@ -134,6 +139,20 @@ public final class Joins implements Closeable {
         LOG.info("volume {}, by {}: stopping the exact pass", volume, cause);
         latest.orElseThrow().job.stop();
         return true;
+    }
+
+    /**
+     * Starts a pass that is worth it if no program has used the volume for some time.
+     *
+     * @param idle this time
+     * @return whether one was started
+     * @throws IOException if none may run, or it is not known whether it is worth it
+     */
+    boolean startIfIdle(Duration idle) throws IOException {
+        // Both are looked at each time, because they see changes by looking.
+        boolean worthwhile = source.isWorthwhile();
+        boolean quiet = source.quiet().compareTo(idle) >= 0;
+        return worthwhile && quiet && start(Cause.IDLE);
     }
 
     /** Returns how much is estimated to be stored more than once. */

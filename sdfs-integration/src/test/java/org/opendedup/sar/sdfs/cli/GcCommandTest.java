@@ -44,7 +44,7 @@ class GcCommandTest {
             "began",
             "ended",
             "seconds",
-            "arranging",
+            "stage",
             "bytesDone",
             "bytes",
             "returnedBytes",

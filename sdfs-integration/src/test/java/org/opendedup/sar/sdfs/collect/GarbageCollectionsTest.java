@@ -142,7 +142,7 @@ class GarbageCollectionsTest {
             Thread.sleep(1);
         }
         CollectionStatus status = collections.latest().orElseThrow();
-        assertTrue(status.arranging());
+        assertEquals(CollectionStage.ARRANGING, status.stage());
         assertEquals(800L << 20, status.bytes());
         assertTrue(collections.stop(Cause.JMX, number));
         assertEquals(JobState.STOPPED, awaitEnd().state());

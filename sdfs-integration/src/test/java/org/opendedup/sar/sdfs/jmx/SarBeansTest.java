@@ -46,6 +46,8 @@ import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.join.FakeJoin;
+import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.ssd.SsdSize;
@@ -72,6 +74,8 @@ class SarBeansTest {
             Schedule.parse(Schedule.OFF),
             Clock.systemUTC());
     private final Scrubs scrubs = new Scrubs("beans", new FakeScrub(), Clock.systemUTC());
+    private final FakeJoin join = new FakeJoin();
+    private final Joins joins = new Joins("beans", join, Clock.systemUTC());
     private VolumeRegistration registration;
 
     @BeforeEach
@@ -80,7 +84,7 @@ class SarBeansTest {
         var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures(), health);
         administration = new SarAdministration(ssd, definition, kept::add, location -> {});
         registration = VolumeRegistration.register(
-                monitor, health, administration, fastTier, collections, timer, scrubs, timer);
+                monitor, health, administration, fastTier, collections, timer, scrubs, timer, joins);
     }
 
     @AfterEach
@@ -89,12 +93,13 @@ class SarBeansTest {
         timer.close();
         collections.close();
         scrubs.close();
+        joins.close();
     }
 
     @Test
     void everyAttributeOperationAndParameterHasADescriptionAndAUnit() throws Exception {
         Set<ObjectName> names = SERVER.queryNames(new ObjectName("org.opendedup.sar:*"), null);
-        assertEquals(10, names.size(), names::toString);
+        assertEquals(11, names.size(), names::toString);
         for (ObjectName name : names) {
             MBeanInfo info = SERVER.getMBeanInfo(name);
             assertTrue(info.getDescription().contains(" "), info.getDescription());

@@ -2,6 +2,8 @@ package org.opendedup.sar.sdfs.join;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinProgress.Phase;
@@ -32,6 +34,31 @@ public final class FakeJoin implements JoinSource {
             Thread.onSpinWait();
         } while (endless);
         return new JoinReport(40, 1, 7, 7 << 20, 6, 6 << 20, 9, 1, !endsEarly);
+    }
+
+    /** Number of passes that were asked to join only what is worth it. */
+    public final AtomicInteger selective = new AtomicInteger();
+
+    /** Whether a pass is worth it. */
+    public volatile boolean worthwhile;
+
+    /** How long programs have not used the volume. */
+    public volatile Duration quiet = Duration.ZERO;
+
+    @Override
+    public JoinReport joinWhatIsWorthIt(JoinProgress progress) throws IOException {
+        selective.incrementAndGet();
+        return join(progress);
+    }
+
+    @Override
+    public boolean isWorthwhile() {
+        return worthwhile;
+    }
+
+    @Override
+    public Duration quiet() {
+        return quiet;
     }
 
     @Override

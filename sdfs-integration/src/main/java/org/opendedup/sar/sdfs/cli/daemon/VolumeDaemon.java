@@ -57,6 +57,7 @@ import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.join.IdleJoins;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
@@ -211,6 +212,7 @@ public final class VolumeDaemon {
                 // Closed after the collections and restores, for whose ends a pass may wait.
                 var heals = new Heals(name(), volume.heal(), clock);
                 var joins = new Joins(name(), volume.joins(), clock);
+                IdleJoins idleJoins = IdleJoins.start(joins);
                 var collections =
                         new GarbageCollections(name(), volume.collector(), recompress, mount::checkWritable, clock);
                 ScheduleTimer timer = ScheduleTimer.start(
@@ -235,7 +237,8 @@ public final class VolumeDaemon {
                         collections,
                         timer,
                         scrubs,
-                        scrubTimer);
+                        scrubTimer,
+                        joins);
                 DamageControl damageControl = new DamageControl(volume.damage());
                 FileControl fileControl = new FileControl(volume.files(), mountPoint);
                 var tierControl = new TierControl(

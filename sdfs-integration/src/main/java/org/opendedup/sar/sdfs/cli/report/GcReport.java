@@ -63,7 +63,7 @@ public final class GcReport {
             report.put("ended", JobReport.time(ended));
         }
         report.put("seconds", status.seconds());
-        report.put("arranging", status.arranging());
+        report.put("stage", status.stage().toString());
         report.put("bytesDone", status.bytesDone());
         report.put("bytes", status.bytes());
         report.put("returnedBytes", status.returnedBytes());

@@ -25,7 +25,9 @@ public final class GcText {
                     .append(" at ")
                     .append(current.get("began"))
                     .append("\n  ")
-                    .append(progress.strip());
+                    .append(progress.strip())
+                    .append("\n  stage     ")
+                    .append(current.get("stage"));
         } else if (Boolean.TRUE.equals(status.get("diskFull"))) {
             text.append("a collection is running, started by the volume because a disk is full");
         } else {

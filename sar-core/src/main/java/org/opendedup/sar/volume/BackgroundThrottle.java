@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Slows the storing of raw files in chunks while programs use the volume, because it needs the same processors. Then
- * one thread stores at a time, and rests after each piece for a multiple of the time that the piece took. While nobody
- * uses the volume, and while the fast tier is nearly full, nothing waits. Uses that the kernel serves alone, in the
- * backing files, are not seen. Safe for use by many threads.
+ * Slows work that nobody waits for while programs use the volume, because it needs the same processors: the storing of
+ * raw files in chunks, and exact passes. Then it rests after each piece for a multiple of the time that the piece took,
+ * and one thread at a time stores raw files. While nobody uses the volume, and while the fast tier is nearly full,
+ * nothing waits. Uses that the kernel serves alone, in the backing files, are not seen. Safe for use by many threads.
  */
-final class MigrationThrottle {
+final class BackgroundThrottle {
     /** Time after a use for which the volume counts as used, in nanoseconds. */
     static final long ACTIVE_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -49,23 +49,23 @@ final class MigrationThrottle {
     };
 
     /** @param use a number that changes with every use of the volume by a program */
-    MigrationThrottle(LongSupplier use) {
+    BackgroundThrottle(LongSupplier use) {
         this(use, SYSTEM);
     }
 
-    MigrationThrottle(LongSupplier use, Clock clock) {
+    BackgroundThrottle(LongSupplier use, Clock clock) {
         this.use = use;
         this.clock = clock;
         lastUse = use.getAsLong();
         usedNanos = clock.nanos() - ACTIVE_NS;
     }
 
-    /** Sets whether space on the fast tier is needed so much that nothing waits. */
+    /** Sets whether the work is needed so much that nothing waits. */
     void setHurried(boolean isHurried) {
         hurried = isHurried;
     }
 
-    /** Returns whether programs use the volume, or did so a moment ago, and storing is to be slower. */
+    /** Returns whether programs use the volume, or did so a moment ago, and the work is to be slower. */
     boolean isYielding() {
         return !hurried && quietNanos() < ACTIVE_NS;
     }
@@ -97,7 +97,7 @@ final class MigrationThrottle {
                     clock.sleep(Math.min(MAX_REST_NS, REST * (clock.nanos() - begunNanos)));
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
-                    throw new InterruptedIOException("interrupted while migration gave way");
+                    throw new InterruptedIOException("interrupted while background work gave way");
                 }
             }
             begunNanos = clock.nanos();

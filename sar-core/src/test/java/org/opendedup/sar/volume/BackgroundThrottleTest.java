@@ -8,13 +8,13 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class MigrationThrottleTest {
+class BackgroundThrottleTest {
     private static final long MS = 1_000_000;
 
     private final AtomicLong uses = new AtomicLong();
     private long now = 1;
     private long slept;
-    private final MigrationThrottle throttle = new MigrationThrottle(uses::get, new MigrationThrottle.Clock() {
+    private final BackgroundThrottle throttle = new BackgroundThrottle(uses::get, new BackgroundThrottle.Clock() {
         @Override
         public long nanos() {
             return now;
@@ -29,7 +29,7 @@ class MigrationThrottleTest {
 
     @Test
     void nothingRestsWhileNobodyUsesTheVolume() throws InterruptedIOException {
-        MigrationThrottle.Piece piece = throttle.begin();
+        BackgroundThrottle.Piece piece = throttle.begin();
         now += 10 * MS;
         piece.next();
         assertEquals(0, slept);
@@ -38,32 +38,32 @@ class MigrationThrottleTest {
 
     @Test
     void besideAProgramItRestsForAMultipleOfEachPiece() throws InterruptedIOException {
-        MigrationThrottle.Piece piece = throttle.begin();
+        BackgroundThrottle.Piece piece = throttle.begin();
         uses.incrementAndGet();
         now += 10 * MS;
         piece.next();
-        assertEquals(MigrationThrottle.REST * 10 * MS, slept);
+        assertEquals(BackgroundThrottle.REST * 10 * MS, slept);
         assertTrue(throttle.isYielding());
         now += 4 * MS;
         piece.next();
-        assertEquals(MigrationThrottle.REST * 14 * MS, slept);
+        assertEquals(BackgroundThrottle.REST * 14 * MS, slept);
     }
 
     @Test
     void aPieceThatTookLongRestsForABoundedTime() throws InterruptedIOException {
-        MigrationThrottle.Piece piece = throttle.begin();
+        BackgroundThrottle.Piece piece = throttle.begin();
         uses.incrementAndGet();
         now += 5000 * MS;
         piece.next();
-        assertEquals(MigrationThrottle.MAX_REST_NS, slept);
+        assertEquals(BackgroundThrottle.MAX_REST_NS, slept);
     }
 
     @Test
     void itGoesOnAMomentAfterTheLastUse() throws InterruptedIOException {
         uses.incrementAndGet();
         assertTrue(throttle.isYielding());
-        now += MigrationThrottle.ACTIVE_NS;
-        MigrationThrottle.Piece piece = throttle.begin();
+        now += BackgroundThrottle.ACTIVE_NS;
+        BackgroundThrottle.Piece piece = throttle.begin();
         now += MS;
         piece.next();
         assertEquals(0, slept);
@@ -72,7 +72,7 @@ class MigrationThrottleTest {
     @Test
     void nothingRestsInAHurry() throws InterruptedIOException {
         throttle.setHurried(true);
-        MigrationThrottle.Piece piece = throttle.begin();
+        BackgroundThrottle.Piece piece = throttle.begin();
         uses.incrementAndGet();
         now += 10 * MS;
         piece.next();
@@ -81,6 +81,6 @@ class MigrationThrottleTest {
         uses.incrementAndGet();
         now += 10 * MS;
         piece.next();
-        assertEquals(MigrationThrottle.REST * 10 * MS, slept);
+        assertEquals(BackgroundThrottle.REST * 10 * MS, slept);
     }
 }
