@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
@@ -25,6 +26,7 @@ import org.opendedup.sar.sdfs.cli.command.MachineMemory;
 import org.opendedup.sar.sdfs.cli.command.ModeConverter;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
+import org.opendedup.sar.sdfs.cli.command.Spellings;
 import org.opendedup.sar.sdfs.cli.command.Umask;
 import org.opendedup.sar.sdfs.cli.control.RestoreOptions;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
@@ -32,6 +34,7 @@ import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
+import org.opendedup.sar.sdfs.cli.upstream.MkfsSpellings;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.Schedule;
@@ -58,7 +61,8 @@ import picocli.CommandLine.Spec;
             "Makes a deduplicating volume. Mount it with mount.sdfs.",
             "",
             "Sizes are digits and a unit (256KB, 10GB, 2TB). Units are binary: 1KB is 1024 bytes. A folder that an",
-            "option names is made if it is missing; an existing folder must be empty.",
+            "option names is made if it is missing; an existing folder must be empty. Options of OpenDedup's mkfs.sdfs",
+            "are accepted: what has no meaning here is left out with a note, or refused with what to do instead.",
             ""
         },
         footer = {
@@ -70,7 +74,7 @@ import picocli.CommandLine.Spec;
             "  mkfs.sdfs --volume-name=pool0 --volume-capacity=1TB --base-path=/srv/pool0 \\",
             "            --chunk-store-hashdb-location=/ssd/pool0-hashdb"
         })
-public final class MkfsCommand implements Callable<Integer> {
+public final class MkfsCommand implements Callable<Integer>, Spellings {
     private static final int FRAME_BYTES = 64 << 10;
     private static final int BACKUP_FRAME_BYTES = 256 << 10;
     private static final int ZSTD_LEVEL = 1;
@@ -308,6 +312,11 @@ public final class MkfsCommand implements Callable<Integer> {
         Umask.ownerOnly();
         Environment environment = Environment.ofProcess();
         System.exit(CommandRunner.run(new MkfsCommand(environment, Volume::create), environment, arguments));
+    }
+
+    @Override
+    public List<String> translated(List<String> arguments, Consumer<String> notes) {
+        return MkfsSpellings.translated(arguments, notes);
     }
 
     @Override

@@ -1,13 +1,17 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.Spellings;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
+import org.opendedup.sar.sdfs.cli.upstream.MountSpellings;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -17,7 +21,7 @@ import picocli.CommandLine.Mixin;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false)
-abstract class MountProgram implements Callable<Integer> {
+abstract class MountProgram implements Callable<Integer>, Spellings {
     final Environment environment;
     final MountService service;
     private final Class<?> daemonClass;
@@ -30,6 +34,11 @@ abstract class MountProgram implements Callable<Integer> {
         this.environment = environment;
         this.service = service;
         this.daemonClass = daemonClass;
+    }
+
+    @Override
+    public final List<String> translated(List<String> words, Consumer<String> notes) {
+        return MountSpellings.translated(words, notes);
     }
 
     /**

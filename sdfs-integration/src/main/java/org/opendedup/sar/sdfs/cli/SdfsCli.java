@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -19,7 +20,9 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.command.Spellings;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.upstream.CliSpellings;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import picocli.CommandLine.Command;
@@ -71,7 +74,7 @@ import picocli.CommandLine.Spec;
             "             check    4 something is not as it should be",
             "             restore  3 restored with all bytes, but not all owners, modes, attributes or special files"
         })
-public final class SdfsCli implements Callable<Integer> {
+public final class SdfsCli implements Callable<Integer>, Spellings {
     /** What is said in place of a daemon's answer about a volume that has no daemon. */
     static final Map<String, Object> NOT_MOUNTED = Map.of("state", "not mounted");
 
@@ -107,6 +110,19 @@ public final class SdfsCli implements Callable<Integer> {
     public static void main(String[] arguments) {
         Environment environment = Environment.ofProcess();
         System.exit(CommandRunner.run(new SdfsCli(environment), environment, arguments));
+    }
+
+    @Override
+    public List<String> translated(List<String> arguments, Consumer<String> notes) {
+        return CliSpellings.translated(arguments, this::volumes, notes);
+    }
+
+    private List<String> volumes() {
+        try {
+            return environment.configDirectory().volumes();
+        } catch (IOException e) {
+            throw new IllegalArgumentException(CommandRunner.messageOf(e), e);
+        }
     }
 
     @Override

@@ -93,7 +93,14 @@ final class VolumeFileReader {
         if (!root.name().equals(VolumeFileWriter.ROOT)) {
             throw root.problem("the root element is <" + root.name() + ">, not <" + VolumeFileWriter.ROOT + ">");
         }
-        int version = root.integer("version");
+        String written = root.text("version");
+        // OpenDedup writes the version of its program.
+        if (!written.matches("\\d{1,9}")) {
+            throw root.problem("this is a volume of OpenDedup SDFS (version '" + written + "'), which only its own "
+                    + "mount.sdfs can mount. To move its files here, make a volume with another name, mount both, "
+                    + "and copy the files. docs/PLUGIN.md says how OpenDedup SDFS uses this engine");
+        }
+        int version = Integer.parseInt(written);
         if (version != VolumeFileWriter.VERSION) {
             throw root.problem("version " + version + " of the volume file is not known; this program reads version "
                     + VolumeFileWriter.VERSION);

@@ -171,6 +171,8 @@ class VolumeFileTest {
                 "scrub-schedule=\"0 0 3 ? * SUN#1\" | scrub-schedule=\"monthly\" | 'monthly' is no schedule",
                 "enable=\"false\" | enable=\"true\" | no network listener",
                 "version=\"2\" | version=\"1\" | version 1 of the volume file is not known",
+                "version=\"2\" | version=\"3.12.4\" | this is a volume of OpenDedup SDFS (version '3.12.4')",
+                "version=\"2\" | version=\"master\" | make a volume with another name, mount both, and copy the files",
                 "interval=\"6h\" | interval=\"6d\" | no interval of metadata backups",
                 "keep=\"4\" | keep=\"0\" | must be from 1 to 1000",
                 "subsystem-config | config | root element is <config>",

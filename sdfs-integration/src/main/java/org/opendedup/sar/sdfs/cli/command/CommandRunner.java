@@ -24,15 +24,15 @@ public final class CommandRunner {
     private CommandRunner() {}
 
     public static int run(Object command, Environment environment, String... arguments) {
-        int code = new CommandLine(command)
+        CommandLine commandLine = new CommandLine(command)
                 .setOut(environment.out())
                 .setErr(environment.err())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(110)
                 .setUsageHelpLongOptionsMaxWidth(38)
                 .setParameterExceptionHandler(CommandRunner::refuseUsage)
-                .setExecutionExceptionHandler(CommandRunner::fail)
-                .execute(arguments);
+                .setExecutionExceptionHandler(CommandRunner::fail);
+        int code = execute(commandLine, command, environment, arguments);
         // Also flushes: a PrintWriter flushes after println, but not after print.
         boolean incomplete = environment.out().checkError();
         if (incomplete) {
@@ -44,6 +44,21 @@ public final class CommandRunner {
         }
         environment.err().flush();
         return incomplete && code == ExitCode.OK ? ExitCode.FAILED : code;
+    }
+
+    private static int execute(CommandLine commandLine, Object command, Environment environment, String... arguments) {
+        if (!(command instanceof Spellings spellings)) {
+            return commandLine.execute(arguments);
+        }
+        String name = commandLine.getCommandSpec().name();
+        List<String> translated;
+        try {
+            translated = spellings.translated(
+                    List.of(arguments), note -> environment.err().println(name + ": note: " + note));
+        } catch (IllegalArgumentException e) {
+            return refuseUsage(new ParameterException(commandLine, e.getMessage(), e), arguments);
+        }
+        return commandLine.execute(translated.toArray(String[]::new));
     }
 
     private static String name(Object command) {
