@@ -131,4 +131,9 @@ public interface ChunkIndex extends Closeable {
 
     /** Returns the approximate number of fingerprints, without reading the whole index. */
     long estimatedChunks();
+
+    /** Returns where the index has its bytes. */
+    default IndexUse use() {
+        return IndexUse.UNKNOWN;
+    }
 }

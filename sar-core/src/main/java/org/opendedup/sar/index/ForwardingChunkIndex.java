@@ -113,6 +113,11 @@ public abstract class ForwardingChunkIndex implements ChunkIndex {
     }
 
     @Override
+    public IndexUse use() {
+        return index.use();
+    }
+
+    @Override
     public void close() throws IOException {
         index.close();
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -32,7 +33,7 @@ final class StashFiles {
 
     static final String TEMPORARY = ".tmp";
     private static final long IDENTITY_MAGIC = 0x3130_4449_4853_4353L; // "SCSHID01"
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final int IDENTITY_BYTES = 24;
     private static final int BUFFER_BYTES = 256 << 10;
 
@@ -43,6 +44,39 @@ final class StashFiles {
         return name.startsWith(StashLog.PREFIX)
                 || List.of(IDENTITY, CHECKPOINT, TABLE, DAMAGED).contains(name)
                 || name.endsWith(TEMPORARY);
+    }
+
+    /**
+     * Returns the generation of the log; that of a new index is written.
+     *
+     * @throws CorruptionException if damage was met before, or there is a log that nothing names
+     */
+    static long identity(Directory directory) throws IOException {
+        if (directory.exists(DAMAGED)) {
+            throw new CorruptionException(directory.toString(), -1, "a sound index", "one with damage");
+        }
+        if (directory.exists(IDENTITY)) {
+            return readIdentity(directory);
+        }
+        for (String name : directory.list()) {
+            if (name.startsWith(StashLog.PREFIX)) {
+                throw new CorruptionException(directory.toString(), -1, "the file " + IDENTITY, "a log without it");
+            }
+        }
+        long generation = ThreadLocalRandom.current().nextLong();
+        writeIdentity(directory, generation);
+        return generation;
+    }
+
+    /** Deletes the log, and what was read from it. */
+    static void deleteLog(Directory directory) throws IOException {
+        for (String name : directory.list()) {
+            if (name.startsWith(StashLog.PREFIX)) {
+                directory.delete(name);
+            }
+        }
+        deleteIfPresent(directory, CHECKPOINT);
+        deleteIfPresent(directory, TABLE);
     }
 
     static void writeIdentity(Directory directory, long generation) throws IOException {

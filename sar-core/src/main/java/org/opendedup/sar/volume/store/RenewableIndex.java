@@ -9,6 +9,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.io.Device;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -337,6 +338,11 @@ public final class RenewableIndex implements ChunkIndex {
     @Override
     public long estimatedChunks() {
         return index.estimatedChunks();
+    }
+
+    @Override
+    public IndexUse use() {
+        return index.use();
     }
 
     @Override

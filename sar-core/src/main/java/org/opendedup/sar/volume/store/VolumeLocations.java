@@ -106,7 +106,7 @@ public final class VolumeLocations {
             IndexLocation location = new IndexLocation(
                     hashDb,
                     config.index(),
-                    (kind, database) -> ChunkIndexes.open(kind, database, memory),
+                    new PlacedIndexes(config, memory),
                     new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
             ChunkIndex index = new RenewableIndex(openIndex(hashDb, location::open, ballasts), location);
             return new VolumeStores(

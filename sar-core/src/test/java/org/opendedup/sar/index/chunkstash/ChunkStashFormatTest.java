@@ -26,11 +26,11 @@ import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.FileDirectory;
 
 /**
- * The files of an index as the first version of the format has them, with each type of record. With
- * {@code -Dsar.golden=DIR} they are written to that folder, for a new version; those of an old version never change.
+ * The files of an index as version 2 of the format has them, with each type of record. With {@code -Dsar.golden=DIR}
+ * they are written to that folder, for a new version; those of an old version never change.
  */
 class ChunkStashFormatTest {
-    private static final String GOLDEN = "chunkstash-v1/";
+    private static final String GOLDEN = "chunkstash-v2/";
     private static final long GENERATION = 0x0123456789abcdefL;
     private static final Epoch EPOCH = new Epoch(UUID.fromString("01234567-89ab-cdef-0fed-cba987654321"), 7, 0x77L);
     private static final int SLOTS = 40;
@@ -127,7 +127,7 @@ class ChunkStashFormatTest {
     }
 
     @Test
-    void anIndexOfVersionOneIsReadByEveryLaterProgram() throws IOException {
+    void anIndexOfVersionTwoIsReadByEveryLaterProgram() throws IOException {
         try (ChunkStashIndex index = open(goldenIndex(FILES))) {
             assertTrue(index.statistics().tableBytes() <= StashSettings.LEAST_TABLE_BYTES, "its table is used");
             verify(index);
@@ -135,7 +135,7 @@ class ChunkStashFormatTest {
     }
 
     @Test
-    void theLogOfVersionOneSuffices() throws IOException {
+    void theLogOfVersionTwoSuffices() throws IOException {
         try (ChunkStashIndex index = open(goldenIndex(FILES.subList(0, 3)))) {
             assertTrue(index.statistics().tableBytes() > StashSettings.LEAST_TABLE_BYTES, "the table is made again");
             verify(index);

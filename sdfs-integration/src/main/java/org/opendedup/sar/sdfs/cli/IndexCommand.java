@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
+import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
 import picocli.CommandLine.Command;
 
@@ -62,6 +63,7 @@ final class IndexCommand extends CommandGroup {
                         : "\nexamined    " + report.get("examinedContainers") + " of " + report.get("containers")
                                 + " containers")
                 + (error == null ? "" : "\nlast error  " + error)
+                + IndexUseText.lines(report)
                 + JoinText.lines(report);
     }
 }

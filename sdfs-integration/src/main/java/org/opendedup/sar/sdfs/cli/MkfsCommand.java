@@ -280,6 +280,9 @@ public final class MkfsCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print the result as JSON.")
     boolean json;
 
+    @ArgGroup(validate = false, heading = "%nA chunkstash index on an SSD (see docs/INDEXES.md):%n")
+    IndexOptions index = new IndexOptions();
+
     @ArgGroup(
             validate = false,
             heading = "%nPromotion to an SSD (sdfscli VOLUME sar set changes all but the location):%n")
@@ -376,7 +379,8 @@ public final class MkfsCommand implements Callable<Integer> {
                 new VolumeConfig.RootDirectory(
                         folderMode,
                         owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
-                        group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group));
+                        group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group))
+                .withIndexPlacement(index.placement());
         TierOptions.Division division = tier.divide(sar.settings(), sar.isPolicyChosen());
         var definition = new VolumeDefinition(
                 config,

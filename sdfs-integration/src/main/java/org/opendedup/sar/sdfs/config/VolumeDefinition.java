@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
@@ -52,6 +53,9 @@ public record VolumeDefinition(
     /** Smallest capacity, in bytes. A smaller value is most likely a size without its unit. */
     private static final long CAPACITY_BYTES_MIN = 1 << 20;
 
+    /** Smallest bound of the index on an SSD, in bytes: the least table, and segments of a MiB. */
+    private static final long INDEX_SSD_BYTES_MIN = 16 << 20;
+
     private static final int PAGE_BYTES_MIN = 64 << 10;
     private static final int PAGE_BYTES_MAX = 4 << 20;
     private static final int FRAME_BYTES_MIN = 4 << 10;
@@ -83,6 +87,7 @@ public record VolumeDefinition(
         check(
                 IndexClass.of(indexName).isPresent(),
                 "the index '" + indexName + "' is not known; this release has " + IndexClass.labels());
+        checkPlacement(config.indexPlacement());
         Schedule.check(garbageCollectionSchedule);
         Schedule.check(scrubSchedule);
         recompress.checkAgainst(config.compression());
@@ -284,6 +289,13 @@ public record VolumeDefinition(
                 raw.isEnabled() || raw.placement() == Placement.SAR,
                 "the mode tddfs needs a capacity of the fast tier above 0");
         check(!raw.isEnabled() || ssd != null, "a fast tier for new files needs an SSD location");
+    }
+
+    private static void checkPlacement(IndexPlacement placement) {
+        check(
+                !placement.isBounded() || placement.ssdCapacityBytes() >= INDEX_SSD_BYTES_MIN,
+                "the capacity of the index on the SSD is " + ByteSize.exact(placement.ssdCapacityBytes())
+                        + "; it must be at least " + ByteSize.exact(INDEX_SSD_BYTES_MIN));
     }
 
     private static void checkMode(String what, int mode) {

@@ -10,6 +10,7 @@ import javax.xml.stream.XMLStreamReader;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -59,7 +60,9 @@ final class VolumeFileReader {
                 new VolumeConfig.RootDirectory(
                         permissions.octal("default-folder"),
                         permissions.integer("default-owner"),
-                        permissions.integer("default-group")));
+                        permissions.integer("default-group")))
+                .withIndexPlacement(
+                        new IndexPlacement(store.sizeIfAny("index-ssd-capacity").orElse(0)));
         var definition = new VolumeDefinition(
                 config,
                 locations.path("base-path"),

@@ -114,6 +114,17 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getStoredTwiceBytes();
 
+    @Description("Bytes of the log of a ChunkStash index, on its SSD; 0 with another class of index")
+    @Unit("bytes")
+    long getIndexLogBytes();
+
+    @Description("Bytes of the disk index behind the log of a ChunkStash index; 0 if there is none")
+    @Unit("bytes")
+    long getDiskIndexBytes();
+
+    @Description("Fingerprints in the disk index behind the log of a ChunkStash index")
+    long getDiskIndexChunks();
+
     @Description("Bytes on the devices that the volume keeps for itself: ballasts, and free space for deletes")
     @Unit("bytes")
     long getReservedBytes();

@@ -110,6 +110,21 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
+    public long getIndexLogBytes() {
+        return statistics().index().fastBytes();
+    }
+
+    @Override
+    public long getDiskIndexBytes() {
+        return statistics().index().disk().bytes();
+    }
+
+    @Override
+    public long getDiskIndexChunks() {
+        return statistics().index().disk().chunks();
+    }
+
+    @Override
     public long getReservedBytes() {
         return statistics().reservedBytes();
     }

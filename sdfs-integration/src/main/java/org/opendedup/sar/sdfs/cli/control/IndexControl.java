@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.join.Joins;
@@ -151,6 +152,7 @@ public final class IndexControl {
         report.put("updating", condition.updating());
         report.put("examinedContainers", condition.examined());
         report.put("containers", condition.containers());
+        IndexUseText.put(condition.use(), report);
         JoinText.put(joins, report);
         return report;
     }

@@ -1,0 +1,12 @@
+package org.opendedup.sar.index;
+
+/**
+ * Where an index has its bytes.
+ *
+ * @param fastBytes files at the index location that lookups read, without those that only an opening reads
+ * @param disk what lies on the disk behind it
+ */
+public record IndexUse(long fastBytes, DiskIndex.Use disk) {
+    /** Of an index that has nothing behind it, and does not count its bytes. */
+    public static final IndexUse UNKNOWN = new IndexUse(0, DiskIndex.Use.NONE);
+}

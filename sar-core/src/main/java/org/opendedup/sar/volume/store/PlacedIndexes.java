@@ -1,0 +1,40 @@
+package org.opendedup.sar.volume.store;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/** Opens the indexes of a volume: with its memory, the bound of its SSD, and the folder for what exceeds that. */
+final class PlacedIndexes implements IndexOpener {
+    /**
+     * Folder of the disk indexes, at the containers. These lie on the largest disk, and the disk index grows with them:
+     * 85 bytes a chunk, a hundredth of the data. The metadata are often on a small, fast disk, and when that is full
+     * the volume stops.
+     */
+    static final String BEHIND = "disk-index";
+
+    private final VolumeConfig config;
+    private final long memoryBytes;
+
+    PlacedIndexes(VolumeConfig config, long memoryBytes) {
+        this.config = config;
+        this.memoryBytes = memoryBytes;
+    }
+
+    private Path behind() {
+        return config.locations().data().resolve(BEHIND);
+    }
+
+    @Override
+    public ChunkIndex open(IndexClass kind, Path database) throws IOException {
+        return ChunkIndexes.open(
+                kind, database, memoryBytes, config.indexPlacement().space(), behind());
+    }
+
+    @Override
+    public void deleteOrphans(Path inUse) throws IOException {
+        ChunkIndexes.destroyOrphans(inUse, behind());
+    }
+}
