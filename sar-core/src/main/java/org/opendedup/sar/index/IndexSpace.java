@@ -15,4 +15,9 @@ public interface IndexSpace {
 
     /** Told how many bytes they have, each time that changed. */
     default void used(long bytes) {}
+
+    /** Returns how the SSD is shared. */
+    default SsdShare share() {
+        return SsdShare.NONE;
+    }
 }

@@ -5,8 +5,9 @@ package org.opendedup.sar.index;
  *
  * @param fastBytes files at the index location that lookups read, without those that only an opening reads
  * @param disk what lies on the disk behind it
+ * @param share how it shares its SSD
  */
-public record IndexUse(long fastBytes, DiskIndex.Use disk) {
+public record IndexUse(long fastBytes, DiskIndex.Use disk, SsdShare share) {
     /** Of an index that has nothing behind it, and does not count its bytes. */
-    public static final IndexUse UNKNOWN = new IndexUse(0, DiskIndex.Use.NONE);
+    public static final IndexUse UNKNOWN = new IndexUse(0, DiskIndex.Use.NONE, SsdShare.NONE);
 }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.ssd.SsdBudget;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.StoreMemory;
@@ -191,6 +192,19 @@ public final class SsdTier implements Closeable {
                 counts,
                 name,
                 new StoredCopies.Opener(),
+                CopyCheck::byFingerprint);
+    }
+
+    /** Returns what opens a tier that shares the capacity of its SSD with an index. */
+    public static Opener sharing(SsdBudget budget) {
+        return (location, timeline, settings, memory, counts, name) -> open(
+                location,
+                timeline,
+                settings,
+                memory,
+                counts,
+                name,
+                new StoredCopies.Opener(budget),
                 CopyCheck::byFingerprint);
     }
 

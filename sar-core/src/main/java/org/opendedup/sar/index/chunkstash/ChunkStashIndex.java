@@ -452,7 +452,8 @@ public final class ChunkStashIndex implements ChunkIndex {
     @Override
     public IndexUse use() {
         synchronized (lock) {
-            return new IndexUse(state.records.length(), disk.use());
+            return new IndexUse(
+                    state.records.length(), disk.use(), limits.space().share());
         }
     }
 
@@ -491,6 +492,7 @@ public final class ChunkStashIndex implements ChunkIndex {
             } finally {
                 state.records.close();
                 closeDisk();
+                limits.space().used(0);
                 released.run();
             }
         } finally {

@@ -232,8 +232,9 @@ public record MemoryPlan(
                 IndexClass index) {
             long transfers = (long) (requests.threads() + OTHER_TRANSFERS) * TransferBuffers.BUFFER_BYTES;
             long ssdTransfers = withSsd ? (long) FileDirectory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES : 0;
-            long indexTransfers =
-                    index != IndexClass.ROCKSDB ? (long) ChunkStashIndexFactory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES : 0;
+            long indexTransfers = index != IndexClass.ROCKSDB
+                    ? (long) ChunkStashIndexFactory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES
+                    : 0;
             long direct = requests.bytes()
                     + transfers
                     + ssdTransfers

@@ -2,8 +2,11 @@ package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexSpace;
+import org.opendedup.sar.ssd.SsdBudget;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Opens the indexes of a volume: with its memory, the bound of its SSD, and the folder for what exceeds that. */
@@ -17,10 +20,18 @@ final class PlacedIndexes implements IndexOpener {
 
     private final VolumeConfig config;
     private final long memoryBytes;
+    private final @Nullable SsdBudget budget;
 
-    PlacedIndexes(VolumeConfig config, long memoryBytes) {
+    /** @param budget bound of the index's SSD together with others; null if there are none */
+    PlacedIndexes(VolumeConfig config, long memoryBytes, @Nullable SsdBudget budget) {
         this.config = config;
         this.memoryBytes = memoryBytes;
+        this.budget = budget;
+    }
+
+    private IndexSpace space() {
+        IndexSpace own = config.indexPlacement().space();
+        return budget == null ? own : new SharedSpace(budget, own);
     }
 
     private Path behind() {
@@ -29,8 +40,7 @@ final class PlacedIndexes implements IndexOpener {
 
     @Override
     public ChunkIndex open(IndexClass kind, Path database) throws IOException {
-        return ChunkIndexes.open(
-                kind, database, memoryBytes, config.indexPlacement().space(), behind());
+        return ChunkIndexes.open(kind, database, memoryBytes, space(), behind());
     }
 
     @Override

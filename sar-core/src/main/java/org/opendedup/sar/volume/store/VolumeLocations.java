@@ -23,6 +23,7 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
+import org.opendedup.sar.ssd.SsdBudget;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -103,10 +104,11 @@ public final class VolumeLocations {
         try {
             Path hashDb = locations.hashDb();
             long memory = plan.indexNative() + plan.indexHeap();
+            SsdBudget budget = budget(config);
             IndexLocation location = new IndexLocation(
                     hashDb,
                     config.index(),
-                    new PlacedIndexes(config, memory),
+                    new PlacedIndexes(config, memory, budget),
                     new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
             ChunkIndex index = new RenewableIndex(openIndex(hashDb, location::open, ballasts), location);
             return new VolumeStores(
@@ -114,13 +116,25 @@ public final class VolumeLocations {
                     metadata,
                     index,
                     InstantSource.system(),
-                    SsdTier::open,
+                    budget == null ? SsdTier::open : SsdTier.sharing(budget),
                     rawFiles(locations.ssd()),
                     VolumeDevices.of(locations, ballasts));
         } catch (IOException | RuntimeException e) {
             metadata.close();
             throw e;
         }
+    }
+
+    /** Returns the bound of the index and the copies of SAR together; null if there are no copies. */
+    private static @Nullable SsdBudget budget(VolumeConfig config) throws IOException {
+        Path ssd = config.locations().ssd();
+        if (ssd == null || config.tier() == null) {
+            return null;
+        }
+        SsdBudget budget = new SsdBudget(config.locations().hashDb());
+        // Before the index is opened, which asks it. The copies are placed again when they are opened.
+        budget.place(ssd, config.tier().capacityBytes());
+        return budget;
     }
 
     private static RawFolder.@Nullable Opener rawFiles(@Nullable Path location) {

@@ -224,8 +224,8 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         CrashDirectory device = new CrashDirectory(1);
         device.noSpaceAfter(5 << 20);
         CrashDiskIndexes behind = new CrashDiskIndexes(CrashDiskIndexes.Fault.NONE);
-        try (ChunkIndex full = ChunkStashIndex.open(
-                device, LONG_SEGMENTS, new StashLimits(IndexSpace.UNBOUNDED, behind), () -> {})) {
+        try (ChunkIndex full =
+                ChunkStashIndex.open(device, LONG_SEGMENTS, new StashLimits(IndexSpace.UNBOUNDED, behind), () -> {})) {
             for (int container = 1; container <= MANY_CONTAINERS; container++) {
                 fill(full, container);
             }

@@ -110,8 +110,9 @@ final class IndexChoice {
 
     private long stashBudget(int sampling) {
         long table = StashSettings.tableBytes((long) Math.ceil(chunks / sampling));
-        return leastBudget(budget ->
-                ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH)).tableBytes() >= table);
+        return leastBudget(budget -> ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH))
+                        .tableBytes()
+                >= table);
     }
 
     private long similarityBytes() {

@@ -73,7 +73,8 @@ class IndexChoiceTest {
     }
 
     private static long stashTable(long budget) {
-        return ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH)).tableBytes();
+        return ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH))
+                .tableBytes();
     }
 
     private static long siloTable(long budget) {

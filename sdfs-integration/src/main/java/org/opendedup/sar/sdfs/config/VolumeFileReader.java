@@ -44,23 +44,25 @@ final class VolumeFileReader {
         XmlElement extended = store.child("extended-config");
         checkNoListener(root.child("sdfscli"));
         var config = new VolumeConfig(
-                volume.text("name"),
-                volume.size("capacity"),
-                volume.integer("maximum-percentage-full"),
-                new VolumeConfig.Locations(
-                        store.path("chunk-store"), locations.path("dedup-db-store"), store.path("hash-db-store")),
-                chunking(io),
-                new Compression(
-                        store.choice("compress", Compression.Codec.class),
-                        store.integer("compress-level"),
-                        intSize(extended, "frame-size")),
-                intSize(io, "chunk-size"),
-                io.size("memory-budget"),
-                io.integer("write-threads"),
-                new VolumeConfig.RootDirectory(
-                        permissions.octal("default-folder"),
-                        permissions.integer("default-owner"),
-                        permissions.integer("default-group")))
+                        volume.text("name"),
+                        volume.size("capacity"),
+                        volume.integer("maximum-percentage-full"),
+                        new VolumeConfig.Locations(
+                                store.path("chunk-store"),
+                                locations.path("dedup-db-store"),
+                                store.path("hash-db-store")),
+                        chunking(io),
+                        new Compression(
+                                store.choice("compress", Compression.Codec.class),
+                                store.integer("compress-level"),
+                                intSize(extended, "frame-size")),
+                        intSize(io, "chunk-size"),
+                        io.size("memory-budget"),
+                        io.integer("write-threads"),
+                        new VolumeConfig.RootDirectory(
+                                permissions.octal("default-folder"),
+                                permissions.integer("default-owner"),
+                                permissions.integer("default-group")))
                 .withIndexPlacement(
                         new IndexPlacement(store.sizeIfAny("index-ssd-capacity").orElse(0)));
         var definition = new VolumeDefinition(

@@ -122,6 +122,18 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getDiskIndexBytes();
 
+    @Description("Bound of a ChunkStash index and the copies of SAR on one SSD; 0 if they do not share one")
+    @Unit("bytes")
+    long getSharedSsdCapacityBytes();
+
+    @Description("Bytes of such an SSD that the index has")
+    @Unit("bytes")
+    long getSharedSsdIndexBytes();
+
+    @Description("Bytes of such an SSD that the copies may have now")
+    @Unit("bytes")
+    long getSharedSsdMostCopiesBytes();
+
     @Description("Fingerprints in the disk index behind the log of a ChunkStash index")
     long getDiskIndexChunks();
 

@@ -120,6 +120,21 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
+    public long getSharedSsdCapacityBytes() {
+        return statistics().index().share().capacityBytes();
+    }
+
+    @Override
+    public long getSharedSsdIndexBytes() {
+        return statistics().index().share().indexBytes();
+    }
+
+    @Override
+    public long getSharedSsdMostCopiesBytes() {
+        return statistics().index().share().mostOtherBytes();
+    }
+
+    @Override
     public long getDiskIndexChunks() {
         return statistics().index().disk().chunks();
     }

@@ -341,7 +341,8 @@ class SarBeansTest {
     private static final class NoFigures implements VolumeSource {
         @Override
         public VolumeStatistics statistics() {
-            return new VolumeStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, IndexUse.UNKNOWN);
+            return new VolumeStatistics(
+                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, IndexUse.UNKNOWN);
         }
 
         @Override

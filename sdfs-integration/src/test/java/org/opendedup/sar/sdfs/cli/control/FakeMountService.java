@@ -15,6 +15,7 @@ import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.index.DiskIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexUse;
+import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -51,7 +52,8 @@ import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** A volume without engine and without FUSE. Records the calls that it gets. */
 public final class FakeMountService implements MountService {
-    private static final IndexUse INDEX = new IndexUse(6400, new DiskIndex.Use(8500, 100, 40, 30));
+    private static final IndexUse INDEX = new IndexUse(
+            6400, new DiskIndex.Use(8500, 100, 40, 30), new SsdShare(20 << 20, 7 << 20, 9 << 20, 11 << 20));
 
     static final VolumeStatistics STATISTICS = new VolumeStatistics(
             4000, 2000, 500, 1000, 300, 250, 200, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, INDEX);
