@@ -62,7 +62,7 @@ public final class ChunkStashIndex implements ChunkIndex {
     /** Whether a failed move was logged. */
     private boolean saidThatItIsFull;
 
-    private ChunkStashIndex(
+    ChunkStashIndex(
             Directory directory,
             StashSettings settings,
             StashLimits limits,
@@ -83,30 +83,7 @@ public final class ChunkStashIndex implements ChunkIndex {
         space.report();
     }
 
-    /**
-     * Opens the index in a directory, or makes one.
-     *
-     * @param limits how large it may become, and what is behind it
-     * @param released called when the index is closed
-     * @throws CorruptionException if it is damaged
-     * @throws org.opendedup.sar.common.UnsupportedFormatException if a newer program wrote it
-     */
-    static ChunkStashIndex open(Directory directory, StashSettings settings, StashLimits limits, Runnable released)
-            throws IOException {
-        long generation = StashFiles.identity(directory);
-        StashState state = newState(directory, settings, generation);
-        StashDisk disk = new StashDisk(limits.behind());
-        try {
-            Checkpoint.read(directory, generation, state);
-            disk.open(generation, state.moves);
-        } catch (IOException | RuntimeException e) {
-            state.records.close();
-            throw e;
-        }
-        return new ChunkStashIndex(directory, settings, limits, disk, generation, state, released);
-    }
-
-    private static StashState newState(Directory directory, StashSettings settings, long generation) {
+    static StashState newState(Directory directory, StashSettings settings, long generation) {
         StashLog records = new StashLog(directory, generation, settings.segmentBytes());
         return new StashState(records, settings);
     }
@@ -440,6 +417,27 @@ public final class ChunkStashIndex implements ChunkIndex {
         state.records.delete(move.segment());
         space.moved();
         space.report();
+    }
+
+    /** No segment is deleted meanwhile. */
+    @Override
+    public boolean store() throws IOException {
+        StashHome home = limits.home();
+        if (home == null) {
+            return false;
+        }
+        moving.lock();
+        try {
+            StashHome.Contents contents = ask(() -> {
+                writer.writeOpen();
+                Checkpoint.write(directory, generation, state, false, 0);
+                return StashHome.Contents.of(generation, state);
+            });
+            home.store(directory, contents);
+            return true;
+        } finally {
+            moving.unlock();
+        }
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.rocksdb.DiskIndexFolder;
@@ -37,7 +38,7 @@ public final class ChunkStashIndexFactory {
 
     /** Opens an index with nothing behind it; see {@link org.opendedup.sar.volume.store.ChunkIndexes#open}. */
     public static ChunkIndex open(Path folder, long memoryBytes) throws IOException {
-        return open(folder, memoryBytes, IndexSpace.UNBOUNDED, null);
+        return open(folder, memoryBytes, IndexSpace.UNBOUNDED, null, null);
     }
 
     /**
@@ -45,15 +46,19 @@ public final class ChunkStashIndexFactory {
      *
      * @param space bound of its files
      * @param behind folder for a disk index, which is made when it is needed; null: there is none
+     * @param home where {@link ChunkIndex#store} keeps the log; null: nowhere
      */
-    public static ChunkIndex open(Path folder, long memoryBytes, IndexSpace space, @Nullable Path behind)
+    public static ChunkIndex open(
+            Path folder, long memoryBytes, IndexSpace space, @Nullable Path behind, @Nullable Path home)
             throws IOException {
         if (memoryBytes < MIN_MEMORY_BYTES) {
             throw new IllegalArgumentException(
                     "the chunk index needs " + MIN_MEMORY_BYTES + " bytes of memory or more, not " + memoryBytes);
         }
-        StashLimits limits =
-                new StashLimits(space, behind == null ? null : new DiskIndexFolder(behind, diskBytes(memoryBytes)));
+        StashLimits limits = new StashLimits(
+                space,
+                behind == null ? null : new DiskIndexFolder(behind, diskBytes(memoryBytes)),
+                home == null ? null : new StashHome(home));
         return open(folder, settings(memoryBytes).forSpace(space.mostBytes()), limits);
     }
 
@@ -85,12 +90,35 @@ public final class ChunkStashIndexFactory {
         LockFile lock = LockFile.tryAcquire(folder.resolve(LOCK))
                 .orElseThrow(() -> new IOException("the fingerprint index in " + folder + " is open already"));
         try {
-            return ChunkStashIndex.open(
+            return open(
                     FileDirectory.open(folder, new TransferBuffers(TRANSFER_BUFFERS)), settings, limits, lock::close);
         } catch (IOException | RuntimeException e) {
             lock.close();
             throw e;
         }
+    }
+
+    /**
+     * Opens the index in a directory, or makes one.
+     *
+     * @param limits how large it may become, and what is behind it
+     * @param released called when the index is closed
+     * @throws CorruptionException if it is damaged
+     * @throws org.opendedup.sar.common.UnsupportedFormatException if a newer program wrote it
+     */
+    static ChunkStashIndex open(Directory directory, StashSettings settings, StashLimits limits, Runnable released)
+            throws IOException {
+        long generation = StashFiles.identity(directory);
+        StashState state = ChunkStashIndex.newState(directory, settings, generation);
+        StashDisk disk = new StashDisk(limits.behind());
+        try {
+            Checkpoint.read(directory, generation, state);
+            disk.open(generation, state.moves);
+        } catch (IOException | RuntimeException e) {
+            state.records.close();
+            throw e;
+        }
+        return new ChunkStashIndex(directory, settings, limits, disk, generation, state, released);
     }
 
     /** Returns the generation of the index in a folder, which names its disk index; 0 if there is none. */

@@ -95,7 +95,8 @@ final class StashLog implements Closeable {
         return name(generation, segment);
     }
 
-    private static String name(long generation, int segment) {
+    /** Returns the name of a file of a log. */
+    static String name(long generation, int segment) {
         return String.format(Locale.ROOT, "%s%x-%08d", PREFIX, generation, segment);
     }
 

@@ -341,6 +341,11 @@ public final class RenewableIndex implements ChunkIndex {
     }
 
     @Override
+    public boolean store() throws IOException {
+        return index.store();
+    }
+
+    @Override
     public IndexUse use() {
         return index.use();
     }
@@ -348,6 +353,18 @@ public final class RenewableIndex implements ChunkIndex {
     @Override
     public void close() throws IOException {
         abandonExchange();
+        storeLast();
         index.close();
+    }
+
+    /** An index that is lost must not replace what its home has. */
+    private void storeLast() {
+        try {
+            if (failing != index && !location.isLost() && index.store()) {
+                log.info("the fingerprint index was stored in its home");
+            }
+        } catch (IOException e) {
+            log.warn("the fingerprint index could not be stored in its home, which stays as it was", e);
+        }
     }
 }

@@ -105,11 +105,11 @@ public final class VolumeLocations {
             Path hashDb = locations.hashDb();
             long memory = plan.indexNative() + plan.indexHeap();
             SsdBudget budget = budget(config);
+            PlacedIndexes indexes = new PlacedIndexes(config, memory, budget);
             IndexLocation location = new IndexLocation(
-                    hashDb,
-                    config.index(),
-                    new PlacedIndexes(config, memory, budget),
-                    new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
+                    hashDb, config.index(), indexes, new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
+            // Not within the time to open an index: it may be much to read.
+            indexes.load(location.current());
             ChunkIndex index = new RenewableIndex(openIndex(hashDb, location::open, ballasts), location);
             return new VolumeStores(
                     containers,

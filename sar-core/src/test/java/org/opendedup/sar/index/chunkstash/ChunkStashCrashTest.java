@@ -59,13 +59,13 @@ class ChunkStashCrashTest {
     }
 
     private static ChunkStashIndex open(CrashDirectory directory) throws IOException {
-        return ChunkStashIndex.open(directory, SmallChunkStashIndexTest.SMALL, StashLimits.NONE, () -> {});
+        return ChunkStashIndexFactory.open(directory, SmallChunkStashIndexTest.SMALL, StashLimits.NONE, () -> {});
     }
 
     /** Opens an index with so little space that its segments are moved. */
     private static ChunkStashIndex open(CrashDirectory directory, CrashDiskIndexes behind) throws IOException {
         IndexSpace space = IndexSpace.of(RecycledChunkStashIndexTest.MOST_BYTES);
-        return ChunkStashIndex.open(
+        return ChunkStashIndexFactory.open(
                 directory, SmallChunkStashIndexTest.SMALL, new StashLimits(space, behind), () -> {});
     }
 

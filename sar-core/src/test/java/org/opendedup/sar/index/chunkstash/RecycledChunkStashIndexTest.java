@@ -224,8 +224,8 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         CrashDirectory device = new CrashDirectory(1);
         device.noSpaceAfter(5 << 20);
         CrashDiskIndexes behind = new CrashDiskIndexes(CrashDiskIndexes.Fault.NONE);
-        try (ChunkIndex full =
-                ChunkStashIndex.open(device, LONG_SEGMENTS, new StashLimits(IndexSpace.UNBOUNDED, behind), () -> {})) {
+        try (ChunkIndex full = ChunkStashIndexFactory.open(
+                device, LONG_SEGMENTS, new StashLimits(IndexSpace.UNBOUNDED, behind), () -> {})) {
             for (int container = 1; container <= MANY_CONTAINERS; container++) {
                 fill(full, container);
             }
@@ -243,7 +243,7 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         CrashDirectory device = new CrashDirectory(1);
         CrashDiskIndexes behind = new CrashDiskIndexes(CrashDiskIndexes.Fault.NONE);
         StashLimits limits = new StashLimits(IndexSpace.UNBOUNDED, behind);
-        try (ChunkIndex full = ChunkStashIndex.open(device, LONG_SEGMENTS, limits, () -> {})) {
+        try (ChunkIndex full = ChunkStashIndexFactory.open(device, LONG_SEGMENTS, limits, () -> {})) {
             for (int container = 1; container <= 20; container++) {
                 fill(full, container);
             }
@@ -254,7 +254,7 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
                 fill(full, container);
             }
         }
-        try (ChunkIndex again = ChunkStashIndex.open(device, LONG_SEGMENTS, limits, () -> {})) {
+        try (ChunkIndex again = ChunkStashIndexFactory.open(device, LONG_SEGMENTS, limits, () -> {})) {
             for (int container = 1; container <= 40; container++) {
                 assertEquals(SLOTS, foundOf(again, container));
             }
@@ -266,7 +266,7 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
     void controlAFullDeviceRefusesWithNothingBehindIt() throws IOException {
         CrashDirectory device = new CrashDirectory(1);
         device.noSpaceAfter(5 << 20);
-        try (ChunkIndex full = ChunkStashIndex.open(device, LONG_SEGMENTS, StashLimits.NONE, () -> {})) {
+        try (ChunkIndex full = ChunkStashIndexFactory.open(device, LONG_SEGMENTS, StashLimits.NONE, () -> {})) {
             assertThrows(NoSpaceException.class, () -> {
                 for (int container = 1; container <= MANY_CONTAINERS; container++) {
                     fill(full, container);

@@ -27,14 +27,16 @@ import picocli.CommandLine.Command;
             IndexStatusCommand.class,
             IndexConvertCommand.class,
             IndexJoinCommand.class,
-            IndexStopCommand.class
+            IndexStopCommand.class,
+            IndexStoreCommand.class
         },
         footer = {
             "",
             "Examples:",
             "  sdfscli pool0 index status",
             "  sdfscli pool0 index convert chunkstash --wait    # progress, time left",
-            "  sdfscli pool0 index join --wait"
+            "  sdfscli pool0 index join --wait",
+            "  sdfscli pool0 index store"
         })
 final class IndexCommand extends CommandGroup {
     IndexCommand() {

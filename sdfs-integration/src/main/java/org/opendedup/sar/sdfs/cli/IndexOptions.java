@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
@@ -17,7 +18,19 @@ final class IndexOptions {
     @Nullable
     Long ssdCapacityBytes;
 
+    @Option(
+            names = "--index-home",
+            paramLabel = "FOLDER",
+            description =
+                    "Folder on a disk that keeps a chunkstash index, if the SSD is only lent to it. A mount loads "
+                            + "the index to the hashdb location in one piece; an unmount, and sdfscli VOLUME index store, write "
+                            + "back what is new. After an unmount anybody may empty the hashdb location. Default: none.")
+    @Nullable
+    Path home;
+
     IndexPlacement placement() {
-        return new IndexPlacement(ssdCapacityBytes == null ? 0 : ssdCapacityBytes);
+        return new IndexPlacement(
+                ssdCapacityBytes == null ? 0 : ssdCapacityBytes,
+                home == null ? null : home.toAbsolutePath().normalize());
     }
 }

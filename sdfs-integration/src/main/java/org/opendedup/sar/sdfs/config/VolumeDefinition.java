@@ -83,7 +83,7 @@ public record VolumeDefinition(
         checkMode("files", fileMode);
         check(config.root().uid() >= 0 && config.root().gid() >= 0, "owner and group are numbers from 0");
         checkCompression(config.compression());
-        checkPaths(basePath, config.locations(), sar.ssdLocation());
+        checkPaths(basePath, stores(config, sar.ssdLocation()));
         check(
                 IndexClass.of(indexName).isPresent(),
                 "the index '" + indexName + "' is not known; this release has " + IndexClass.labels());
@@ -130,7 +130,7 @@ public record VolumeDefinition(
 
     /** Returns the folders that hold only the volume's own files, by their names in messages. */
     public Map<String, Path> stores() {
-        return stores(config.locations(), sar.ssdLocation());
+        return stores(config, sar.ssdLocation());
     }
 
     public VolumeDefinition withSar(SarSettings changed) {
@@ -242,9 +242,8 @@ public record VolumeDefinition(
      * Checks the paths. If two locations were one folder, or one lay inside the other, each would treat the other's
      * files as its own.
      */
-    private static void checkPaths(Path basePath, VolumeConfig.Locations locations, @Nullable Path ssd) {
+    private static void checkPaths(Path basePath, Map<String, Path> places) {
         checkPath("base path", basePath);
-        Map<String, Path> places = stores(locations, ssd);
         places.forEach(VolumeDefinition::checkPath);
         places.forEach((name, place) -> {
             check(
@@ -256,13 +255,18 @@ public record VolumeDefinition(
         });
     }
 
-    private static Map<String, Path> stores(VolumeConfig.Locations locations, @Nullable Path ssd) {
+    private static Map<String, Path> stores(VolumeConfig config, @Nullable Path ssd) {
+        VolumeConfig.Locations locations = config.locations();
         var places = new LinkedHashMap<String, Path>();
         places.put("data location", locations.data());
         places.put("metadata location", locations.metadata());
         places.put("hash db location", locations.hashDb());
         if (ssd != null) {
             places.put("SSD location", ssd);
+        }
+        Path home = config.indexPlacement().home();
+        if (home != null) {
+            places.put("home of the index", home);
         }
         return places;
     }

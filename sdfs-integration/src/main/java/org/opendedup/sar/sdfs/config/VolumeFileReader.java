@@ -63,8 +63,8 @@ final class VolumeFileReader {
                                 permissions.octal("default-folder"),
                                 permissions.integer("default-owner"),
                                 permissions.integer("default-group")))
-                .withIndexPlacement(
-                        new IndexPlacement(store.sizeIfAny("index-ssd-capacity").orElse(0)));
+                .withIndexPlacement(new IndexPlacement(
+                        store.sizeIfAny("index-ssd-capacity").orElse(0), store.pathIfAny("index-home")));
         var definition = new VolumeDefinition(
                 config,
                 locations.path("base-path"),

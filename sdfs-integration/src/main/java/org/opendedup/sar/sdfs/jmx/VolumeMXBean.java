@@ -135,6 +135,7 @@ public interface VolumeMXBean {
     long getSharedSsdMostCopiesBytes();
 
     @Description("Fingerprints in the disk index behind the log of a ChunkStash index")
+    @Unit("chunks")
     long getDiskIndexChunks();
 
     @Description("Bytes on the devices that the volume keeps for itself: ballasts, and free space for deletes")

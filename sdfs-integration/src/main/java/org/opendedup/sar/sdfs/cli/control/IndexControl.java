@@ -28,6 +28,7 @@ public final class IndexControl {
     public static final String CONVERT = "convert";
     public static final String JOIN = "join";
     public static final String STOP = "stop";
+    public static final String STORE = "store";
 
     /** Argument of {@link #CONVERT}, and in a report: the class in use. */
     public static final String CLASS = "class";
@@ -54,6 +55,9 @@ public final class IndexControl {
 
         /** As {@link org.opendedup.sar.volume.VolumeMaintenance#exchangeIndex}. */
         CompletableFuture<Void> exchangeIndex(IndexClass kind);
+
+        /** As {@link org.opendedup.sar.volume.VolumeMaintenance#storeIndex}. */
+        boolean storeIndex() throws IOException;
     }
 
     /** Stores the class for the next mount. */
@@ -91,6 +95,13 @@ public final class IndexControl {
                 arguments.end();
                 if (!joins.start(Cause.SDFSCLI)) {
                     throw new IOException("an exact pass is running already");
+                }
+            }
+            case STORE -> {
+                arguments.end();
+                if (!source.storeIndex()) {
+                    throw new IOException("the index has no home; mkfs.sdfs --index-home, or index-home in the volume"
+                            + " file, names one, and it must be of class " + IndexClass.CHUNKSTASH.label());
                 }
             }
             case STOP -> {

@@ -75,6 +75,11 @@ public final class FakeMountService implements MountService {
     public final List<IndexClass> exchanged = new ArrayList<>();
     /** Ends when the conversion of the index ends. */
     public CompletableFuture<Void> exchange = new CompletableFuture<>();
+    /** Whether the index has a home, and how often it was stored there. */
+    public boolean hasIndexHome;
+
+    public int stores;
+
     /** What heals it. */
     public HealSource heal = new FakeHeal();
 
@@ -251,6 +256,12 @@ public final class FakeMountService implements MountService {
         public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
             exchanged.add(kind);
             return exchange;
+        }
+
+        @Override
+        public boolean storeIndex() {
+            stores++;
+            return hasIndexHome;
         }
 
         @Override
