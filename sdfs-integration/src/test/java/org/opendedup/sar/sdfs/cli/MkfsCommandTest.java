@@ -89,7 +89,7 @@ class MkfsCommandTest {
     }
 
     @Test
-    void theIndexOnAnSsdCanHaveABound() throws IOException {
+    void theIndexOnAnSsdCanHaveABoundAndAHome() throws IOException {
         assertEquals(
                 ExitCode.OK,
                 mkfs(
@@ -98,9 +98,12 @@ class MkfsCommandTest {
                         "--base-path=" + base,
                         "--chunk-store-hashdb-class=chunkstash",
                         "--index-ssd-capacity=4GB",
+                        "--index-home=" + folder.resolve("home"),
                         "--json"));
         assertEquals(4L << 30, read().config().indexPlacement().ssdCapacityBytes());
         assertEquals(4L << 30, Json.number(Json.read(output.out()), "indexSsdCapacityBytes"));
+        assertEquals(folder.resolve("home"), read().config().indexPlacement().home());
+        assertEquals(folder.resolve("home").toString(), Json.read(output.out()).get("indexHome"));
     }
 
     @Test

@@ -51,18 +51,22 @@ class VolumeFileTest {
     }
 
     @Test
-    void theBoundOfTheIndexIsWrittenIfThereIsOne() throws IOException {
+    void boundAndHomeOfTheIndexAreWrittenIfThereAreAny() throws IOException {
         VolumeDefinition definition = Definitions.full(folder.resolve("base"));
         assertTrue(definition.config().indexPlacement().isBounded());
         VolumeFile.write(file, definition);
-        String attribute = " index-ssd-capacity=\"3GB\"";
+        String bound = " index-ssd-capacity=\"3GB\"";
+        String home = " index-home=\"/disk/index-home\"";
         String text = Files.readString(file);
-        assertTrue(text.contains(attribute), text);
-        Files.writeString(file, text.replace(attribute, ""));
+        assertTrue(text.contains(bound) && text.contains(home), text);
+        Files.writeString(file, text.replace(bound, "").replace(home, ""));
         assertEquals(IndexPlacement.DEFAULT, VolumeFile.read(file).config().indexPlacement());
-        Files.writeString(file, text.replace(attribute, " index-ssd-capacity=\"1MB\""));
+        Files.writeString(file, text.replace(bound, " index-ssd-capacity=\"1MB\""));
         Exception e = assertThrows(VolumeFileException.class, () -> VolumeFile.read(file));
         assertTrue(e.getMessage().contains("must be at least 16MB"), e.getMessage());
+        Files.writeString(file, text.replace(home, " index-home=\"/ssd/hdb'/home\""));
+        e = assertThrows(VolumeFileException.class, () -> VolumeFile.read(file));
+        assertTrue(e.getMessage().contains("must not lie in the hash db location"), e.getMessage());
     }
 
     @Test
