@@ -1,6 +1,7 @@
 package org.opendedup.sar.ssd;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongConsumer;
@@ -12,7 +13,7 @@ import org.opendedup.sar.io.FileDevice;
  * One bound for what a fingerprint index and the copies of SAR have on one SSD. What the index uses is taken from the
  * copies, in steps, a step ahead: the index grows into room that is free already. It has at most
  * {@value #MOST_INDEX_PERCENT} percent, and never more than the copies have left. If they lie on different devices,
- * neither concerns the other. Safe for use by many threads.
+ * neither concerns the other. Until it is told where the copies are, nothing is shared. Safe for use by many threads.
  */
 public final class SsdBudget {
     /** Largest share of the index, in percent: copies speed up reads, and an index that is full only becomes slower. */
@@ -48,12 +49,16 @@ public final class SsdBudget {
      * @param capacityBytes bound of both
      * @return what the copies may use of it, in bytes
      */
-    public synchronized long place(Path location, long capacityBytes) throws IOException {
-        isShared = FileDevice.of(existing(location)).equals(FileDevice.of(existing(index)));
-        long found = isShared ? bytesIn(location) : 0;
-        copies = () -> found;
-        resize = bytes -> {};
-        return bound(capacityBytes);
+    public long place(Path location, long capacityBytes) throws IOException {
+        // Without the lock: an SSD that hangs must not stop an index that is elsewhere.
+        boolean isOneDevice = FileDevice.of(existing(location)).equals(FileDevice.of(existing(index)));
+        long found = isOneDevice ? bytesIn(location) : 0;
+        synchronized (this) {
+            isShared = isOneDevice;
+            copies = () -> found;
+            resize = bytes -> {};
+            return bound(capacityBytes);
+        }
     }
 
     private static Path existing(Path folder) {
@@ -73,6 +78,8 @@ public final class SsdBudget {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 bytes += file.startsWith(location.resolve(RAW)) ? 0 : Files.size(file);
             }
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
         }
         return bytes;
     }
@@ -91,7 +98,7 @@ public final class SsdBudget {
 
     /** Notes that the copies are not used any more. They may still be there. */
     public synchronized void closed() {
-        long last = copies.getAsLong();
+        long last = isShared ? copies.getAsLong() : 0;
         copies = () -> last;
         resize = bytes -> {};
     }

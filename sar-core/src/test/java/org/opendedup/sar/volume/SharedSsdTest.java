@@ -27,10 +27,10 @@ import org.opendedup.sar.volume.posix.Owner;
 class SharedSsdTest {
     private static final int MIB = 1 << 20;
     private static final int FILE_BYTES = 4 * MIB;
-    private static final long CAPACITY = 24 * MIB;
+    private static final long CAPACITY = 16 * MIB;
 
     /** More than the copies have if the index has its share, and less than they have otherwise. */
-    private static final long SHARED_COPIES_BYTES = 13 * MIB;
+    private static final long SHARED_COPIES_BYTES = 8 * MIB;
 
     @TempDir
     Path folder;
@@ -126,13 +126,13 @@ class SharedSsdTest {
         long copies = fill();
         SsdShare full = share();
         assertTrue(full.mostOtherBytes() < CAPACITY - 4 * MIB, full.toString());
-        assertTrue(copies <= full.mostOtherBytes() && copies > 6 * MIB, copies + " of " + full);
+        assertTrue(copies <= full.mostOtherBytes() && copies > 2 * MIB, copies + " of " + full);
         assertTrue(copies <= SHARED_COPIES_BYTES, copies + " bytes of copies");
         assertTrue(full.indexBytes() >= bytesIn(config.locations().hashDb()), full.toString());
         // Smaller while in use: the copies give way.
-        volume.tier().change(settings(14 * MIB));
-        assertEquals(14 * MIB, share().capacityBytes());
-        await(() -> bytesOnSsd() <= 14 * MIB);
+        volume.tier().change(settings(7 * MIB));
+        assertEquals(7 * MIB, share().capacityBytes());
+        await(() -> bytesOnSsd() <= 7 * MIB);
         volume.close();
         volume = Volume.open(config);
         assertEquals(full.indexBytes(), share().indexBytes(), MIB);

@@ -156,6 +156,9 @@ public final class StashHome {
      * @throws IOException if that fails, or the home is that of another volume; the home stays as it was
      */
     void store(Directory ssd, Contents wanted) throws IOException {
+        if (ssd.exists(StashFiles.DAMAGED)) {
+            throw new IOException("damage of the fingerprint index in " + ssd + " was met; it is not stored");
+        }
         store(ssd, wanted, opening.open());
     }
 

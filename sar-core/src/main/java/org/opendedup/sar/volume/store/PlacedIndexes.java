@@ -58,7 +58,7 @@ final class PlacedIndexes implements IndexOpener {
     }
 
     /** Loads the index from its home, if it has one and the SSD has nothing as new. A failure costs a rebuild only. */
-    void load(Path database) {
+    void load(IndexLocation location) {
         Path home = config.indexPlacement().home();
         if (home == null || config.index() != IndexClass.CHUNKSTASH) {
             return;
@@ -67,7 +67,7 @@ final class PlacedIndexes implements IndexOpener {
             UUID volume =
                     VolumeIdentity.volume(FileDirectory.open(config.locations().data()));
             if (volume != null) {
-                StashHome.load(home, database, volume);
+                StashHome.load(home, location.current(), volume);
             }
         } catch (IOException e) {
             log.warn("the fingerprint index could not be loaded from its home {}: {}", home, e.getMessage());

@@ -360,7 +360,7 @@ public final class RenewableIndex implements ChunkIndex {
     /** An index that is lost must not replace what its home has. */
     private void storeLast() {
         try {
-            if (failing != index && !location.isLost() && index.store()) {
+            if (failing != index && index.store()) {
                 log.info("the fingerprint index was stored in its home");
             }
         } catch (IOException e) {

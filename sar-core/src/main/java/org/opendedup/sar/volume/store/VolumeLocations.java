@@ -109,7 +109,7 @@ public final class VolumeLocations {
             IndexLocation location = new IndexLocation(
                     hashDb, config.index(), indexes, new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
             // Not within the time to open an index: it may be much to read.
-            indexes.load(location.current());
+            indexes.load(location);
             ChunkIndex index = new RenewableIndex(openIndex(hashDb, location::open, ballasts), location);
             return new VolumeStores(
                     containers,
@@ -126,15 +126,10 @@ public final class VolumeLocations {
     }
 
     /** Returns the bound of the index and the copies of SAR together; null if there are no copies. */
-    private static @Nullable SsdBudget budget(VolumeConfig config) throws IOException {
-        Path ssd = config.locations().ssd();
-        if (ssd == null || config.tier() == null) {
-            return null;
-        }
-        SsdBudget budget = new SsdBudget(config.locations().hashDb());
-        // Before the index is opened, which asks it. The copies are placed again when they are opened.
-        budget.place(ssd, config.tier().capacityBytes());
-        return budget;
+    private static @Nullable SsdBudget budget(VolumeConfig config) {
+        return config.locations().ssd() == null
+                ? null
+                : new SsdBudget(config.locations().hashDb());
     }
 
     private static RawFolder.@Nullable Opener rawFiles(@Nullable Path location) {

@@ -273,6 +273,18 @@ class StashHomeTest {
     }
 
     @Test
+    void aDamagedIndexDoesNotReplaceItsHome() throws IOException {
+        fillAndStore(1, 10);
+        try (ChunkStashIndex index = open(ssd, home)) {
+            fill(index, 11);
+            ssd.create(StashFiles.DAMAGED).close();
+            assertThrows(IOException.class, index::store);
+        }
+        assertEquals(10, containersAfter(home));
+        assertTrue(StashHome.load(home, ssd, VOLUME), "in place of the damaged one");
+    }
+
+    @Test
     void aHomeThatIsHalfLostIsNotLoadedAndIsWrittenAnew() throws IOException {
         fillAndStore(1, 40);
         List<String> files = home.list();
