@@ -81,17 +81,5 @@ public interface DiskIndex extends Closeable {
     void settle(long moves) throws IOException;
 
     /** What there is, and what was asked since it was opened. */
-    Use use();
-
-    /**
-     * What a disk index holds and did.
-     *
-     * @param bytes its files, in bytes
-     * @param chunks fingerprints that lead to a chunk; approximate after a crash
-     * @param asked chunks that lookups asked for, because nothing else knew them
-     * @param found those of them that were here
-     */
-    record Use(long bytes, long chunks, long asked, long found) {
-        public static final Use NONE = new Use(0, 0, 0, 0);
-    }
+    DiskIndexUse use();
 }

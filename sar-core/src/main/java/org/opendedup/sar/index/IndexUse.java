@@ -7,7 +7,7 @@ package org.opendedup.sar.index;
  * @param disk what lies on the disk behind it
  * @param share how it shares its SSD
  */
-public record IndexUse(long fastBytes, DiskIndex.Use disk, SsdShare share) {
+public record IndexUse(long fastBytes, DiskIndexUse disk, SsdShare share) {
     /** Of an index that has nothing behind it, and does not count its bytes. */
-    public static final IndexUse UNKNOWN = new IndexUse(0, DiskIndex.Use.NONE, SsdShare.NONE);
+    public static final IndexUse UNKNOWN = new IndexUse(0, DiskIndexUse.NONE, SsdShare.NONE);
 }

@@ -10,6 +10,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.DiskIndex;
+import org.opendedup.sar.index.DiskIndexUse;
 
 /**
  * The disk index behind a log, which is made when the first segment is moved to it; until then all calls do nothing.
@@ -137,9 +138,9 @@ final class StashDisk implements Closeable {
         }
     }
 
-    DiskIndex.Use use() {
+    DiskIndexUse use() {
         DiskIndex present = index;
-        return present == null ? DiskIndex.Use.NONE : present.use();
+        return present == null ? DiskIndexUse.NONE : present.use();
     }
 
     @Override

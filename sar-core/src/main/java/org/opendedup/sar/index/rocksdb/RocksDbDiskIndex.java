@@ -17,6 +17,7 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.DiskIndex;
+import org.opendedup.sar.index.DiskIndexUse;
 
 /**
  * A disk index in the database of an exact index: the same records, written by the same writer and looked up in the
@@ -154,8 +155,8 @@ final class RocksDbDiskIndex implements DiskIndex {
     }
 
     @Override
-    public Use use() {
-        return new Use(database.tableBytes(), chunks.get(), asked.sum(), found.sum());
+    public DiskIndexUse use() {
+        return new DiskIndexUse(database.tableBytes(), chunks.get(), asked.sum(), found.sum());
     }
 
     /** Idempotent. */

@@ -10,7 +10,6 @@ import org.opendedup.sar.ssd.LogCopies;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.OfferListener;
-import org.opendedup.sar.ssd.SsdBudget;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.StoreMemory;

@@ -9,7 +9,7 @@ import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.chunkstash.StashHome;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.ssd.SsdBudget;
+import org.opendedup.sar.tier.copies.SsdBudget;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.slf4j.Logger;

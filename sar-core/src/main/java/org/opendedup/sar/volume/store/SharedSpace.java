@@ -2,7 +2,7 @@ package org.opendedup.sar.volume.store;
 
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.SsdShare;
-import org.opendedup.sar.ssd.SsdBudget;
+import org.opendedup.sar.tier.copies.SsdBudget;
 
 /** The space of one index on an SSD that it shares. While an index is exchanged, there are two. */
 final class SharedSpace implements IndexSpace {

@@ -16,6 +16,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.DiskIndex;
+import org.opendedup.sar.index.DiskIndexUse;
 
 /**
  * Disk indexes in memory of which a power cut leaves a prefix of the changes, and at least what was settled. Like a
@@ -206,8 +207,8 @@ final class CrashDiskIndexes implements DiskIndex.Place {
         }
 
         @Override
-        public synchronized Use use() {
-            return new Use(0, stored.content.chunks.size(), 0, 0);
+        public synchronized DiskIndexUse use() {
+            return new DiskIndexUse(0, stored.content.chunks.size(), 0, 0);
         }
 
         @Override

@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.cli.report;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.index.DiskIndex;
+import org.opendedup.sar.index.DiskIndexUse;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.sdfs.cli.command.Json;
@@ -27,7 +27,7 @@ public final class IndexUseText {
     /** Adds the values; they are 0 with an index of another class. How the SSD is shared is there only if it is. */
     public static void put(IndexUse use, Map<String, Object> report) {
         report.put(LOG_BYTES, use.fastBytes());
-        DiskIndex.Use disk = use.disk();
+        DiskIndexUse disk = use.disk();
         var values = new LinkedHashMap<String, Object>();
         values.put(BYTES, disk.bytes());
         values.put(CHUNKS, disk.chunks());

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.HashChunk;
-import org.opendedup.sar.index.DiskIndex;
+import org.opendedup.sar.index.DiskIndexUse;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.index.SsdShare;
@@ -52,8 +52,8 @@ import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** A volume without engine and without FUSE. Records the calls that it gets. */
 public final class FakeMountService implements MountService {
-    private static final IndexUse INDEX = new IndexUse(
-            6400, new DiskIndex.Use(8500, 100, 40, 30), new SsdShare(20 << 20, 7 << 20, 9 << 20, 11 << 20));
+    private static final IndexUse INDEX =
+            new IndexUse(6400, new DiskIndexUse(8500, 100, 40, 30), new SsdShare(20 << 20, 7 << 20, 9 << 20, 11 << 20));
 
     static final VolumeStatistics STATISTICS = new VolumeStatistics(
             4000, 2000, 500, 1000, 300, 250, 200, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, INDEX);

@@ -1,4 +1,4 @@
-package org.opendedup.sar.ssd;
+package org.opendedup.sar.tier.copies;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,4 +1,4 @@
-package org.opendedup.sar.ssd;
+package org.opendedup.sar.tier.copies;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
