@@ -338,14 +338,14 @@ public final class ChunkStashIndex implements ChunkIndex {
 
     /** Recycles a segment of the log, if one has little in use. Lookups wait for it: at most for half a segment. */
     private void recycle() throws IOException {
-        if (ask(() -> state.records.victim(MOST_SHORT_SEGMENTS)) == 0) {
+        if (ask(() -> space.victim(MOST_SHORT_SEGMENTS)) == 0) {
             return;
         }
         moving.lock();
         try {
             use(lifecycle.writeLock(), () -> {
-                int victim = state.records.victim(MOST_SHORT_SEGMENTS);
-                if (victim != 0 && space.hasRoom(state.records.used(victim))) {
+                int victim = space.victim(MOST_SHORT_SEGMENTS);
+                if (victim != 0) {
                     writer.writeOpen();
                     writer.evacuate(victim);
                     // From now on an opening does not need the segment, nor what its records say of older ones.

@@ -89,6 +89,16 @@ final class StashSpace {
         return bytes <= space.mostBytes() - bytes();
     }
 
+    /**
+     * Returns the segment that should be recycled; 0 if none, or if there is no room to write again what it has in use.
+     *
+     * @param mostShort see {@link StashLog#victim}
+     */
+    int victim(int mostShort) {
+        int victim = state.records.victim(mostShort);
+        return victim != 0 && hasRoom(state.records.used(victim)) ? victim : 0;
+    }
+
     /** Tells how many bytes are used. */
     void report() {
         space.used(bytes());
