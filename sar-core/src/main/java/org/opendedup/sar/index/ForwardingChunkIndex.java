@@ -113,6 +113,16 @@ public abstract class ForwardingChunkIndex implements ChunkIndex {
     }
 
     @Override
+    public boolean store() throws IOException {
+        return index.store();
+    }
+
+    @Override
+    public IndexUse use() {
+        return index.use();
+    }
+
+    @Override
     public void close() throws IOException {
         index.close();
     }

@@ -18,6 +18,7 @@ import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.CopyCheck;
 import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.Source;
+import org.opendedup.sar.tier.copies.SsdBudget;
 import org.opendedup.sar.tier.copies.StoredCopies;
 import org.opendedup.sar.tier.demotion.DataDemotion;
 import org.opendedup.sar.tier.demotion.DemotionStatistics;
@@ -191,6 +192,19 @@ public final class SsdTier implements Closeable {
                 counts,
                 name,
                 new StoredCopies.Opener(),
+                CopyCheck::byFingerprint);
+    }
+
+    /** Returns what opens a tier that shares the capacity of its SSD with an index. */
+    public static Opener sharing(SsdBudget budget) {
+        return (location, timeline, settings, memory, counts, name) -> open(
+                location,
+                timeline,
+                settings,
+                memory,
+                counts,
+                name,
+                new StoredCopies.Opener(budget),
                 CopyCheck::byFingerprint);
     }
 

@@ -136,7 +136,7 @@ final class IndexRebuilder implements Closeable {
     /** Returns how far the index is. */
     VolumeCondition.Index condition() {
         boolean usable = index.keepsAnything() && !lost;
-        return new VolumeCondition.Index(usable, updating, complete, examined.get(), expected.get());
+        return new VolumeCondition.Index(usable, updating, complete, examined.get(), expected.get(), index.use());
     }
 
     private void run() {

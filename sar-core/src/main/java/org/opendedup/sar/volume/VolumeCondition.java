@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.store.DeviceCondition;
 import org.opendedup.sar.volume.store.DeviceSpaces;
@@ -41,8 +42,10 @@ public record VolumeCondition(
      * @param complete whether the index has all containers
      * @param examined number of containers compared since the comparison began
      * @param containers number of containers to compare, as of its beginning
+     * @param use where it has its bytes
      */
-    public record Index(boolean usable, boolean updating, boolean complete, long examined, long containers) {}
+    public record Index(
+            boolean usable, boolean updating, boolean complete, long examined, long containers, IndexUse use) {}
 
     /** Returns the condition of an open volume at this moment. */
     static VolumeCondition of(

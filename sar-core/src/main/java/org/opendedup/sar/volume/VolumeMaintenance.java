@@ -113,6 +113,15 @@ public final class VolumeMaintenance {
     }
 
     /**
+     * Stores the index in its home, as an unmount does; a long mount calls it from time to time.
+     *
+     * @return false if the index has no home
+     */
+    public boolean storeIndex() throws IOException {
+        return context.index().store();
+    }
+
+    /**
      * Explains what the SSD does for reads of a file. Includes only what is stored at the call. EISDIR, EINVAL.
      *
      * @param from as in {@link FileExplainer#explain}

@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.metadata.Totals;
 
 /**
@@ -35,6 +36,7 @@ import org.opendedup.sar.metadata.Totals;
  * @param commits number of metadata commits since the volume was opened
  * @param memoryBudgetBytes the configured memory budget, in bytes
  * @param inodesInUse number of inodes that the kernel refers to (its caches hold them), or that are open
+ * @param index where the fingerprint index has its bytes
  */
 public record VolumeStatistics(
         long logicalBytes,
@@ -59,7 +61,8 @@ public record VolumeStatistics(
         long dirtyBytes,
         long commits,
         long memoryBudgetBytes,
-        long inodesInUse) {
+        long inodesInUse,
+        IndexUse index) {
     /** Returns the statistics of an open volume at this moment. */
     static VolumeStatistics of(VolumeContext context) throws IOException {
         Totals totals = context.metadata().totals();
@@ -87,7 +90,8 @@ public record VolumeStatistics(
                 context.dirtyBudget().usedBytes(),
                 context.committer().commits(),
                 context.memoryBudgetBytes(),
-                context.nodes().inUse());
+                context.nodes().inUse(),
+                context.index().use());
     }
 
     /**

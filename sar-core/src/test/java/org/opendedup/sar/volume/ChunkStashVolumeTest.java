@@ -1,13 +1,17 @@
 package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -17,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -86,6 +91,124 @@ class ChunkStashVolumeTest {
         assertTrue(hasIndex());
         write("third");
         assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
+    }
+
+    /** Opens the volume with room for about 1500 chunks in the log, and writes as many as are there again. */
+    private void fillTheSsd() throws IOException {
+        volume.close();
+        config = config.withIndexPlacement(new IndexPlacement(65_536 * 6 + 70_000, null));
+        volume = Volume.open(config);
+        new Random(3).nextBytes(data);
+        write("others");
+    }
+
+    private Path diskIndexes() {
+        return config.locations().data().resolve("disk-index");
+    }
+
+    private long onDisk() throws IOException {
+        return volume.statistics().index().disk().chunks();
+    }
+
+    @Test
+    void whatTheSsdHasNoRoomForIsFoundOnTheDisk() throws IOException {
+        assertEquals(0, onDisk());
+        fillTheSsd();
+        long stored = storedBytes();
+        assertTrue(onDisk() > 2 * DATA_BYTES / 4096 - 1800, onDisk() + " chunks");
+        assertTrue(volume.statistics().index().fastBytes() < 70_000);
+        for (int seed : new int[] {1, 3}) {
+            new Random(seed).nextBytes(data);
+            write("again" + seed);
+            reopen();
+        }
+        assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
+        assertTrue(volume.condition().index().use().disk().chunks() > 0);
+    }
+
+    @Test
+    void aLostDiskIndexIsMadeAnewFromTheContainers() throws IOException {
+        fillTheSsd();
+        long stored = storedBytes();
+        volume.close();
+        try (Stream<Path> files = Files.walk(diskIndexes())) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+        volume = Volume.open(config);
+        assertTrue(onDisk() > 0);
+        for (int seed : new int[] {1, 3}) {
+            new Random(seed).nextBytes(data);
+            write("again" + seed);
+        }
+        assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
+    }
+
+    @Test
+    void aConversionDeletesTheDiskIndex() throws Exception {
+        fillTheSsd();
+        long stored = storedBytes();
+        try (Stream<Path> databases = Files.list(diskIndexes())) {
+            assertEquals(1, databases.count());
+        }
+        volume.maintenance().exchangeIndex(IndexClass.ROCKSDB).get();
+        try (Stream<Path> databases = Files.list(diskIndexes())) {
+            assertEquals(0, databases.count());
+        }
+        new Random(1).nextBytes(data);
+        write("again");
+        assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
+    }
+
+    private byte[] identity() throws IOException {
+        return Files.readAllBytes(config.locations().hashDb().resolve("CHUNKSTASH"));
+    }
+
+    private void wipeTheSsd() throws IOException {
+        for (Path file : indexFiles()) {
+            Files.delete(file);
+        }
+    }
+
+    @Test
+    void anIndexWithAHomeIsLoadedAfterTheSsdWasEmptied() throws IOException {
+        volume.close();
+        Path home = folder.resolve("home");
+        config = config.withIndexPlacement(new IndexPlacement(0, home));
+        volume = Volume.open(config);
+        long stored = storedBytes();
+        byte[] before = identity();
+        volume.close();
+        assertTrue(Files.exists(home.resolve("HOME")));
+        wipeTheSsd();
+        volume = Volume.open(config);
+        assertArrayEquals(before, identity(), "loaded, not made anew");
+        write("again");
+        assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
+        // A long mount stores it in between; what came later is read from the containers.
+        new Random(5).nextBytes(data);
+        write("later");
+        assertTrue(volume.maintenance().storeIndex());
+        stored = storedBytes();
+        Files.move(home, folder.resolve("kept"));
+        volume.close();
+        wipeTheSsd();
+        assertTrue(Files.exists(home), "the unmount stored it again, in a new home");
+        volume = Volume.open(config);
+        assertArrayEquals(before, identity());
+        write("later again");
+        assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
+    }
+
+    /** The control: without a home an index that was lost is another one. */
+    @Test
+    void controlWithoutAHomeTheIndexIsMadeAnew() throws IOException {
+        byte[] before = identity();
+        volume.close();
+        wipeTheSsd();
+        volume = Volume.open(config);
+        assertFalse(Arrays.equals(before, identity()));
     }
 
     @Test

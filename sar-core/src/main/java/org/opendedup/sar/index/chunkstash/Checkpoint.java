@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * checkpoint   number:u64 generation:u64 table:u8 hasEpoch:u8 0:u16 epoch:32 highestContainer:u64
- *              segments:u32 (segment:u32 end:u64)* pages:u32 page* covers:u32 (container:u64 place:u64 length:u32)*
+ *              moves:u64 segments:u32 (segment:u32 end:u64)* pages:u32 page* covers:u32 (container:u64 place:u64 length:u32)*
  * page         page:u32 container:u64 place:u64 length:u32 count:u16 flags:u8 [notLive:128] [notKept:128]
  * table        number:u64 slots:u64 pointerBytes:u32 interval:u32 inSlots:u64 aside:u32 buckets (g1:u64 pointer:u64)*
  * </pre>
@@ -27,7 +28,9 @@ final class Checkpoint {
     private static final Logger log = LoggerFactory.getLogger(Checkpoint.class);
     private static final long MAGIC = 0x3130_5043_4853_4353L; // "SCSHCP01"
     private static final long TABLE_MAGIC = 0x3130_4254_4853_4353L; // "SCSHTB01"
-    private static final int HEADER_BYTES = 60;
+    private static final int HEADER_BYTES = 68;
+    private static final int HAS_EPOCH_AT = 17;
+    private static final int EPOCH_AT = 20;
     private static final int SEGMENT_BYTES = 12;
     private static final int PAGE_BYTES = 27;
     private static final int COVER_BYTES = 20;
@@ -42,7 +45,7 @@ final class Checkpoint {
      * Writes a checkpoint, after forcing the log.
      *
      * @param withTable whether the table is written as well
-     * @param without a segment that is deleted afterwards; 0 if none
+     * @param without a segment that is deleted afterwards; 0 if none. What it has is left out, too
      */
     static void write(Directory directory, long generation, StashState state, boolean withTable, int without)
             throws IOException {
@@ -60,33 +63,57 @@ final class Checkpoint {
             } else {
                 StashRecords.putEpoch(header, state.epoch);
             }
-            header.putLong(state.highestContainer);
+            header.putLong(state.highestContainer).putLong(state.moves);
             List<long[]> segments = state.records.ends(without);
             out.buffer(Integer.BYTES).putInt(segments.size());
             for (long[] segment : segments) {
                 out.buffer(SEGMENT_BYTES).putInt((int) segment[0]).putLong(segment[1]);
             }
-            writePages(out, state.pages);
-            CoverTable covers = state.covers;
-            out.buffer(Integer.BYTES).putInt(covers.count());
-            for (int i = 0; i < covers.count(); i++) {
+            writePages(out, state.pages, without);
+            writeCovers(out, state.covers, without);
+            out.finish();
+        }
+    }
+
+    /** Returns about how many bytes a checkpoint has; rather too many. */
+    static long estimatedBytes(StashState state) {
+        return HEADER_BYTES
+                + 3L * Integer.BYTES
+                + (long) SEGMENT_BYTES * state.records.segments()
+                + (long) PAGE_BYTES * state.pages.highest()
+                + (long) BITMAP_BYTES * state.pages.bitmaps()
+                + (long) COVER_BYTES * state.covers.count()
+                + 2L * Long.BYTES;
+    }
+
+    private static void writeCovers(StashFiles.Writer out, CoverTable covers, int without) throws IOException {
+        int count = 0;
+        for (int i = 0; i < covers.count(); i++) {
+            count += StashLog.segment(covers.place(i)) == without ? 0 : 1;
+        }
+        out.buffer(Integer.BYTES).putInt(count);
+        for (int i = 0; i < covers.count(); i++) {
+            if (StashLog.segment(covers.place(i)) != without) {
                 out.buffer(COVER_BYTES)
                         .putLong(covers.container(i))
                         .putLong(covers.place(i))
                         .putInt(covers.length(i));
             }
-            out.finish();
         }
     }
 
-    private static void writePages(StashFiles.Writer out, PageDirectory pages) throws IOException {
+    private static boolean isLeft(PageDirectory pages, int page, int without) {
+        return pages.exists(page) && StashLog.segment(pages.place(page)) != without;
+    }
+
+    private static void writePages(StashFiles.Writer out, PageDirectory pages, int without) throws IOException {
         int count = 0;
         for (int page = 1; page <= pages.highest(); page++) {
-            count += pages.exists(page) ? 1 : 0;
+            count += isLeft(pages, page, without) ? 1 : 0;
         }
         out.buffer(Integer.BYTES).putInt(count);
         for (int page = 1; page <= pages.highest(); page++) {
-            if (pages.exists(page)) {
+            if (isLeft(pages, page, without)) {
                 long[] notLive = pages.notLive(page);
                 long[] notKept = pages.notKept(page);
                 int flags = (notLive == null ? 0 : HAS_NOT_LIVE) | (notKept == null ? 0 : HAS_NOT_KEPT);
@@ -147,9 +174,11 @@ final class Checkpoint {
                 header.getShort();
                 var epoch = StashRecords.getEpoch(header);
                 long highest = header.getLong();
+                long moves = header.getLong();
                 if (ofGeneration == generation) {
                     state.epoch = hasEpoch ? epoch : null;
                     state.highestContainer = highest;
+                    state.moves = moves;
                     readRest(in, state, segments);
                     in.finish();
                 } else {
@@ -166,6 +195,23 @@ final class Checkpoint {
         }
     }
 
+    /** Returns the epoch of a checkpoint; null if there is no sound one, or it has none. */
+    static @Nullable Epoch epoch(Directory directory) throws IOException {
+        if (!directory.exists(StashFiles.CHECKPOINT)) {
+            return null;
+        }
+        try {
+            StashFiles.verify(directory, StashFiles.CHECKPOINT, MAGIC);
+            try (StashFiles.Reader in = new StashFiles.Reader(directory, StashFiles.CHECKPOINT, MAGIC)) {
+                ByteBuffer header = in.buffer(HEADER_BYTES);
+                boolean hasEpoch = header.get(header.position() + HAS_EPOCH_AT) == 1;
+                return hasEpoch ? StashRecords.getEpoch(header.position(header.position() + EPOCH_AT)) : null;
+            }
+        } catch (CorruptionException e) {
+            return null;
+        }
+    }
+
     private static void readRest(StashFiles.Reader in, StashState state, List<long[]> segments) throws IOException {
         int count = in.buffer(Integer.BYTES).getInt();
         for (int i = 0; i < count; i++) {
@@ -176,7 +222,7 @@ final class Checkpoint {
         for (int i = 0; i < pages; i++) {
             ByteBuffer bytes = in.buffer(PAGE_BYTES);
             int page = bytes.getInt();
-            StashState.PagePlace place = new StashState.PagePlace(
+            PagePlace place = new PagePlace(
                     page, bytes.getLong(), bytes.getLong(), bytes.getInt(), Short.toUnsignedInt(bytes.getShort()));
             int flags = bytes.get();
             if (page < 1 || page > PageDirectory.MOST_PAGES || place.container() < 1) {

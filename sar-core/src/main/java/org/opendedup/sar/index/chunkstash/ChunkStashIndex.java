@@ -1,7 +1,6 @@
 package org.opendedup.sar.index.chunkstash;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -9,6 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
@@ -17,6 +17,8 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexUse;
+import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,83 +35,64 @@ public final class ChunkStashIndex implements ChunkIndex {
     private static final int MOST_SHORT_SEGMENTS = 8;
 
     private static final int POOLED_LOOKUPS = 16;
-    private static final int POSITION_BYTES = Long.BYTES;
 
     private final Directory directory;
     private final StashSettings settings;
+    private final StashLimits limits;
+    private final StashDisk disk;
     /** Read lock: the log is in use. Write lock: segments are deleted, or the index is closed. Taken first. */
     private final ReadWriteLock lifecycle = new ReentrantReadWriteLock();
     /** Guards the state. */
     private final Object lock = new Object();
 
+    /** Held while a segment is moved or recycled. Taken before the others. */
+    private final Lock moving = new ReentrantLock();
+
     private final StashCounters counters = new StashCounters();
     private long generation;
     private volatile StashState state;
+    private StashSpace space;
     private StashWriter writer;
     private BlockingQueue<StashLookup> lookups = new ArrayBlockingQueue<>(POOLED_LOOKUPS);
     private final Runnable released;
     private boolean closed;
+    /** Number of moves when the index was opened. */
+    private final long openedMoves;
 
-    private ChunkStashIndex(
-            Directory directory, StashSettings settings, long generation, StashState state, Runnable released) {
+    /** Whether a failed move was logged. */
+    private boolean saidThatItIsFull;
+
+    ChunkStashIndex(
+            Directory directory,
+            StashSettings settings,
+            StashLimits limits,
+            StashDisk disk,
+            long generation,
+            StashState state,
+            Runnable released) {
         this.released = released;
         this.directory = directory;
         this.settings = settings;
+        this.limits = limits;
+        this.disk = disk;
         this.generation = generation;
         this.state = state;
-        writer = new StashWriter(state);
+        openedMoves = state.moves;
+        space = new StashSpace(limits.space(), directory, state);
+        writer = new StashWriter(state, space);
+        space.report();
     }
 
-    /**
-     * Opens the index in a directory, or makes one.
-     *
-     * @param released called when the index is closed
-     * @throws CorruptionException if it is damaged
-     * @throws org.opendedup.sar.common.UnsupportedFormatException if a newer program wrote it
-     */
-    static ChunkStashIndex open(Directory directory, StashSettings settings, Runnable released) throws IOException {
-        if (directory.exists(StashFiles.DAMAGED)) {
-            throw new CorruptionException(directory.toString(), -1, "a sound index", "one with damage");
-        }
-        long generation;
-        if (directory.exists(StashFiles.IDENTITY)) {
-            generation = StashFiles.readIdentity(directory);
-        } else {
-            requireNoLog(directory);
-            generation = ThreadLocalRandom.current().nextLong();
-            StashFiles.writeIdentity(directory, generation);
-        }
-        StashState state = newState(directory, settings, generation);
-        try {
-            Checkpoint.read(directory, generation, state);
-        } catch (IOException | RuntimeException e) {
-            state.records.close();
-            throw e;
-        }
-        return new ChunkStashIndex(directory, settings, generation, state, released);
-    }
-
-    private static void requireNoLog(Directory directory) throws IOException {
-        for (String name : directory.list()) {
-            if (name.startsWith(StashLog.PREFIX)) {
-                throw new CorruptionException(
-                        directory.toString(), -1, "the file " + StashFiles.IDENTITY, "a log without it");
-            }
-        }
-    }
-
-    private static StashState newState(Directory directory, StashSettings settings, long generation) {
+    static StashState newState(Directory directory, StashSettings settings, long generation) {
         StashLog records = new StashLog(directory, generation, settings.segmentBytes());
         return new StashState(records, settings);
     }
 
     /** Something that is done with the state. */
-    @FunctionalInterface
     private interface Action<T> {
         T run() throws IOException;
     }
 
-    @FunctionalInterface
     private interface Change {
         void run() throws IOException;
     }
@@ -134,9 +117,39 @@ public final class ChunkStashIndex implements ChunkIndex {
         use(lifecycle.readLock(), () -> {
             synchronized (lock) {
                 change.run();
+                space.report();
             }
             return lock;
         });
+    }
+
+    /** Makes a change that needs space: moves old segments to the disk until it succeeds. It may be repeated. */
+    private void changeWithRoom(Change change) throws IOException {
+        while (true) {
+            long moves = state.moves;
+            try {
+                change(change);
+                break;
+            } catch (IOException e) {
+                if (!Device.isFull(e) || !moveOldest(moves)) {
+                    throw e;
+                }
+            }
+        }
+        try {
+            long moves = state.moves;
+            while (ask(space::isFull) && moveOldest(moves)) {
+                moves = state.moves;
+            }
+        } catch (IOException e) {
+            if (!Device.isFull(e)) {
+                throw e;
+            }
+            if (!saidThatItIsFull) {
+                saidThatItIsFull = true;
+                log.warn("no part of the fingerprint index in {} can be moved to the disk", directory, e);
+            }
+        }
     }
 
     private <T> T ask(Action<T> question) throws IOException {
@@ -172,14 +185,18 @@ public final class ChunkStashIndex implements ChunkIndex {
             StashLookup lookup = pooled == null ? new StashLookup(state, counters, lock) : pooled;
             lookup.run(segment);
             lookups.offer(lookup);
+            disk.lookup(segment);
             return segment;
         });
     }
 
     @Override
     public void insert(Segment segment) throws IOException {
-        change(() -> {
-            for (int i = 0; i < segment.count(); i++) {
+        // Goes on where it was: what was inserted before may be on the disk when it is repeated.
+        int[] next = {0};
+        changeWithRoom(() -> {
+            for (; next[0] < segment.count(); next[0]++) {
+                int i = next[0];
                 if (segment.isFresh(i)) {
                     writer.insert(segment.fingerprints(), Segment.fingerprintOffset(i), segment.chunkId(i));
                 }
@@ -189,68 +206,91 @@ public final class ChunkStashIndex implements ChunkIndex {
 
     @Override
     public void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
-        change(() -> writer.insert(fingerprints, offset, chunkId));
+        changeWithRoom(() -> writer.insert(fingerprints, offset, chunkId));
     }
 
     @Override
     public void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
-        change(() -> writer.remove(container, fingerprints, slots));
+        changeWithRoom(() -> {
+            BitSet leading = new BitSet();
+            try {
+                writer.remove(container, fingerprints, slots, leading);
+            } finally {
+                disk.forget(fingerprints, leading);
+            }
+        });
+        use(lifecycle.readLock(), () -> {
+            disk.remove(container, fingerprints, slots);
+            return disk;
+        });
         recycle();
     }
 
     @Override
     public byte @Nullable [] forEachAfter(byte @Nullable [] position, int count, EntryVisitor visitor)
             throws IOException {
-        long from = position == null
-                ? PageDirectory.pointer(1, 0)
-                : ByteBuffer.wrap(position).getLong();
-        long next = ask(() -> new StashWalk(state).run(from, count, visitor));
-        return next == 0
-                ? null
-                : ByteBuffer.allocate(POSITION_BYTES).putLong(next).array();
+        return ask(() -> Optional.ofNullable(new StashWalk(state, disk).after(position, count, visitor)))
+                .orElse(null);
     }
 
     @Override
     public void sample(RandomGenerator random, EntryVisitor visitor) throws IOException {
-        change(() -> new StashWalk(state).sample(random, visitor));
+        change(() -> new StashWalk(state, disk).sample(random, visitor));
     }
 
     @Override
     public void cover(long container, byte[] frameTable) throws IOException {
-        change(() -> writer.cover(container, frameTable));
+        changeWithRoom(() -> writer.cover(container, frameTable));
         recycle();
     }
 
     @Override
     public void uncover(long container) throws IOException {
-        change(() -> writer.uncover(container));
+        changeWithRoom(() -> writer.uncover(container));
+        use(lifecycle.readLock(), () -> {
+            disk.uncover(container);
+            return disk;
+        });
     }
 
     @Override
     public byte @Nullable [] frameTable(long container) throws IOException {
-        return ask(() -> {
-                    int number = state.covers.find(container);
-                    if (number < 0) {
-                        return Optional.<byte[]>empty();
+        return use(lifecycle.readLock(), () -> {
+                    synchronized (lock) {
+                        int number = state.covers.find(container);
+                        if (number >= 0) {
+                            return Optional.of(StashRecords.frameTable(
+                                    state.records.read(state.covers.place(number), state.covers.length(number))));
+                        }
                     }
-                    return Optional.of(StashRecords.frameTable(
-                            state.records.read(state.covers.place(number), state.covers.length(number))));
+                    return Optional.ofNullable(disk.frameTable(container));
                 })
                 .orElse(null);
     }
 
     @Override
     public void forEachOf(long container, SlotVisitor visitor) throws IOException {
-        change(() -> {
-            for (int page : writer.pagesOf(container)) {
-                new StashWalk(state).forEachKept(page, visitor);
+        use(lifecycle.readLock(), () -> {
+            synchronized (lock) {
+                for (int page : writer.pagesOf(container)) {
+                    new StashWalk(state, disk).forEachKept(page, visitor);
+                }
             }
+            disk.forEachOf(container, visitor);
+            return disk;
         });
     }
 
     @Override
     public void forEachCovered(LongConsumer visitor) throws IOException {
-        for (long container : ask(() -> state.covers.containers())) {
+        long[] covered = use(lifecycle.readLock(), () -> {
+            long[] inLog;
+            synchronized (lock) {
+                inLog = state.covers.containers();
+            }
+            return disk.covered(inLog);
+        });
+        for (long container : covered) {
             visitor.accept(container);
         }
     }
@@ -277,23 +317,15 @@ public final class ChunkStashIndex implements ChunkIndex {
             state.records.close();
             generation = ThreadLocalRandom.current().nextLong();
             StashFiles.writeIdentity(directory, generation);
-            deleteOldLogs();
+            StashFiles.deleteLog(directory);
+            disk.clear(generation);
             state = newState(directory, settings, generation);
             state.buildTable();
-            writer = new StashWriter(state);
+            space = new StashSpace(limits.space(), directory, state);
+            writer = new StashWriter(state, space);
             lookups = new ArrayBlockingQueue<>(POOLED_LOOKUPS);
             return state;
         });
-    }
-
-    private void deleteOldLogs() throws IOException {
-        for (String name : directory.list()) {
-            if (name.startsWith(StashLog.PREFIX)) {
-                directory.delete(name);
-            }
-        }
-        StashFiles.deleteIfPresent(directory, StashFiles.CHECKPOINT);
-        StashFiles.deleteIfPresent(directory, StashFiles.TABLE);
     }
 
     @Override
@@ -306,69 +338,134 @@ public final class ChunkStashIndex implements ChunkIndex {
 
     /** Recycles a segment of the log, if one has little in use. Lookups wait for it: at most for half a segment. */
     private void recycle() throws IOException {
-        if (ask(() -> state.records.victim(MOST_SHORT_SEGMENTS)) != 0) {
+        if (ask(() -> space.victim(MOST_SHORT_SEGMENTS)) == 0) {
+            return;
+        }
+        moving.lock();
+        try {
             use(lifecycle.writeLock(), () -> {
-                int victim = state.records.victim(MOST_SHORT_SEGMENTS);
+                int victim = space.victim(MOST_SHORT_SEGMENTS);
                 if (victim != 0) {
                     writer.writeOpen();
                     writer.evacuate(victim);
                     // From now on an opening does not need the segment, nor what its records say of older ones.
                     Checkpoint.write(directory, generation, state, false, victim);
                     state.records.delete(victim);
+                    space.report();
                 }
                 return victim;
             });
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /**
+     * Moves the oldest segment of the log to the disk index. Lookups and changes go on while it is copied, and wait for
+     * the end of it.
+     *
+     * @param moves number of moves when there was no room
+     * @return false if there is no disk index, or nothing to move; true also if another thread moved one meanwhile
+     */
+    private boolean moveOldest(long moves) throws IOException {
+        if (!disk.canBeMade()) {
+            return false;
+        }
+        moving.lock();
+        try {
+            if (state.moves != moves) {
+                return true;
+            }
+            int oldest = ask(() -> {
+                if (state.records.isEmpty()) {
+                    writer.writeOpen();
+                }
+                return state.records.oldest();
+            });
+            if (oldest == 0) {
+                return false;
+            }
+            SegmentMove move = use(lifecycle.readLock(), () -> {
+                SegmentMove copying = new SegmentMove(state, lock, disk.made(generation), oldest);
+                copying.copy();
+                return copying;
+            });
+            use(lifecycle.writeLock(), () -> {
+                finish(move);
+                return move;
+            });
+            return true;
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /** Frees a segment that was copied. Whatever fails here, each page of it is in the log or on the disk durably. */
+    private void finish(SegmentMove move) throws IOException {
+        if (state.moves == openedMoves) {
+            // The table on the SSD is of no use until the index is closed, which writes a new one. There may be no room
+            // for what follows.
+            StashFiles.deleteIfPresent(directory, StashFiles.TABLE);
+        }
+        writer.writeOpen();
+        state.records.force();
+        move.reconcile();
+        disk.made(generation).settle(state.moves + 1);
+        state.moves++;
+        Checkpoint.write(directory, generation, state, false, move.segment());
+        state.forget(move.segment());
+        state.records.delete(move.segment());
+        space.moved();
+        space.report();
+    }
+
+    /** No segment is deleted meanwhile. */
+    @Override
+    public boolean store() throws IOException {
+        StashHome home = limits.home();
+        if (home == null) {
+            return false;
+        }
+        moving.lock();
+        try {
+            StashHome.Contents contents = ask(() -> {
+                writer.writeOpen();
+                Checkpoint.write(directory, generation, state, false, 0);
+                return StashHome.Contents.of(generation, state);
+            });
+            home.store(directory, contents);
+            return true;
+        } finally {
+            moving.unlock();
         }
     }
 
     @Override
     public long estimatedChunks() {
         synchronized (lock) {
-            return state.live();
+            return state.live() + disk.use().chunks();
         }
     }
 
-    /**
-     * What the index has done and holds; for measurements and tests.
-     *
-     * @param reads reads of the log by lookups
-     * @param readBytes bytes of these
-     * @param falseReads those of entries whose signature matched and whose fingerprint did not
-     * @param relocations entries of the table that insertions moved
-     * @param auxiliary entries of the table that found no slot
-     * @param tableEntries entries of the table
-     * @param tableBytes memory of the table
-     * @param frameBytes memory of the pages in memory
-     * @param logBytes length of the log
-     * @param appendedBytes bytes that were appended to it since it was opened
-     * @param interval entries of a page for each one in the table
-     */
-    public record Statistics(
-            long reads,
-            long readBytes,
-            long falseReads,
-            long relocations,
-            int auxiliary,
-            long tableEntries,
-            long tableBytes,
-            long frameBytes,
-            long logBytes,
-            long appendedBytes,
-            int interval) {}
+    @Override
+    public IndexUse use() {
+        synchronized (lock) {
+            return new IndexUse(
+                    state.records.length(), disk.use(), limits.space().share());
+        }
+    }
 
-    public Statistics statistics() throws IOException {
-        return ask(() -> new Statistics(
-                counters.reads(),
-                counters.readBytes(),
-                counters.falseReads(),
-                state.table().relocations(),
-                state.table().auxiliarySize(),
-                state.table().size(),
-                state.table().memoryBytes(),
-                state.frames.memoryBytes(),
-                state.records.length(),
-                state.records.appendedBytes(),
-                state.interval()));
+    /** What the index has done and holds. */
+    public StashStatistics statistics() throws IOException {
+        return ask(() -> StashStatistics.of(state, counters));
+    }
+
+    private void closeDisk() {
+        try {
+            disk.close();
+        } catch (IOException e) {
+            log.warn("the disk index of {} could not be saved: {}", directory, e.getMessage());
+        }
     }
 
     /**
@@ -385,11 +482,15 @@ public final class ChunkStashIndex implements ChunkIndex {
             closed = true;
             try {
                 writer.writeOpen();
-                Checkpoint.write(directory, generation, state, true, 0);
+                // Not beside the old one: there may be no room for both.
+                StashFiles.deleteIfPresent(directory, StashFiles.TABLE);
+                Checkpoint.write(directory, generation, state, space.hasRoom(0), 0);
             } catch (IOException e) {
                 log.warn("the end of the fingerprint index in {} could not be saved: {}", directory, e.getMessage());
             } finally {
                 state.records.close();
+                closeDisk();
+                limits.space().used(0);
                 released.run();
             }
         } finally {

@@ -39,6 +39,7 @@ final class PageDirectory {
     private long[][] notKept = new long[16][];
 
     private int highest;
+    private int bitmaps;
     private final Deque<Integer> free = new ArrayDeque<>();
 
     static long pointer(int page, int entry) {
@@ -74,8 +75,7 @@ final class PageDirectory {
         }
         highest = Math.max(highest, page);
         containers[page] = container;
-        notLive[page] = null;
-        notKept[page] = null;
+        setBitmaps(page, null, null);
         setPlace(page, place, length, count);
     }
 
@@ -86,8 +86,19 @@ final class PageDirectory {
     }
 
     void setBitmaps(int page, long @Nullable [] dead, long @Nullable [] dropped) {
+        bitmaps -= number(notLive[page]) + number(notKept[page]);
         notLive[page] = dead;
         notKept[page] = dropped;
+        bitmaps += number(dead) + number(dropped);
+    }
+
+    private static int number(long @Nullable [] bitmap) {
+        return bitmap == null ? 0 : 1;
+    }
+
+    /** Returns the number of bitmaps of all pages. */
+    int bitmaps() {
+        return bitmaps;
     }
 
     long @Nullable [] notLive(int page) {
@@ -133,13 +144,13 @@ final class PageDirectory {
 
     /** The fingerprint of an entry leads to another copy from now on. */
     void strike(int page, int entry) {
-        notLive[page] = with(notLive[page], entry);
+        setBitmaps(page, with(notLive[page], entry), notKept[page]);
     }
 
     /** Forgets an entry. */
     void drop(int page, int entry) {
         strike(page, entry);
-        notKept[page] = with(notKept[page], entry);
+        setBitmaps(page, notLive[page], with(notKept[page], entry));
     }
 
     static boolean has(long @Nullable [] bits, int entry) {
@@ -173,8 +184,7 @@ final class PageDirectory {
     /** Frees the number of a page. */
     void remove(int page) {
         containers[page] = 0;
-        notLive[page] = null;
-        notKept[page] = null;
+        setBitmaps(page, null, null);
         free.push(page);
     }
 

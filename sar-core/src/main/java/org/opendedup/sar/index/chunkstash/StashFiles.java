@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -30,9 +31,13 @@ final class StashFiles {
     /** Made when damage was met: the next opening makes a new index. */
     static final String DAMAGED = "DAMAGED";
 
+    /** How often the log was stored in its home. */
+    static final String STORES = "stores";
+
     static final String TEMPORARY = ".tmp";
     private static final long IDENTITY_MAGIC = 0x3130_4449_4853_4353L; // "SCSHID01"
-    private static final int VERSION = 1;
+    private static final long STORES_MAGIC = 0x3130_5453_4853_4353L; // "SCSHST01"
+    private static final int VERSION = 2;
     private static final int IDENTITY_BYTES = 24;
     private static final int BUFFER_BYTES = 256 << 10;
 
@@ -41,8 +46,42 @@ final class StashFiles {
     /** Returns whether a file belongs to an index. */
     static boolean isOfIndex(String name) {
         return name.startsWith(StashLog.PREFIX)
-                || List.of(IDENTITY, CHECKPOINT, TABLE, DAMAGED).contains(name)
+                || List.of(IDENTITY, CHECKPOINT, TABLE, DAMAGED, STORES).contains(name)
                 || name.endsWith(TEMPORARY);
+    }
+
+    /**
+     * Returns the generation of the log; that of a new index is written.
+     *
+     * @throws CorruptionException if damage was met before, or there is a log that nothing names
+     */
+    static long identity(Directory directory) throws IOException {
+        if (directory.exists(DAMAGED)) {
+            throw new CorruptionException(directory.toString(), -1, "a sound index", "one with damage");
+        }
+        if (directory.exists(IDENTITY)) {
+            return readIdentity(directory);
+        }
+        for (String name : directory.list()) {
+            if (name.startsWith(StashLog.PREFIX)) {
+                throw new CorruptionException(directory.toString(), -1, "the file " + IDENTITY, "a log without it");
+            }
+        }
+        long generation = ThreadLocalRandom.current().nextLong();
+        writeIdentity(directory, generation);
+        return generation;
+    }
+
+    /** Deletes the log, and what was read from it. */
+    static void deleteLog(Directory directory) throws IOException {
+        for (String name : directory.list()) {
+            if (name.startsWith(StashLog.PREFIX)) {
+                directory.delete(name);
+            }
+        }
+        deleteIfPresent(directory, CHECKPOINT);
+        deleteIfPresent(directory, TABLE);
+        deleteIfPresent(directory, STORES);
     }
 
     static void writeIdentity(Directory directory, long generation) throws IOException {
@@ -62,6 +101,27 @@ final class StashFiles {
             long generation = in.buffer(Long.BYTES).getLong();
             in.finish();
             return generation;
+        }
+    }
+
+    static void writeStores(Directory directory, long stores) throws IOException {
+        try (Writer out = new Writer(directory, STORES, STORES_MAGIC)) {
+            out.buffer(Long.BYTES).putLong(stores);
+            out.finish();
+        }
+    }
+
+    /** Returns how often the log was stored in its home; 0 if it was not, or nobody knows. */
+    static long readStores(Directory directory) throws IOException {
+        if (!directory.exists(STORES)) {
+            return 0;
+        }
+        try (Reader in = new Reader(directory, STORES, STORES_MAGIC)) {
+            long stores = in.buffer(Long.BYTES).getLong();
+            in.finish();
+            return stores;
+        } catch (CorruptionException e) {
+            return 0;
         }
     }
 

@@ -56,6 +56,7 @@ final class StashLog implements Closeable {
     private int lastNumber;
     private boolean failed;
     private long appendedBytes;
+    private long length;
 
     /** A file of the log. */
     private static final class Segment {
@@ -94,7 +95,8 @@ final class StashLog implements Closeable {
         return name(generation, segment);
     }
 
-    private static String name(long generation, int segment) {
+    /** Returns the name of a file of a log. */
+    static String name(long generation, int segment) {
         return String.format(Locale.ROOT, "%s%x-%08d", PREFIX, generation, segment);
     }
 
@@ -110,8 +112,39 @@ final class StashLog implements Closeable {
         return appendedBytes;
     }
 
+    /** Returns whether it has no record. */
+    boolean isEmpty() {
+        return segments.values().stream().allMatch(segment -> segment.end == SEGMENT_HEADER_BYTES);
+    }
+
+    /** Returns the number of segments. */
+    int segments() {
+        return segments.size();
+    }
+
+    /** Returns the bytes of its files. */
     long length() {
-        return segments.values().stream().mapToLong(segment -> segment.end).sum();
+        return length;
+    }
+
+    /**
+     * Returns the first segment, so that it can be moved elsewhere. It is not the one that is appended to: if there is
+     * no other one, another is begun.
+     *
+     * @return its number; 0 if there is no record
+     */
+    int oldest() throws IOException {
+        if (segments.isEmpty()) {
+            return 0;
+        }
+        int first = segments.firstKey();
+        if (first == lastNumber && output != null) {
+            if (segments.firstEntry().getValue().end == SEGMENT_HEADER_BYTES) {
+                return 0;
+            }
+            begin();
+        }
+        return first;
     }
 
     /** Returns the numbers and ends of the segments, in ascending order, without that of {@code except}. */
@@ -148,6 +181,7 @@ final class StashLog implements Closeable {
             out.append(record.position(0));
             segment.end = out.position();
             appendedBytes += record.limit();
+            length += record.limit();
             return place;
         } catch (NoSpaceException e) {
             throw e;
@@ -174,6 +208,7 @@ final class StashLog implements Closeable {
         try {
             out.append(header);
             segments.put(number, new Segment(directory.open(name), out.position()));
+            length += out.position();
         } catch (IOException e) {
             out.close();
             directory.delete(name);
@@ -286,6 +321,7 @@ final class StashLog implements Closeable {
                 throw damaged(place(number, 0), each[1] + " bytes", "fewer");
             }
             segments.put(number, new Segment(directory.open(name(number)), each[1]));
+            length += directory.length(name(number));
             lastNumber = number;
         }
         for (int number : numbers) {
@@ -333,6 +369,7 @@ final class StashLog implements Closeable {
             throw damaged(place(number, 0), "the header of a segment", "other bytes");
         }
         segments.put(number, new Segment(input, SEGMENT_HEADER_BYTES));
+        length += input.length();
         int previousEnd = header.getInt(12);
         if (previousEnd != present) {
             throw damaged(place(number - 1, present), "records up to byte " + previousEnd, "a damaged one");
@@ -377,6 +414,11 @@ final class StashLog implements Closeable {
         required(segment(place)).used -= length;
     }
 
+    /** Returns the bytes of a segment that are in use. */
+    long used(int segment) {
+        return required(segment).used;
+    }
+
     /**
      * Returns the segment that should be recycled: the one with the least in use, if that is less than half of it, or
      * if there are many short ones; 0 if none. Never the one that is appended to.
@@ -410,6 +452,7 @@ final class StashLog implements Closeable {
     void delete(int number) throws IOException {
         Segment segment = segments.remove(number);
         if (segment != null) {
+            length -= number == lastNumber ? segment.end : segment.input.length();
             segment.input.close();
             directory.delete(name(number));
         }

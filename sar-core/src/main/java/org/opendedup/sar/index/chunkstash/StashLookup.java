@@ -38,7 +38,7 @@ final class StashLookup {
     }
 
     void run(Segment segment) throws IOException {
-        StashState.PagePlace[] places;
+        PagePlace[] places;
         boolean isSampled;
         synchronized (lock) {
             collect(segment);
@@ -52,7 +52,7 @@ final class StashLookup {
         }
         // A page is read without the lock. Segments of the log are not deleted meanwhile.
         int from = 0;
-        for (StashState.PagePlace place : places) {
+        for (PagePlace place : places) {
             int to = from;
             while (to < count && PageDirectory.page(candidates[to]) == place.page()) {
                 to++;
@@ -138,13 +138,13 @@ final class StashLookup {
         chunks = ofChunks;
     }
 
-    private StashState.PagePlace[] places() {
-        StashState.PagePlace[] places = new StashState.PagePlace[count];
+    private PagePlace[] places() {
+        PagePlace[] places = new PagePlace[count];
         int number = 0;
         for (int i = 0; i < count; i++) {
             int page = PageDirectory.page(candidates[i]);
             if (number == 0 || places[number - 1].page() != page) {
-                places[number++] = new StashState.PagePlace(state.pages, page);
+                places[number++] = new PagePlace(state.pages, page);
             }
         }
         return Arrays.copyOf(places, number);
@@ -160,7 +160,7 @@ final class StashLookup {
         return false;
     }
 
-    private void readPage(Segment segment, StashState.PagePlace place) throws IOException {
+    private void readPage(Segment segment, PagePlace place) throws IOException {
         synchronized (lock) {
             // Another page or thread may have answered already.
             findInMemory(segment);
@@ -176,7 +176,7 @@ final class StashLookup {
         }
     }
 
-    private void readEntries(Segment segment, StashState.PagePlace place, int from, int to) throws IOException {
+    private void readEntries(Segment segment, PagePlace place, int from, int to) throws IOException {
         for (int i = from; i < to; i++) {
             int chunk = chunks[i];
             byte[] entry = StashState.readEntry(state.records, place, PageDirectory.entry(candidates[i]));

@@ -22,6 +22,11 @@ public record StashSettings(long tableBytes, int frames, int segmentBytes, int i
 
     private static final int MOST_FRAMES = 1024;
 
+    /** Number of segments in a bounded log, about: one is moved at a time, and those who write wait for it. */
+    private static final int MOST_SEGMENTS = 64;
+
+    private static final int LEAST_SEGMENT_BYTES = 1 << 20;
+
     /** Which entries of a page are in a table that has not all (ChunkStash, sections 3.5 and 4.6). */
     public enum Samples {
         /** Every second, fourth, … one. What volumes use. */
@@ -65,6 +70,12 @@ public record StashSettings(long tableBytes, int frames, int segmentBytes, int i
     /** Returns the bytes of a table that these entries fill as far as it is filled. */
     public static long tableBytes(long entries) {
         return (long) Math.ceil(entries / CuckooTable.MOST_LOAD) * CuckooTable.slotBytes(Integer.BYTES);
+    }
+
+    /** Returns these settings with segments short enough that a bounded log has many. */
+    StashSettings forSpace(long mostBytes) {
+        long bytes = Math.min(segmentBytes, Math.max(LEAST_SEGMENT_BYTES, mostBytes / MOST_SEGMENTS));
+        return new StashSettings(tableBytes, frames, (int) bytes, interval, samples);
     }
 
     /** Divides bytes of memory: an eighth for pages, the rest for the table. */

@@ -2,7 +2,9 @@ package org.opendedup.sar.index.chunkstash;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Epoch;
@@ -40,6 +42,9 @@ final class StashState {
     Epoch epoch;
 
     long highestContainer;
+    /** Number of segments that were moved to the disk index. */
+    volatile long moves;
+
     private long live;
     private boolean failed;
 
@@ -125,56 +130,49 @@ final class StashState {
         }
     }
 
-    /** Where a page is, to read it without the lock. */
-    record PagePlace(int page, long container, long place, int length, int count) {
-        PagePlace(PageDirectory pages, int page) {
-            this(page, pages.container(page), pages.place(page), pages.length(page), pages.count(page));
-        }
-    }
-
     /** Reads an entry of a page alone and verifies it. */
     static byte[] readEntry(StashLog records, PagePlace page, int entry) throws IOException {
         byte[] bytes = new byte[StashRecords.ENTRY_BYTES];
-        int at = StashRecords.entriesAt(page.length, page.count) + entry * StashRecords.ENTRY_BYTES;
-        records.readPart(page.place, at, ByteBuffer.wrap(bytes));
-        if (entry >= page.count || !StashRecords.isSound(page.page, page.container, bytes)) {
-            throw records.damaged(page.place, "entry " + entry + " with its checksum", "other bytes");
+        int at = StashRecords.entriesAt(page.length(), page.count()) + entry * StashRecords.ENTRY_BYTES;
+        records.readPart(page.place(), at, ByteBuffer.wrap(bytes));
+        if (entry >= page.count() || !StashRecords.isSound(page.page(), page.container(), bytes)) {
+            throw records.damaged(page.place(), "entry " + entry + " with its checksum", "other bytes");
         }
         return bytes;
     }
 
     /** Reads a page and verifies it. */
     static ByteBuffer readPage(StashLog records, PagePlace page) throws IOException {
-        ByteBuffer record = records.read(page.place, page.length);
+        ByteBuffer record = records.read(page.place(), page.length());
         if (StashRecords.type(record) != StashRecords.PAGE
-                || StashRecords.pageNumber(record) != page.page
-                || StashRecords.container(record) != page.container
-                || StashRecords.count(record) != page.count) {
-            throw records.damaged(page.place, "page " + page.page + " of container " + page.container, "another");
+                || StashRecords.pageNumber(record) != page.page()
+                || StashRecords.container(record) != page.container()
+                || StashRecords.count(record) != page.count()) {
+            throw records.damaged(page.place(), "page " + page.page() + " of container " + page.container(), "another");
         }
         return record;
     }
 
     /** Puts a page that was read in memory. */
     void cache(PagePlace place, ByteBuffer record) {
-        if (frames.ofPage(place.page) != null || !isAt(place)) {
+        if (frames.ofPage(place.page()) != null || !isAt(place)) {
             return;
         }
-        PageFrames.Frame frame = frames.take(place.page, place.container);
-        int bytes = place.count * StashRecords.ENTRY_BYTES;
-        record.get(StashRecords.entriesAt(place.length, place.count), frame.entries, 0, bytes);
-        frame.count = place.count;
-        for (int entry = 0; entry < place.count; entry++) {
-            if (pages.isLive(place.page, entry)) {
+        PageFrames.Frame frame = frames.take(place.page(), place.container());
+        int bytes = place.count() * StashRecords.ENTRY_BYTES;
+        record.get(StashRecords.entriesAt(place.length(), place.count()), frame.entries, 0, bytes);
+        frame.count = place.count();
+        for (int entry = 0; entry < place.count(); entry++) {
+            if (pages.isLive(place.page(), entry)) {
                 frames.linkIfAbsent(frame, entry);
             }
         }
     }
 
     private boolean isAt(PagePlace place) {
-        return pages.exists(place.page)
-                && pages.container(place.page) == place.container
-                && pages.place(place.page) == place.place;
+        return pages.exists(place.page())
+                && pages.container(place.page()) == place.container()
+                && pages.place(place.page()) == place.place();
     }
 
     /** The entries of a page: those in memory, or read from the log. */
@@ -185,8 +183,8 @@ final class StashState {
         }
         PagePlace place = new PagePlace(pages, page);
         ByteBuffer record = readPage(records, place);
-        byte[] entries = new byte[place.count * StashRecords.ENTRY_BYTES];
-        record.get(StashRecords.entriesAt(place.length, place.count), entries);
+        byte[] entries = new byte[place.count() * StashRecords.ENTRY_BYTES];
+        record.get(StashRecords.entriesAt(place.length(), place.count()), entries);
         return entries;
     }
 
@@ -214,6 +212,45 @@ final class StashState {
         if (pages.place(page) != PageDirectory.OPEN) {
             table().remove(fingerprints, offset, pointer);
         }
+    }
+
+    /** Returns the pages that are in a segment of the log. */
+    List<Integer> pagesIn(int segment) {
+        List<Integer> found = new ArrayList<>();
+        for (int page = 1; page <= pages.highest(); page++) {
+            if (isIn(page, segment)) {
+                found.add(page);
+            }
+        }
+        return found;
+    }
+
+    private boolean isIn(int page, int segment) {
+        return pages.exists(page) && pages.place(page) >= 0 && StashLog.segment(pages.place(page)) == segment;
+    }
+
+    /** Forgets what a segment of the log has, which is elsewhere now. No page may be open. */
+    void forget(int segment) throws IOException {
+        for (int page : pagesIn(segment)) {
+            byte[] entries = entries(page);
+            for (int entry = 0; entry < pages.count(page); entry++) {
+                if (pages.isLive(page, entry)) {
+                    int at = entry * StashRecords.ENTRY_BYTES + StashRecords.FINGERPRINT_AT;
+                    strike(PageDirectory.pointer(page, entry), entries, at);
+                }
+            }
+            free(page);
+        }
+        for (int number = covers.count() - 1; number >= 0; number--) {
+            if (StashLog.segment(covers.place(number)) == segment) {
+                removeCover(covers.container(number));
+            }
+        }
+    }
+
+    /** Returns the bytes of a file with the table. */
+    long tableBytes() {
+        return table == null ? 0 : table.memoryBytes();
     }
 
     /** Frees a page of which nothing is kept. */
@@ -349,9 +386,9 @@ final class StashState {
 
     /** Sets a page as a checkpoint has it. */
     void restore(int page, PagePlace place, long @Nullable [] notLive, long @Nullable [] notKept) {
-        pages.put(page, place.container, place.place, place.length, place.count);
+        pages.put(page, place.container(), place.place(), place.length(), place.count());
         pages.setBitmaps(page, notLive, notKept);
-        live += pages.live(page, place.count);
+        live += pages.live(page, place.count());
     }
 
     /**

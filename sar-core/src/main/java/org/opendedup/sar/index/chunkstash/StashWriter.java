@@ -25,21 +25,31 @@ final class StashWriter {
     /** Most pages that are filled at a time: more than there are streams. */
     static final int MOST_OPEN = 32;
 
+    /** Bytes of a page record without entries, and of an entry with what it replaces. */
+    private static final int PAGE_BYTES = 320;
+
+    private static final int ENTRY_BYTES = StashRecords.ENTRY_BYTES + Long.BYTES;
+
     private final StashState state;
+    private final StashSpace space;
     /** The open page of each container, the least recently used first. */
     private final Map<Long, PageFrames.Frame> open = new LinkedHashMap<>(16, 0.75f, true);
 
-    StashWriter(StashState state) {
+    StashWriter(StashState state, StashSpace space) {
         this.state = state;
+        this.space = space;
     }
 
+    /** @throws org.opendedup.sar.common.NoSpaceException if there is no room; nothing has changed */
     void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
         long before = state.find(fingerprints, offset);
         if (before != 0 && state.foundChunk(before) == chunkId) {
             return;
         }
         long container = ChunkId.container(chunkId);
+        space.require(PAGE_BYTES + ENTRY_BYTES);
         PageFrames.Frame frame = openPage(container);
+        space.open(ENTRY_BYTES);
         if (before != 0) {
             state.strike(before, fingerprints, offset);
             frame.supersede(before);
@@ -66,6 +76,7 @@ final class StashWriter {
         int page = state.pages.allocate(container);
         PageFrames.Frame opened = state.frames.take(page, container);
         opened.isOpen = true;
+        space.open(PAGE_BYTES);
         open.put(container, opened);
         return opened;
     }
@@ -74,7 +85,7 @@ final class StashWriter {
     private void write(PageFrames.Frame frame) throws IOException {
         int page = frame.page;
         if (state.pages.isEmpty(page, frame.count)) {
-            open.remove(frame.container);
+            close(frame);
             state.free(page);
             return;
         }
@@ -91,7 +102,7 @@ final class StashWriter {
         long place = state.records.append(record);
         state.records.use(place, record.limit());
         state.pages.setPlace(page, place, record.limit(), frame.count);
-        open.remove(frame.container);
+        close(frame);
         frame.isOpen = false;
         for (int i = 0; i < frame.supersededCount; i++) {
             noteSupersededInLog(frame.superseded[i]);
@@ -101,6 +112,12 @@ final class StashWriter {
         } catch (IOException e) {
             state.fail();
             throw e;
+        }
+    }
+
+    private void close(PageFrames.Frame frame) {
+        if (open.remove(frame.container, frame)) {
+            space.open(-PAGE_BYTES - (long) ENTRY_BYTES * frame.count);
         }
     }
 
@@ -137,8 +154,9 @@ final class StashWriter {
      * Forgets the entries of these slots of a container.
      *
      * @param fingerprints slot {@code i}'s begins at {@code i * Fingerprints.BYTES}; other fingerprints stay
+     * @param leading gets those of the slots whose fingerprints led there, also if this fails
      */
-    void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
+    void remove(long container, byte[] fingerprints, BitSet slots, BitSet leading) throws IOException {
         for (int page : pagesOf(container)) {
             byte[] entries = state.entries(page);
             BitSet dropped = new BitSet();
@@ -146,6 +164,9 @@ final class StashWriter {
                 int slot = StashRecords.slot(entries, entry);
                 if (state.pages.isKept(page, entry) && slots.get(slot) && isAt(entries, entry, fingerprints, slot)) {
                     dropped.set(entry);
+                    if (state.pages.isLive(page, entry)) {
+                        leading.set(slot);
+                    }
                 }
             }
             drop(page, entries, dropped);
@@ -173,17 +194,21 @@ final class StashWriter {
             state.pages.drop(page, entry);
         }
         if (state.pages.isEmpty(page, state.count(page))) {
-            open.remove(state.pages.container(page), state.frames.ofPage(page));
+            PageFrames.Frame frame = state.frames.ofPage(page);
+            if (frame != null) {
+                close(frame);
+            }
             state.free(page);
         }
     }
 
     void cover(long container, byte[] frameTable) throws IOException {
+        ByteBuffer record = StashRecords.cover(container, frameTable);
+        space.require(record.limit());
         PageFrames.Frame frame = open.get(container);
         if (frame != null) {
             write(frame);
         }
-        ByteBuffer record = StashRecords.cover(container, frameTable);
         state.putCover(container, state.records.append(record), record.limit());
     }
 

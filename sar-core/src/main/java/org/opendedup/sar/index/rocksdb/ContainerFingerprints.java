@@ -109,6 +109,15 @@ final class ContainerFingerprints {
         }
     }
 
+    /** Returns the slots that have an entry. */
+    BitSet slots() {
+        BitSet slots = new BitSet();
+        for (int at = 0; at < length; at += ENTRY_BYTES) {
+            slots.set(Byte.toUnsignedInt(record[at]) | Byte.toUnsignedInt(record[at + 1]) << Byte.SIZE);
+        }
+        return slots;
+    }
+
     boolean isEmpty() {
         return length == 0;
     }

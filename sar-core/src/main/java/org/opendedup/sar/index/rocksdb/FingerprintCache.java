@@ -63,6 +63,14 @@ final class FingerprintCache {
         }
     }
 
+    /** Sets the chunk id of a fingerprint that has one. */
+    void replace(byte[] source, int offset, long chunkId) {
+        int entry = find(source, offset);
+        if (entry != NO_ENTRY) {
+            chunkIds[entry] = chunkId;
+        }
+    }
+
     /** Sets the chunk id of a fingerprint that has none. */
     void putIfAbsent(byte[] source, int offset, long chunkId) {
         if (find(source, offset) == NO_ENTRY) {

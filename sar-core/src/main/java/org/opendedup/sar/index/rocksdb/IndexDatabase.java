@@ -390,10 +390,19 @@ public final class IndexDatabase implements Closeable {
 
     /** Returns RocksDB's estimate of the number of records, from its tables' statistics. */
     long estimatedRecords() {
+        return property("rocksdb.estimate-num-keys");
+    }
+
+    /** Returns the bytes of the tables. */
+    long tableBytes() {
+        return property("rocksdb.total-sst-files-size");
+    }
+
+    private long property(String name) {
         lifecycle.readLock().lock();
         try {
             requireOpen();
-            return db.getLongProperty("rocksdb.estimate-num-keys");
+            return db.getLongProperty(name);
         } catch (RocksDBException e) {
             throw new UncheckedIOException(translate(folder, e));
         } catch (IOException e) {

@@ -13,6 +13,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.index.DiskIndex;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
@@ -203,8 +204,9 @@ final class IndexWriter implements Closeable {
      * @param fingerprints slot {@code i}'s begins at {@code i * Fingerprints.BYTES}
      * @param unlisted those of the slots whose fingerprints led there a moment ago although the container's record does
      *     not have them
+     * @return the number of fingerprints that led there
      */
-    synchronized void remove(long container, byte[] fingerprints, BitSet slots, BitSet unlisted) throws IOException {
+    synchronized int remove(long container, byte[] fingerprints, BitSet slots, BitSet unlisted) throws IOException {
         begin();
         BitSet leading = openContainers.strike(container, fingerprints, slots);
         byte[] record = database.get(IndexKeys.containerFingerprints(container));
@@ -234,6 +236,92 @@ final class IndexWriter implements Closeable {
                 cache.remove(fingerprints, slot * Fingerprints.BYTES, ChunkId.of(container, slot));
             }
         }
+        return leading.cardinality();
+    }
+
+    /**
+     * Adds entries that were in another index before. They are listed in the container's records at once, whether it is
+     * covered or not.
+     *
+     * @return the number of fingerprints that led nowhere before
+     */
+    synchronized int add(long container, DiskIndex.Entries entries) throws IOException {
+        begin();
+        ContainerFingerprints listed = entries(struck, container, IndexKeys.containerFingerprints(container));
+        ContainerFingerprints behind = entries(left, container, IndexKeys.leftFingerprints(container));
+        boolean hadLeft = !behind.isEmpty();
+        BitSet known = listed.slots();
+        known.or(behind.slots());
+        byte[] fingerprints = entries.fingerprints();
+        BitSet moved = new BitSet();
+        int added = 0;
+        for (int i = 0; i < entries.slots().length; i++) {
+            int slot = entries.slots()[i];
+            int offset = i * Fingerprints.BYTES;
+            long chunk = ChunkId.of(container, slot);
+            boolean isLive = entries.live().get(i);
+            long before = isLive || known.get(slot) ? current(fingerprints, offset) : ChunkId.NONE;
+            if (isLive && before != chunk) {
+                moved.set(i);
+                added += before == ChunkId.NONE ? 1 : 0;
+                strikeReplaced(fingerprints, offset, before, chunk);
+                addInsert(fingerprints, offset, chunk);
+            } else if (!isLive && before == chunk) {
+                delete(IndexKeys.fingerprint(fingerprints, offset));
+                added--;
+            }
+            if (known.get(slot)) {
+                listed.strike(slot, fingerprints, offset);
+                behind.strike(slot, fingerprints, offset);
+            }
+            (isLive ? listed : behind).add(slot, fingerprints, offset);
+        }
+        if (!hadLeft && behind.isEmpty()) {
+            left.remove(container);
+        }
+        write();
+        synchronized (cache) {
+            for (int i = 0; i < entries.slots().length; i++) {
+                int offset = i * Fingerprints.BYTES;
+                long chunk = ChunkId.of(container, entries.slots()[i]);
+                if (moved.get(i)) {
+                    cache.replace(fingerprints, offset, chunk);
+                } else if (!entries.live().get(i)) {
+                    cache.remove(fingerprints, offset, chunk);
+                }
+            }
+        }
+        return added;
+    }
+
+    /**
+     * Makes the fingerprints of some slots lead nowhere, wherever they led; that is kept as left behind.
+     *
+     * @return the number of those that led somewhere
+     */
+    synchronized int forget(byte[] fingerprints, BitSet slots) throws IOException {
+        begin();
+        int forgotten = 0;
+        for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
+            int offset = slot * Fingerprints.BYTES;
+            long chunk = current(fingerprints, offset);
+            if (chunk != ChunkId.NONE) {
+                strike(fingerprints, offset, chunk);
+                delete(IndexKeys.fingerprint(fingerprints, offset));
+                forgotten++;
+            }
+        }
+        if (forgotten == 0) {
+            return 0;
+        }
+        write();
+        synchronized (cache) {
+            for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
+                int offset = slot * Fingerprints.BYTES;
+                cache.remove(fingerprints, offset, cache.get(fingerprints, offset));
+            }
+        }
+        return forgotten;
     }
 
     synchronized void cover(long container, byte[] frameTable) throws IOException {

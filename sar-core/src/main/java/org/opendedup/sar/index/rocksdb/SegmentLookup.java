@@ -34,8 +34,25 @@ final class SegmentLookup {
         this.cache = cache;
     }
 
+    /** Looks up all chunks. */
     void run(Segment segment) throws IOException {
-        collect(segment);
+        collect(segment, false);
+        find(segment);
+    }
+
+    /**
+     * Looks up the chunks without a hint; those of the others stay.
+     *
+     * @return their number
+     */
+    int runForMissing(Segment segment) throws IOException {
+        collect(segment, true);
+        int asked = missingCount;
+        find(segment);
+        return asked;
+    }
+
+    private void find(Segment segment) throws IOException {
         askCache(segment);
         int batch = FIRST_BATCH;
         while (missingCount > 0) {
@@ -53,13 +70,13 @@ final class SegmentLookup {
         }
     }
 
-    private void collect(Segment segment) {
+    private void collect(Segment segment, boolean onlyMissing) {
         if (missing.length < segment.count()) {
             missing = new int[segment.count()];
         }
         missingCount = 0;
         for (int i = 0; i < segment.count(); i++) {
-            if (!segment.isZero(i)) {
+            if (!segment.isZero(i) && (!onlyMissing || segment.hint(i) == ChunkId.NONE)) {
                 missing[missingCount++] = i;
             }
         }

@@ -30,30 +30,30 @@ final class SlotRemoval {
         this.fingerprints = fingerprints;
     }
 
-    void run(BitSet slots) throws IOException {
+    /** Returns the number of fingerprints that led to these slots. */
+    int run(BitSet slots) throws IOException {
+        int removed = 0;
         BitSet batch = new BitSet();
         int count = 0;
         for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
             batch.set(slot);
             count++;
             if (count == BATCH) {
-                remove(batch);
+                removed += remove(batch);
                 batch.clear();
                 count = 0;
             }
         }
-        if (count > 0) {
-            remove(batch);
-        }
+        return count > 0 ? removed + remove(batch) : removed;
     }
 
-    private void remove(BitSet slots) throws IOException {
+    private int remove(BitSet slots) throws IOException {
         BitSet unlisted = (BitSet) slots.clone();
         byte[] record = database.get(IndexKeys.containerFingerprints(container));
         if (record != null) {
             unlisted.andNot(new ContainerFingerprints(container, record).strike(fingerprints, slots));
         }
-        writer.remove(container, fingerprints, slots, leadingHere(unlisted));
+        return writer.remove(container, fingerprints, slots, leadingHere(unlisted));
     }
 
     /** Returns those of the slots that their fingerprints' 'F' records refer to. */

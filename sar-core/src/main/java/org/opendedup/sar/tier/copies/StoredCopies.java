@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.ssd.LogCopies;
 import org.opendedup.sar.ssd.MapEntry;
@@ -13,10 +14,32 @@ import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.StoreMemory;
 
-/** An {@link SsdStore} in use, with the memory that it may use. */
-public record StoredCopies(SsdStore store, StoreMemory memory) implements AttachedSsd {
+/**
+ * An {@link SsdStore} in use.
+ *
+ * @param memory what it may use
+ * @param budget the bound of its SSD, if an index shares it; else null
+ */
+public record StoredCopies(
+        SsdStore store, StoreMemory memory, @Nullable SsdBudget budget) implements AttachedSsd {
+    /** Of an SSD that nothing else uses. */
+    public StoredCopies(SsdStore store, StoreMemory memory) {
+        this(store, memory, null);
+    }
+
     /** Opens stores. */
     public static final class Opener implements AttachedSsd.Opener {
+        private final @Nullable SsdBudget budget;
+
+        public Opener() {
+            this(null);
+        }
+
+        /** @param budget the bound of the SSD, if an index shares it; else null */
+        public Opener(@Nullable SsdBudget budget) {
+            this.budget = budget;
+        }
+
         @Override
         public void claim(Path location, UUID volume) throws IOException {
             SsdStore.claim(location, volume);
@@ -31,8 +54,12 @@ public record StoredCopies(SsdStore store, StoreMemory memory) implements Attach
                 Runnable makeRoom,
                 Consumer<IOException> failure)
                 throws IOException {
-            SsdStore store = SsdStore.open(location, timeline, capacityBytes, memory, makeRoom, failure);
-            return new StoredCopies(store, memory);
+            long bytes = budget == null ? capacityBytes : budget.place(location, capacityBytes);
+            SsdStore store = SsdStore.open(location, timeline, bytes, memory, makeRoom, failure);
+            if (budget != null) {
+                budget.opened(store::usedBytes, store::resize);
+            }
+            return new StoredCopies(store, memory, budget);
         }
     }
 
@@ -161,7 +188,7 @@ public record StoredCopies(SsdStore store, StoreMemory memory) implements Attach
 
     @Override
     public void resize(long capacityBytes) {
-        store.resize(capacityBytes);
+        store.resize(budget == null ? capacityBytes : budget.bound(capacityBytes));
     }
 
     @Override
@@ -186,6 +213,9 @@ public record StoredCopies(SsdStore store, StoreMemory memory) implements Attach
 
     @Override
     public void close() throws IOException {
+        if (budget != null) {
+            budget.closed();
+        }
         store.close();
     }
 }

@@ -30,7 +30,8 @@ import org.opendedup.sar.io.TransferBuffers;
  * @param indexHeap fingerprints of recently used containers, and with ChunkStash its table (heap)
  * @param nodes inodes in use (heap). Does not include the kernel's counts of further inodes that it remembers: 3 to 6
  *     bytes each
- * @param indexNative blocks, filters and write buffers of the index database (native); 0 with ChunkStash
+ * @param indexNative blocks, filters and write buffers of the index database (native); with ChunkStash those of the
+ *     disk index behind its log, and 0 with SiLo
  * @param metadataNative memory of the metadata database (native): a quarter for the batch of a commit and RocksDB's own
  *     needs, the rest for its cache, of which write buffers have a third
  * @param tier Map table of the SSD and list of its recent reads (heap); 0 without an SSD. Taken from the restore cache,
@@ -189,7 +190,7 @@ public record MemoryPlan(
 
     /** Divides the budget of a volume without an SSD and without a front end. */
     public static MemoryPlan of(long budget, IndexClass index) {
-        return of(budget, index == IndexClass.ROCKSDB ? Needs.NONE : Needs.WITH_TABLE);
+        return of(budget, Needs.of("", 1, RequestBuffers.NONE, 0, false, false, index));
     }
 
     /**
@@ -205,10 +206,7 @@ public record MemoryPlan(
             long compressors,
             long tierNative,
             boolean hasRaws,
-            boolean hasTable) {
-        static final Needs NONE = of("", 1, RequestBuffers.NONE, 0, false, false, false);
-        static final Needs WITH_TABLE = of("", 1, RequestBuffers.NONE, 0, false, false, true);
-
+            IndexClass index) {
         static Needs of(VolumeConfig config) {
             RequestBuffers requests = config.requests();
             int threads = config.writeThreads();
@@ -221,7 +219,7 @@ public record MemoryPlan(
                             + decoders * Compressor.DECOMPRESSION_CONTEXT_BYTES,
                     config.tier() != null,
                     config.raw().isEnabled(),
-                    config.index() != IndexClass.ROCKSDB);
+                    config.index());
         }
 
         private static Needs of(
@@ -231,11 +229,12 @@ public record MemoryPlan(
                 long compressors,
                 boolean withSsd,
                 boolean hasRaws,
-                boolean hasTable) {
+                IndexClass index) {
             long transfers = (long) (requests.threads() + OTHER_TRANSFERS) * TransferBuffers.BUFFER_BYTES;
             long ssdTransfers = withSsd ? (long) FileDirectory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES : 0;
-            long indexTransfers =
-                    hasTable ? (long) ChunkStashIndexFactory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES : 0;
+            long indexTransfers = index != IndexClass.ROCKSDB
+                    ? (long) ChunkStashIndexFactory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES
+                    : 0;
             long direct = requests.bytes()
                     + transfers
                     + ssdTransfers
@@ -250,7 +249,12 @@ public record MemoryPlan(
                     compressors,
                     withSsd ? TIER_NATIVE_BYTES : 0,
                     hasRaws,
-                    hasTable);
+                    index);
+        }
+
+        /** Returns whether the index has a table in the heap instead of a database outside. */
+        boolean hasTable() {
+            return index != IndexClass.ROCKSDB;
         }
 
         /**
@@ -307,11 +311,14 @@ public record MemoryPlan(
         long pending = Math.min(MAX_PENDING_BYTES, permille(whole, 30));
         long offers = tierNative > 0 ? Math.min(MOST_OFFER_BYTES, permille(whole, 40)) : 0;
         long indexNative = permille(whole, 110);
+        long indexTotal = permille(whole, 30) + (needs.hasTable() ? permille(whole, TABLE) : 0);
+        long diskIndexNative =
+                needs.index == IndexClass.CHUNKSTASH ? ChunkStashIndexFactory.nativeBytes(indexTotal) : 0;
         long raws = needs.hasRaws ? permille(whole, 10) : 0;
         return new MemoryPlan(
                 budget,
                 permille(whole, 680)
-                        + (needs.hasTable ? indexNative : 0)
+                        + (needs.hasTable() ? indexNative - diskIndexNative : 0)
                         - tierNative
                         + extraHeap(budget, whole, needs),
                 permille(whole, 180) - tier - offers - tierNative - raws,
@@ -321,9 +328,9 @@ public record MemoryPlan(
                 permille(whole, 20),
                 permille(whole, 30),
                 needs.segments(budget),
-                permille(whole, 30) + (needs.hasTable ? permille(whole, TABLE) : 0),
+                indexTotal - diskIndexNative,
                 permille(whole, 30),
-                needs.hasTable ? 0 : indexNative,
+                needs.hasTable() ? diskIndexNative : indexNative,
                 permille(whole, 130),
                 tier,
                 offers,

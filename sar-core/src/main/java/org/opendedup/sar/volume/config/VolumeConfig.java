@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -29,6 +30,7 @@ import org.opendedup.sar.tier.policy.TierSettings;
  * @param restore how sequential reads are cached
  * @param raw how the fast tier is used for raw files
  * @param index kind of the fingerprint index
+ * @param indexPlacement how the index lies on its SSD, if it is of a kind for SSDs
  * @param requests share of the memory budget that the front end uses; not kept with the volume
  */
 public record VolumeConfig(
@@ -46,6 +48,7 @@ public record VolumeConfig(
         RestoreSettings restore,
         RawSettings raw,
         IndexClass index,
+        IndexPlacement indexPlacement,
         RequestBuffers requests) {
     /**
      * Checks the settings.
@@ -89,38 +92,44 @@ public record VolumeConfig(
                 RestoreSettings.DEFAULT,
                 RawSettings.NONE,
                 IndexClass.ROCKSDB,
+                IndexPlacement.DEFAULT,
                 RequestBuffers.NONE);
     }
 
     /** Returns these settings with an SSD. */
     public VolumeConfig withSsd(Path location, TierSettings settings) {
         Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
-        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, requests);
+        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexPlacement, requests);
     }
 
     /** Returns these settings with another memory budget, in bytes. */
     public VolumeConfig withMemoryBudget(long bytes) {
-        return with(locations, bytes, tier, restore, raw, index, requests);
+        return with(locations, bytes, tier, restore, raw, index, indexPlacement, requests);
     }
 
     /** Returns these settings with other restore settings. */
     public VolumeConfig withRestore(RestoreSettings settings) {
-        return with(locations, memoryBudgetBytes, tier, settings, raw, index, requests);
+        return with(locations, memoryBudgetBytes, tier, settings, raw, index, indexPlacement, requests);
     }
 
     /** Returns these settings with other settings for raw files. */
     public VolumeConfig withRaw(RawSettings settings) {
-        return with(locations, memoryBudgetBytes, tier, restore, settings, index, requests);
+        return with(locations, memoryBudgetBytes, tier, restore, settings, index, indexPlacement, requests);
     }
 
     /** Returns these settings with an index of another kind. */
     public VolumeConfig withIndex(IndexClass kind) {
-        return with(locations, memoryBudgetBytes, tier, restore, raw, kind, requests);
+        return with(locations, memoryBudgetBytes, tier, restore, raw, kind, indexPlacement, requests);
+    }
+
+    /** Returns these settings with another place of the index. */
+    public VolumeConfig withIndexPlacement(IndexPlacement placement) {
+        return with(locations, memoryBudgetBytes, tier, restore, raw, index, placement, requests);
     }
 
     /** Returns these settings for another front end. */
     public VolumeConfig withRequests(RequestBuffers buffers) {
-        return with(locations, memoryBudgetBytes, tier, restore, raw, index, buffers);
+        return with(locations, memoryBudgetBytes, tier, restore, raw, index, indexPlacement, buffers);
     }
 
     /** Returns these settings with other values for what may be changed after the volume was created. */
@@ -131,6 +140,7 @@ public record VolumeConfig(
             RestoreSettings restore,
             RawSettings raw,
             IndexClass index,
+            IndexPlacement indexPlacement,
             RequestBuffers requests) {
         return new VolumeConfig(
                 name,
@@ -147,6 +157,7 @@ public record VolumeConfig(
                 restore,
                 raw,
                 index,
+                indexPlacement,
                 requests);
     }
 

@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.Directory;
@@ -61,6 +62,15 @@ public final class VolumeIdentity {
                     + ", the metadata to volume " + volume);
         }
         return new Epoch(volume, Long.parseLong(line.group(2)), Long.parseUnsignedLong(line.group(3), 16));
+    }
+
+    /** Returns the volume whose data these are; null if they do not say. */
+    public static @Nullable UUID volume(Directory data) throws IOException {
+        if (!data.exists(NAME)) {
+            return null;
+        }
+        Matcher line = LINE.matcher(text(data));
+        return line.matches() ? UUID.fromString(line.group(1)) : null;
     }
 
     private static String text(Directory data) throws IOException {

@@ -3,11 +3,14 @@ package org.opendedup.sar.volume.store;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.NoChunkIndex;
 import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
 import org.opendedup.sar.index.heap.HeapChunkIndexFactory;
+import org.opendedup.sar.index.rocksdb.DiskIndexFolder;
 import org.opendedup.sar.index.rocksdb.RocksDbChunkIndexFactory;
 import org.opendedup.sar.index.silo.SiloChunkIndexFactory;
 import org.opendedup.sar.index.silo.SiloSettings;
@@ -31,9 +34,27 @@ public final class ChunkIndexes {
      * @throws IOException if the folder cannot be used, has an index of another class, or another process has it open
      */
     public static ChunkIndex open(IndexClass kind, Path folder, long memoryBytes) throws IOException {
+        return open(kind, folder, memoryBytes, IndexSpace.UNBOUNDED, null, null);
+    }
+
+    /**
+     * Opens an index as above.
+     *
+     * @param space bound of the files of an index for SSDs
+     * @param behind folder for what such an index has no room for; null: that is refused
+     * @param home folder where such an index is stored; null if the SSD is its permanent place
+     */
+    public static ChunkIndex open(
+            IndexClass kind,
+            Path folder,
+            long memoryBytes,
+            IndexSpace space,
+            @Nullable Path behind,
+            @Nullable Path home)
+            throws IOException {
         return switch (kind) {
             case ROCKSDB -> RocksDbChunkIndexFactory.open(folder, memoryBytes);
-            case CHUNKSTASH -> ChunkStashIndexFactory.open(folder, memoryBytes);
+            case CHUNKSTASH -> ChunkStashIndexFactory.open(folder, memoryBytes, space, behind, home);
             case SILO -> SiloChunkIndexFactory.open(folder, SiloSettings.of(memoryBytes));
         };
     }
@@ -66,6 +87,16 @@ public final class ChunkIndexes {
         for (IndexClass kind : IndexClass.values()) {
             destroy(kind, folder);
         }
+    }
+
+    /**
+     * Deletes the disk indexes that belong to no index.
+     *
+     * @param inUse folder of the index in use
+     * @param behind folder of the disk indexes
+     */
+    static void destroyOrphans(Path inUse, Path behind) throws IOException {
+        new DiskIndexFolder(behind, 0).deleteOthers(ChunkStashIndexFactory.generation(inUse));
     }
 
     /** Returns the class of the index in {@code folder}; empty if there is none. */

@@ -324,6 +324,7 @@ final class IndexLocation {
                 if (!database.equals(folder)) {
                     ChunkIndexes.destroyAny(folder);
                 }
+                opener.deleteOrphans(database);
                 return database;
             });
         } catch (IOException e) {

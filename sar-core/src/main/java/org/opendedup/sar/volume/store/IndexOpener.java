@@ -10,4 +10,7 @@ import org.opendedup.sar.index.IndexClass;
 interface IndexOpener {
     /** Opens the index of a class in a folder, or makes one there. */
     ChunkIndex open(IndexClass kind, Path database) throws IOException;
+
+    /** Deletes what indexes that are gone left elsewhere. */
+    default void deleteOrphans(Path inUse) throws IOException {}
 }

@@ -24,6 +24,7 @@ import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.copies.SsdBudget;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.slf4j.Logger;
@@ -103,24 +104,32 @@ public final class VolumeLocations {
         try {
             Path hashDb = locations.hashDb();
             long memory = plan.indexNative() + plan.indexHeap();
+            SsdBudget budget = budget(config);
+            PlacedIndexes indexes = new PlacedIndexes(config, memory, budget);
             IndexLocation location = new IndexLocation(
-                    hashDb,
-                    config.index(),
-                    (kind, database) -> ChunkIndexes.open(kind, database, memory),
-                    new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
+                    hashDb, config.index(), indexes, new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
+            // Not within the time to open an index: it may be much to read.
+            indexes.load(location);
             ChunkIndex index = new RenewableIndex(openIndex(hashDb, location::open, ballasts), location);
             return new VolumeStores(
                     containers,
                     metadata,
                     index,
                     InstantSource.system(),
-                    SsdTier::open,
+                    budget == null ? SsdTier::open : SsdTier.sharing(budget),
                     rawFiles(locations.ssd()),
                     VolumeDevices.of(locations, ballasts));
         } catch (IOException | RuntimeException e) {
             metadata.close();
             throw e;
         }
+    }
+
+    /** Returns the bound of the index and the copies of SAR together; null if there are no copies. */
+    private static @Nullable SsdBudget budget(VolumeConfig config) {
+        return config.locations().ssd() == null
+                ? null
+                : new SsdBudget(config.locations().hashDb());
     }
 
     private static RawFolder.@Nullable Opener rawFiles(@Nullable Path location) {

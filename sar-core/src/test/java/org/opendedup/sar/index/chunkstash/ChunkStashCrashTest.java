@@ -21,6 +21,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.CrashDirectory;
 
@@ -58,7 +59,81 @@ class ChunkStashCrashTest {
     }
 
     private static ChunkStashIndex open(CrashDirectory directory) throws IOException {
-        return ChunkStashIndex.open(directory, SmallChunkStashIndexTest.SMALL, () -> {});
+        return ChunkStashIndexFactory.open(directory, SmallChunkStashIndexTest.SMALL, StashLimits.NONE, () -> {});
+    }
+
+    /** Opens an index with so little space that its segments are moved. */
+    private static ChunkStashIndex open(CrashDirectory directory, CrashDiskIndexes behind) throws IOException {
+        IndexSpace space = IndexSpace.of(RecycledChunkStashIndexTest.MOST_BYTES);
+        return ChunkStashIndexFactory.open(
+                directory, SmallChunkStashIndexTest.SMALL, new StashLimits(space, behind), () -> {});
+    }
+
+    @Test
+    void afterAPowerCutWhatWasMovedIsInTheLogOrOnTheDisk() throws IOException {
+        int covered = 0;
+        int moved = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            CrashDirectory directory = new CrashDirectory(random.nextLong());
+            CrashDiskIndexes behind = new CrashDiskIndexes(CrashDiskIndexes.Fault.NONE);
+            work(() -> open(directory, behind), Order.INSERT_THEN_COVER);
+            for (int cut = 0; cut < 3; cut++) {
+                CrashDirectory after = directory.crash(random.nextLong());
+                CrashDiskIndexes behindAfter = behind.crash(random.nextLong());
+                try (ChunkIndex index = open(after, behindAfter)) {
+                    List<Long> complete = new ArrayList<>();
+                    assertEquals(List.of(), incomplete(index, complete), "seed " + seed);
+                    covered += complete.size();
+                    moved += behindAfter.moves() > 0 ? 1 : 0;
+                }
+                // What an opening after a crash writes is sound as well.
+                open(after.crash(random.nextLong()), behindAfter.crash(random.nextLong()))
+                        .close();
+            }
+        }
+        assertTrue(covered > 100, covered + " covered containers in all");
+        assertTrue(moved > ROUNDS, moved + " openings with a disk index in use");
+    }
+
+    /** The power is cut at each forced write of a move: between any two of its steps. */
+    @Test
+    void aMoveMayBeCutAtEachOfItsSteps() throws IOException {
+        int cuts = 0;
+        for (int step = 1; step < 60; step++) {
+            CrashDirectory directory = new CrashDirectory(random.nextLong());
+            CrashDiskIndexes behind = new CrashDiskIndexes(CrashDiskIndexes.Fault.NONE);
+            directory.failForce(step);
+            try {
+                work(() -> open(directory, behind), Order.INSERT_THEN_COVER);
+            } catch (IOException e) {
+                cuts++;
+            }
+            try (ChunkIndex index = open(directory.crash(random.nextLong()), behind.crash(random.nextLong()))) {
+                assertEquals(List.of(), incomplete(index, new ArrayList<>()), "step " + step + ", seed " + seed);
+            }
+        }
+        assertTrue(cuts > 20, cuts + " cuts");
+    }
+
+    /** A disk index that forgets what was moved to it is found out: by its number of moves, or by what is missing. */
+    @Test
+    void controlADiskIndexThatSettlesLateIsCaught() throws IOException {
+        int damaged = 0;
+        int caught = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            for (var fault :
+                    List.of(CrashDiskIndexes.Fault.SETTLES_LATE, CrashDiskIndexes.Fault.SETTLES_ITS_NUMBER_ONLY)) {
+                CrashDirectory directory = new CrashDirectory(random.nextLong());
+                CrashDiskIndexes behind = new CrashDiskIndexes(fault);
+                work(() -> open(directory, behind), Order.INSERT_THEN_COVER);
+                try (ChunkIndex index = open(directory.crash(random.nextLong()), behind.crash(random.nextLong()))) {
+                    caught += incomplete(index, new ArrayList<>()).size();
+                } catch (CorruptionException e) {
+                    damaged++;
+                }
+            }
+        }
+        assertTrue(damaged > 0 && caught > 0, damaged + " damaged, " + caught + " incomplete, seed " + seed);
     }
 
     @Test
@@ -115,14 +190,23 @@ class ChunkStashCrashTest {
         assertTrue(damaged > 0, "seed " + seed);
     }
 
-    /** Works, and leaves the index open. */
+    @FunctionalInterface
+    private interface Opening {
+        ChunkIndex open() throws IOException;
+    }
+
     private void work(CrashDirectory directory, Order order) throws IOException {
+        work(() -> open(directory), order);
+    }
+
+    /** Works, and leaves the index open. */
+    private void work(Opening opening, Order order) throws IOException {
         stored.clear();
         ofContainer.clear();
         changed.clear();
         nextContainer = 1;
         epoch = 0;
-        ChunkIndex index = open(directory);
+        ChunkIndex index = opening.open();
         int steps = random.nextInt(STEPS);
         for (int step = 0; step < steps; step++) {
             switch (random.nextInt(12)) {
@@ -141,7 +225,7 @@ class ChunkStashCrashTest {
                 case 4 -> {
                     if (random.nextInt(6) == 0) {
                         index.close();
-                        index = open(directory);
+                        index = opening.open();
                     }
                 }
                 default -> fill(index, order);

@@ -22,15 +22,16 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.FileDirectory;
 
 /**
- * The files of an index as the first version of the format has them, with each type of record. With
- * {@code -Dsar.golden=DIR} they are written to that folder, for a new version; those of an old version never change.
+ * The files of an index as version 2 of the format has them, with each type of record. With {@code -Dsar.golden=DIR}
+ * they are written to that folder, for a new version; those of an old version never change.
  */
 class ChunkStashFormatTest {
-    private static final String GOLDEN = "chunkstash-v1/";
+    private static final String GOLDEN = "chunkstash-v2/";
     private static final long GENERATION = 0x0123456789abcdefL;
     private static final Epoch EPOCH = new Epoch(UUID.fromString("01234567-89ab-cdef-0fed-cba987654321"), 7, 0x77L);
     private static final int SLOTS = 40;
@@ -127,7 +128,7 @@ class ChunkStashFormatTest {
     }
 
     @Test
-    void anIndexOfVersionOneIsReadByEveryLaterProgram() throws IOException {
+    void anIndexOfVersionTwoIsReadByEveryLaterProgram() throws IOException {
         try (ChunkStashIndex index = open(goldenIndex(FILES))) {
             assertTrue(index.statistics().tableBytes() <= StashSettings.LEAST_TABLE_BYTES, "its table is used");
             verify(index);
@@ -135,7 +136,7 @@ class ChunkStashFormatTest {
     }
 
     @Test
-    void theLogOfVersionOneSuffices() throws IOException {
+    void theLogOfVersionTwoSuffices() throws IOException {
         try (ChunkStashIndex index = open(goldenIndex(FILES.subList(0, 3)))) {
             assertTrue(index.statistics().tableBytes() > StashSettings.LEAST_TABLE_BYTES, "the table is made again");
             verify(index);
@@ -176,6 +177,31 @@ class ChunkStashFormatTest {
                     FILES.stream().sorted().toList(), names.stream().sorted().toList());
         }
         try (ChunkStashIndex index = open(written)) {
+            verify(index);
+        }
+    }
+
+    /** The home of the same log, and the file on the SSD that says how often it was stored. */
+    @Test
+    void theHomeThatIsWrittenNowIsTheSame() throws IOException {
+        Path written = folder.resolve("written");
+        write(written);
+        Path home = folder.resolve("home");
+        StashLimits limits = new StashLimits(IndexSpace.UNBOUNDED, null, new StashHome(home));
+        try (ChunkStashIndex index = ChunkStashIndexFactory.open(written, SETTINGS, limits)) {
+            assertTrue(index.store());
+        }
+        List<Path> files = List.of(home.resolve(StashHome.CONTENTS), written.resolve(StashFiles.STORES));
+        String target = System.getProperty("sar.golden");
+        for (Path file : target == null ? List.<Path>of() : files) {
+            Files.copy(file, Path.of(target, file.getFileName() + ".bin"));
+        }
+        for (Path file : files) {
+            assertArrayEquals(golden(file.getFileName().toString()), Files.readAllBytes(file), file.toString());
+        }
+        Path loaded = folder.resolve("loaded");
+        assertTrue(StashHome.load(home, loaded, EPOCH.volume()));
+        try (ChunkStashIndex index = open(loaded)) {
             verify(index);
         }
     }

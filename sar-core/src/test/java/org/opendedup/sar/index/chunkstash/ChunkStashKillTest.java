@@ -20,7 +20,9 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.TestSegments;
+import org.opendedup.sar.index.rocksdb.DiskIndexFolder;
 
 /** The promise of {@link ChunkIndex#cover} if the process is killed while it seals pages and recycles segments. */
 @Tag("slow")
@@ -41,6 +43,32 @@ class ChunkStashKillTest {
             assertEquals(List.of(), incompleteContainers(hashDb, covered), "seed " + seed);
             assertFalse(covered.isEmpty(), "nothing reached the disk before the kill: seed " + seed);
         }
+    }
+
+    /** As above, with so little space that nearly all is moved to a database on the disk. */
+    @Test
+    void aContainerThatWasMovedIsCompleteAfterAKill() throws Exception {
+        long seed = TestSeed.next();
+        Random random = new Random(seed);
+        for (int round = 0; round < 3; round++) {
+            Path hashDb = folder.resolve("moved" + round);
+            runAndKill(hashDb, "insert-then-cover-and-move", 40 + random.nextInt(100));
+            List<Long> covered = new ArrayList<>();
+            assertEquals(List.of(), incompleteContainers(hashDb, covered), "seed " + seed);
+            assertTrue(covered.size() > 10, covered + " reached the disk before the kill: seed " + seed);
+            assertTrue(Files.exists(behind(hashDb)));
+        }
+    }
+
+    private static Path behind(Path hashDb) {
+        return hashDb.resolveSibling(hashDb.getFileName() + "-disk");
+    }
+
+    private static ChunkStashIndex open(Path hashDb, boolean isBounded) throws IOException {
+        StashLimits limits = new StashLimits(
+                isBounded ? IndexSpace.of(RecycledChunkStashIndexTest.MOST_BYTES) : IndexSpace.UNBOUNDED,
+                new DiskIndexFolder(behind(hashDb), 4 << 20));
+        return ChunkStashIndexFactory.open(hashDb, SmallChunkStashIndexTest.SMALL, limits);
     }
 
     @Test
@@ -76,7 +104,7 @@ class ChunkStashKillTest {
 
     private static List<Long> incompleteContainers(Path hashDb, List<Long> covered) throws IOException {
         List<Long> incomplete = new ArrayList<>();
-        try (ChunkIndex index = ChunkStashIndexFactory.open(hashDb, SmallChunkStashIndexTest.SMALL)) {
+        try (ChunkIndex index = open(hashDb, false)) {
             index.forEachCovered(covered::add);
             for (long container : covered) {
                 Segment segment = TestSegments.of(container * SLOTS, SLOTS);
@@ -98,8 +126,7 @@ class ChunkStashKillTest {
 
         public static void main(String[] args) throws IOException {
             boolean coversFirst = args[1].equals("cover-then-insert");
-            ChunkIndex index = ChunkStashIndexFactory.open(
-                    Files.createDirectories(Path.of(args[0])), SmallChunkStashIndexTest.SMALL);
+            ChunkIndex index = open(Files.createDirectories(Path.of(args[0])), args[1].endsWith("-and-move"));
             for (long container = 1; ; container++) {
                 if (coversFirst) {
                     index.cover(container, new byte[500]);

@@ -66,7 +66,7 @@ class SmallChunkStashIndexTest extends ChunkIndexContract {
         return found;
     }
 
-    private ChunkStashIndex.Statistics statistics() throws IOException {
+    private StashStatistics statistics() throws IOException {
         return ((ChunkStashIndex) index).statistics();
     }
 

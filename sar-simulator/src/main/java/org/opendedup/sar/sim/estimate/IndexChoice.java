@@ -3,6 +3,7 @@ package org.opendedup.sar.sim.estimate;
 import java.util.function.LongPredicate;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
 import org.opendedup.sar.index.chunkstash.StashSettings;
 import org.opendedup.sar.index.silo.SiloSettings;
 import org.opendedup.sar.volume.config.MemoryPlan;
@@ -109,8 +110,9 @@ final class IndexChoice {
 
     private long stashBudget(int sampling) {
         long table = StashSettings.tableBytes((long) Math.ceil(chunks / sampling));
-        return leastBudget(budget ->
-                StashSettings.of(indexBytes(budget, IndexClass.CHUNKSTASH)).tableBytes() >= table);
+        return leastBudget(budget -> ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH))
+                        .tableBytes()
+                >= table);
     }
 
     private long similarityBytes() {

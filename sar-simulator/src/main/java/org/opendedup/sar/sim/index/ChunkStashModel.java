@@ -5,11 +5,12 @@ import java.nio.file.Path;
 import org.opendedup.sar.index.chunkstash.ChunkStashIndex;
 import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
 import org.opendedup.sar.index.chunkstash.StashSettings;
+import org.opendedup.sar.index.chunkstash.StashStatistics;
 
 /** The volume's own {@link ChunkStashIndex}. */
 final class ChunkStashModel extends ChunkIndexModel {
     private final ChunkStashIndex index;
-    private ChunkStashIndex.Statistics before;
+    private StashStatistics before;
 
     private ChunkStashModel(ChunkStashIndex index) throws IOException {
         super(index);
@@ -23,7 +24,7 @@ final class ChunkStashModel extends ChunkIndexModel {
 
     @Override
     void countReads() throws IOException {
-        ChunkStashIndex.Statistics now = index.statistics();
+        StashStatistics now = index.statistics();
         read(now.reads() - before.reads(), now.readBytes() - before.readBytes());
         before = now;
     }

@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
+import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
 import picocli.CommandLine.Command;
 
@@ -26,14 +27,16 @@ import picocli.CommandLine.Command;
             IndexStatusCommand.class,
             IndexConvertCommand.class,
             IndexJoinCommand.class,
-            IndexStopCommand.class
+            IndexStopCommand.class,
+            IndexStoreCommand.class
         },
         footer = {
             "",
             "Examples:",
             "  sdfscli pool0 index status",
             "  sdfscli pool0 index convert chunkstash --wait    # progress, time left",
-            "  sdfscli pool0 index join --wait"
+            "  sdfscli pool0 index join --wait",
+            "  sdfscli pool0 index store"
         })
 final class IndexCommand extends CommandGroup {
     IndexCommand() {
@@ -62,6 +65,7 @@ final class IndexCommand extends CommandGroup {
                         : "\nexamined    " + report.get("examinedContainers") + " of " + report.get("containers")
                                 + " containers")
                 + (error == null ? "" : "\nlast error  " + error)
+                + IndexUseText.lines(report)
                 + JoinText.lines(report);
     }
 }

@@ -20,7 +20,8 @@ import picocli.CommandLine.ParentCommand;
             "Shows class and state of the fingerprint index, and what it missed.",
             "",
             "Also the progress of a conversion or an exact pass, and how much is estimated to be stored more than",
-            "once.",
+            "once. Of a chunkstash index the bytes of its log and of the disk index behind it, and how often lookups",
+            "asked the latter.",
             ""
         },
         customSynopsis = "sdfscli VOLUME index status [--json]%n",

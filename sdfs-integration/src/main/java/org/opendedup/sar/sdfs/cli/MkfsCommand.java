@@ -284,6 +284,9 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
     @Option(names = "--json", description = "Print the result as JSON.")
     boolean json;
 
+    @ArgGroup(validate = false, heading = "%nA chunkstash index on an SSD (see docs/INDEXES.md):%n")
+    IndexOptions index = new IndexOptions();
+
     @ArgGroup(
             validate = false,
             heading = "%nPromotion to an SSD (sdfscli VOLUME sar set changes all but the location):%n")
@@ -370,22 +373,23 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         Path base = absolute(basePath, Path.of("/opt/sdfs/volumes", name));
         Path process = Path.of("/proc/self");
         var config = new VolumeConfig(
-                name,
-                capacityBytes,
-                maximumFullPercentage,
-                new VolumeConfig.Locations(
-                        absolute(dataLocation, base.resolve("chunkstore/chunks")),
-                        absolute(metadataLocation, base.resolve("ddb")),
-                        absolute(hashDbLocation, base.resolve("chunkstore/hdb"))),
-                chunking,
-                compression(),
-                Math.toIntExact(Math.min(pageBytes, Integer.MAX_VALUE)),
-                memoryBudgetBytes == null ? MachineMemory.defaultBudgetBytes() : memoryBudgetBytes,
-                writeThreads == null ? Runtime.getRuntime().availableProcessors() : writeThreads,
-                new VolumeConfig.RootDirectory(
-                        folderMode,
-                        owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
-                        group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group));
+                        name,
+                        capacityBytes,
+                        maximumFullPercentage,
+                        new VolumeConfig.Locations(
+                                absolute(dataLocation, base.resolve("chunkstore/chunks")),
+                                absolute(metadataLocation, base.resolve("ddb")),
+                                absolute(hashDbLocation, base.resolve("chunkstore/hdb"))),
+                        chunking,
+                        compression(),
+                        Math.toIntExact(Math.min(pageBytes, Integer.MAX_VALUE)),
+                        memoryBudgetBytes == null ? MachineMemory.defaultBudgetBytes() : memoryBudgetBytes,
+                        writeThreads == null ? Runtime.getRuntime().availableProcessors() : writeThreads,
+                        new VolumeConfig.RootDirectory(
+                                folderMode,
+                                owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
+                                group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group))
+                .withIndexPlacement(index.placement());
         TierOptions.Division division = tier.divide(sar.settings(), sar.isPolicyChosen());
         var definition = new VolumeDefinition(
                 config,

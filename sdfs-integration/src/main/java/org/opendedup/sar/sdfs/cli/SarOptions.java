@@ -37,7 +37,8 @@ public final class SarOptions {
             converter = SizeConverter.class,
             description =
                     "Largest space to use there, including the database of the Map table and space that is not yet "
-                            + "reclaimed. Required with a location.")
+                            + "reclaimed. If a chunkstash index is on the same device, for both together. Required "
+                            + "with a location.")
     long ssdCapacityBytes;
 
     @Option(

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
@@ -52,6 +53,9 @@ public record VolumeDefinition(
     /** Smallest capacity, in bytes. A smaller value is most likely a size without its unit. */
     private static final long CAPACITY_BYTES_MIN = 1 << 20;
 
+    /** Smallest bound of the index on an SSD, in bytes: the least table, and segments of a MiB. */
+    private static final long INDEX_SSD_BYTES_MIN = 16 << 20;
+
     private static final int PAGE_BYTES_MIN = 64 << 10;
     private static final int PAGE_BYTES_MAX = 4 << 20;
     private static final int FRAME_BYTES_MIN = 4 << 10;
@@ -79,10 +83,11 @@ public record VolumeDefinition(
         checkMode("files", fileMode);
         check(config.root().uid() >= 0 && config.root().gid() >= 0, "owner and group are numbers from 0");
         checkCompression(config.compression());
-        checkPaths(basePath, config.locations(), sar.ssdLocation());
+        checkPaths(basePath, stores(config, sar.ssdLocation()));
         check(
                 IndexClass.of(indexName).isPresent(),
                 "the index '" + indexName + "' is not known; this release has " + IndexClass.labels());
+        checkPlacement(config.indexPlacement());
         Schedule.check(garbageCollectionSchedule);
         Schedule.check(scrubSchedule);
         recompress.checkAgainst(config.compression());
@@ -125,7 +130,7 @@ public record VolumeDefinition(
 
     /** Returns the folders that hold only the volume's own files, by their names in messages. */
     public Map<String, Path> stores() {
-        return stores(config.locations(), sar.ssdLocation());
+        return stores(config, sar.ssdLocation());
     }
 
     public VolumeDefinition withSar(SarSettings changed) {
@@ -237,9 +242,8 @@ public record VolumeDefinition(
      * Checks the paths. If two locations were one folder, or one lay inside the other, each would treat the other's
      * files as its own.
      */
-    private static void checkPaths(Path basePath, VolumeConfig.Locations locations, @Nullable Path ssd) {
+    private static void checkPaths(Path basePath, Map<String, Path> places) {
         checkPath("base path", basePath);
-        Map<String, Path> places = stores(locations, ssd);
         places.forEach(VolumeDefinition::checkPath);
         places.forEach((name, place) -> {
             check(
@@ -251,13 +255,18 @@ public record VolumeDefinition(
         });
     }
 
-    private static Map<String, Path> stores(VolumeConfig.Locations locations, @Nullable Path ssd) {
+    private static Map<String, Path> stores(VolumeConfig config, @Nullable Path ssd) {
+        VolumeConfig.Locations locations = config.locations();
         var places = new LinkedHashMap<String, Path>();
         places.put("data location", locations.data());
         places.put("metadata location", locations.metadata());
         places.put("hash db location", locations.hashDb());
         if (ssd != null) {
             places.put("SSD location", ssd);
+        }
+        Path home = config.indexPlacement().home();
+        if (home != null) {
+            places.put("home of the index", home);
         }
         return places;
     }
@@ -284,6 +293,13 @@ public record VolumeDefinition(
                 raw.isEnabled() || raw.placement() == Placement.SAR,
                 "the mode tddfs needs a capacity of the fast tier above 0");
         check(!raw.isEnabled() || ssd != null, "a fast tier for new files needs an SSD location");
+    }
+
+    private static void checkPlacement(IndexPlacement placement) {
+        check(
+                !placement.isBounded() || placement.ssdCapacityBytes() >= INDEX_SSD_BYTES_MIN,
+                "the capacity of the index on the SSD is " + ByteSize.exact(placement.ssdCapacityBytes())
+                        + "; it must be at least " + ByteSize.exact(INDEX_SSD_BYTES_MIN));
     }
 
     private static void checkMode(String what, int mode) {

@@ -10,6 +10,7 @@ import javax.xml.stream.XMLStreamReader;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -43,23 +44,27 @@ final class VolumeFileReader {
         XmlElement extended = store.child("extended-config");
         checkNoListener(root.child("sdfscli"));
         var config = new VolumeConfig(
-                volume.text("name"),
-                volume.size("capacity"),
-                volume.integer("maximum-percentage-full"),
-                new VolumeConfig.Locations(
-                        store.path("chunk-store"), locations.path("dedup-db-store"), store.path("hash-db-store")),
-                chunking(io),
-                new Compression(
-                        store.choice("compress", Compression.Codec.class),
-                        store.integer("compress-level"),
-                        intSize(extended, "frame-size")),
-                intSize(io, "chunk-size"),
-                io.size("memory-budget"),
-                io.integer("write-threads"),
-                new VolumeConfig.RootDirectory(
-                        permissions.octal("default-folder"),
-                        permissions.integer("default-owner"),
-                        permissions.integer("default-group")));
+                        volume.text("name"),
+                        volume.size("capacity"),
+                        volume.integer("maximum-percentage-full"),
+                        new VolumeConfig.Locations(
+                                store.path("chunk-store"),
+                                locations.path("dedup-db-store"),
+                                store.path("hash-db-store")),
+                        chunking(io),
+                        new Compression(
+                                store.choice("compress", Compression.Codec.class),
+                                store.integer("compress-level"),
+                                intSize(extended, "frame-size")),
+                        intSize(io, "chunk-size"),
+                        io.size("memory-budget"),
+                        io.integer("write-threads"),
+                        new VolumeConfig.RootDirectory(
+                                permissions.octal("default-folder"),
+                                permissions.integer("default-owner"),
+                                permissions.integer("default-group")))
+                .withIndexPlacement(new IndexPlacement(
+                        store.sizeIfAny("index-ssd-capacity").orElse(0), store.pathIfAny("index-home")));
         var definition = new VolumeDefinition(
                 config,
                 locations.path("base-path"),

@@ -10,6 +10,7 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -83,17 +84,7 @@ final class VolumeFileWriter {
                 attributes(
                         "interval", definition.backups().intervalText(),
                         "keep", definition.backups().keep()));
-        start(
-                writer,
-                1,
-                "local-chunkstore",
-                attributes(
-                        "chunk-store", config.locations().data(),
-                        "hash-db-store", config.locations().hashDb(),
-                        "hashdb-class", definition.indexName(),
-                        "compress", XmlElement.spelling(compression.codec()),
-                        "compress-level", compression.level(),
-                        "recompress", definition.recompress()));
+        start(writer, 1, "local-chunkstore", storeAttributes(definition));
         indent(writer, 2);
         writer.writeEmptyElement("extended-config");
         writer.writeAttribute("frame-size", ByteSize.exact(compression.frameBytes()));
@@ -103,6 +94,26 @@ final class VolumeFileWriter {
             empty(writer, "fast-tier", rawAttributes(definition.raw()));
         }
         empty(writer, "restore", restoreAttributes(definition.restore()));
+    }
+
+    private static Map<String, Object> storeAttributes(VolumeDefinition definition) {
+        VolumeConfig config = definition.config();
+        Map<String, Object> attributes = attributes(
+                "chunk-store", config.locations().data(),
+                "hash-db-store", config.locations().hashDb(),
+                "hashdb-class", definition.indexName());
+        IndexPlacement placement = config.indexPlacement();
+        if (placement.isBounded()) {
+            attributes.put("index-ssd-capacity", ByteSize.exact(placement.ssdCapacityBytes()));
+        }
+        if (placement.home() != null) {
+            attributes.put("index-home", placement.home());
+        }
+        attributes.putAll(attributes(
+                "compress", XmlElement.spelling(config.compression().codec()),
+                "compress-level", config.compression().level(),
+                "recompress", definition.recompress()));
+        return attributes;
     }
 
     private static Map<String, Object> sarAttributes(SarSettings sar) {

@@ -114,6 +114,30 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getStoredTwiceBytes();
 
+    @Description("Bytes of the log of a ChunkStash index, on its SSD; 0 with another class of index")
+    @Unit("bytes")
+    long getIndexLogBytes();
+
+    @Description("Bytes of the disk index behind the log of a ChunkStash index; 0 if there is none")
+    @Unit("bytes")
+    long getDiskIndexBytes();
+
+    @Description("Bound of a ChunkStash index and the copies of SAR on one SSD; 0 if they do not share one")
+    @Unit("bytes")
+    long getSharedSsdCapacityBytes();
+
+    @Description("Bytes of such an SSD that the index has")
+    @Unit("bytes")
+    long getSharedSsdIndexBytes();
+
+    @Description("Bytes of such an SSD that the copies may have now")
+    @Unit("bytes")
+    long getSharedSsdMostCopiesBytes();
+
+    @Description("Fingerprints in the disk index behind the log of a ChunkStash index")
+    @Unit("chunks")
+    long getDiskIndexChunks();
+
     @Description("Bytes on the devices that the volume keeps for itself: ballasts, and free space for deletes")
     @Unit("bytes")
     long getReservedBytes();

@@ -110,6 +110,36 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
+    public long getIndexLogBytes() {
+        return statistics().index().fastBytes();
+    }
+
+    @Override
+    public long getDiskIndexBytes() {
+        return statistics().index().disk().bytes();
+    }
+
+    @Override
+    public long getSharedSsdCapacityBytes() {
+        return statistics().index().share().capacityBytes();
+    }
+
+    @Override
+    public long getSharedSsdIndexBytes() {
+        return statistics().index().share().indexBytes();
+    }
+
+    @Override
+    public long getSharedSsdMostCopiesBytes() {
+        return statistics().index().share().mostOtherBytes();
+    }
+
+    @Override
+    public long getDiskIndexChunks() {
+        return statistics().index().disk().chunks();
+    }
+
+    @Override
     public long getReservedBytes() {
         return statistics().reservedBytes();
     }

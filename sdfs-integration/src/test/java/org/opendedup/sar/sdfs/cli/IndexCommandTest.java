@@ -70,6 +70,29 @@ class IndexCommandTest {
     }
 
     @Test
+    void theBytesOnTheSsdAndOnTheDiskAreShown() throws IOException {
+        assertEquals(6400, Json.number(status(), "logBytes"));
+        Map<String, Object> disk = Json.object(status(), "diskIndex");
+        assertEquals(8500, Json.number(disk, "bytes"));
+        assertEquals(100, Json.number(disk, "chunks"));
+        assertEquals(11 << 20, Json.number(Json.object(status(), "sharedSsd"), "mostCopiesBytes"));
+        assertEquals(ExitCode.OK, daemon.cli("index", "status"), daemon.err());
+        assertTrue(daemon.out().contains(" for index and copies: the index has "), daemon.out());
+        assertTrue(
+                daemon.out().contains(", 100 chunks; it was asked for 40 since the mount, and had 30"), daemon.out());
+    }
+
+    @Test
+    void anIndexIsStoredInItsHomeIfItHasOne() throws IOException {
+        assertEquals(ExitCode.FAILED, daemon.cli("index", "store"));
+        assertTrue(daemon.err().contains("the index has no home"), daemon.err());
+        service.hasIndexHome = true;
+        assertEquals(ExitCode.OK, daemon.cli("index", "store", "--json"), daemon.err());
+        assertEquals("rocksdb", Json.read(daemon.out()).get("class"));
+        assertEquals(2, service.stores);
+    }
+
+    @Test
     void aConversionThatFailsIsToldAndTheOldClassStays() throws IOException {
         service.exchange = CompletableFuture.failedFuture(new IOException("no flash"));
         assertEquals(ExitCode.FAILED, daemon.cli("index", "convert", "silo", "--wait"));

@@ -89,6 +89,24 @@ class MkfsCommandTest {
     }
 
     @Test
+    void theIndexOnAnSsdCanHaveABoundAndAHome() throws IOException {
+        assertEquals(
+                ExitCode.OK,
+                mkfs(
+                        "--volume-name=pool0",
+                        "--volume-capacity=10GB",
+                        "--base-path=" + base,
+                        "--chunk-store-hashdb-class=chunkstash",
+                        "--index-ssd-capacity=4GB",
+                        "--index-home=" + folder.resolve("home"),
+                        "--json"));
+        assertEquals(4L << 30, read().config().indexPlacement().ssdCapacityBytes());
+        assertEquals(4L << 30, Json.number(Json.read(output.out()), "indexSsdCapacityBytes"));
+        assertEquals(folder.resolve("home"), read().config().indexPlacement().home());
+        assertEquals(folder.resolve("home").toString(), Json.read(output.out()).get("indexHome"));
+    }
+
+    @Test
     void saysAllOfItOnRequest() throws IOException {
         assertEquals(
                 ExitCode.OK, mkfs("--volume-name=pool0", "--volume-capacity=10GB", "--base-path=" + base, "--verbose"));
@@ -305,6 +323,7 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --permissions-folder=rwx | octal",
                 "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | must be given together",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=btree | has rocksdb",
+                "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=15MB | at least 16MB",
                 "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",
                 "--volume-name=pool0 --volume-capacity=1GB --hash-typ=SHA256 | --hash-type",
             })

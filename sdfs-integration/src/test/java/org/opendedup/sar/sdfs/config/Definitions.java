@@ -5,6 +5,7 @@ import java.util.OptionalLong;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
@@ -69,7 +70,7 @@ public final class Definitions {
                 0.25,
                 DiskOption.parse("6.5,180,2"));
         return new VolumeDefinition(
-                plain.config(),
+                plain.config().withIndexPlacement(new IndexPlacement(3L << 30, Path.of("/disk/index-home"))),
                 base,
                 "rocksdb",
                 "0 30 2 * * ?",

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.RawSettings;
 
@@ -47,6 +48,25 @@ class VolumeFileTest {
         String text = Files.readString(file);
         Files.writeString(file, text.replace(" scrub-schedule=\"" + definition.scrubSchedule() + "\"", ""));
         assertEquals("0 0 3 ? * SUN#1", VolumeFile.read(file).scrubSchedule());
+    }
+
+    @Test
+    void boundAndHomeOfTheIndexAreWrittenIfThereAreAny() throws IOException {
+        VolumeDefinition definition = Definitions.full(folder.resolve("base"));
+        assertTrue(definition.config().indexPlacement().isBounded());
+        VolumeFile.write(file, definition);
+        String bound = " index-ssd-capacity=\"3GB\"";
+        String home = " index-home=\"/disk/index-home\"";
+        String text = Files.readString(file);
+        assertTrue(text.contains(bound) && text.contains(home), text);
+        Files.writeString(file, text.replace(bound, "").replace(home, ""));
+        assertEquals(IndexPlacement.DEFAULT, VolumeFile.read(file).config().indexPlacement());
+        Files.writeString(file, text.replace(bound, " index-ssd-capacity=\"1MB\""));
+        Exception e = assertThrows(VolumeFileException.class, () -> VolumeFile.read(file));
+        assertTrue(e.getMessage().contains("must be at least 16MB"), e.getMessage());
+        Files.writeString(file, text.replace(home, " index-home=\"/ssd/hdb'/home\""));
+        e = assertThrows(VolumeFileException.class, () -> VolumeFile.read(file));
+        assertTrue(e.getMessage().contains("must not lie in the hash db location"), e.getMessage());
     }
 
     @Test

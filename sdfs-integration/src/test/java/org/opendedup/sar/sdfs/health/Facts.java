@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.tier.SsdState;
@@ -25,7 +26,7 @@ public final class Facts {
     public long damagedChunks;
     public long unmarkedFrames;
     public long missingContainers;
-    public Index index = new Index(true, false, true, 9, 9);
+    public Index index = new Index(true, false, true, 9, 9, IndexUse.UNKNOWN);
     public SpaceUse space = new SpaceUse(100L << 30, 60L << 30, 50L << 30, 50L << 30, 7);
     public SsdState ssd = SsdState.NONE;
     public boolean ssdDetachedOnRequest;

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -227,19 +228,24 @@ class HealthRulesTest {
                         "scrub-failed",
                         "sdfscli pool0 scrub start --wait",
                         facts -> facts.scrub = scrub(true, false, 1, 0, "EIO")),
-                row("an index at work", well, "", "", facts -> facts.index = new Index(true, true, false, 2, 9)),
+                row(
+                        "an index at work",
+                        well,
+                        "",
+                        "",
+                        facts -> facts.index = new Index(true, true, false, 2, 9, IndexUse.UNKNOWN)),
                 row(
                         "no index",
                         degraded,
                         "index",
                         "grep -a index /base/log/pool0.log",
-                        facts -> facts.index = new Index(false, false, false, 0, 9)),
+                        facts -> facts.index = new Index(false, false, false, 0, 9, IndexUse.UNKNOWN)),
                 row(
                         "half an index",
                         degraded,
                         "index",
                         "grep -a index /base/log/pool0.log",
-                        facts -> facts.index = new Index(true, false, false, 2, 9)),
+                        facts -> facts.index = new Index(true, false, false, 2, 9, IndexUse.UNKNOWN)),
                 row(
                         "a collection",
                         degraded,

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.join.Joins;
@@ -27,6 +28,7 @@ public final class IndexControl {
     public static final String CONVERT = "convert";
     public static final String JOIN = "join";
     public static final String STOP = "stop";
+    public static final String STORE = "store";
 
     /** Argument of {@link #CONVERT}, and in a report: the class in use. */
     public static final String CLASS = "class";
@@ -53,6 +55,9 @@ public final class IndexControl {
 
         /** As {@link org.opendedup.sar.volume.VolumeMaintenance#exchangeIndex}. */
         CompletableFuture<Void> exchangeIndex(IndexClass kind);
+
+        /** As {@link org.opendedup.sar.volume.VolumeMaintenance#storeIndex}. */
+        boolean storeIndex() throws IOException;
     }
 
     /** Stores the class for the next mount. */
@@ -90,6 +95,13 @@ public final class IndexControl {
                 arguments.end();
                 if (!joins.start(Cause.SDFSCLI)) {
                     throw new IOException("an exact pass is running already");
+                }
+            }
+            case STORE -> {
+                arguments.end();
+                if (!source.storeIndex()) {
+                    throw new IOException("the index has no home; mkfs.sdfs --index-home, or index-home in the volume"
+                            + " file, names one, and it must be of class " + IndexClass.CHUNKSTASH.label());
                 }
             }
             case STOP -> {
@@ -151,6 +163,7 @@ public final class IndexControl {
         report.put("updating", condition.updating());
         report.put("examinedContainers", condition.examined());
         report.put("containers", condition.containers());
+        IndexUseText.put(condition.use(), report);
         JoinText.put(joins, report);
         return report;
     }

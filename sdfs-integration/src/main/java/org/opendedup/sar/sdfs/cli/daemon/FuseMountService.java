@@ -234,6 +234,11 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
+        public boolean storeIndex() throws IOException {
+            return volume.maintenance().storeIndex();
+        }
+
+        @Override
         public DamageSource damage() {
             return new DamageOfVolume(volume.maintenance().damage());
         }

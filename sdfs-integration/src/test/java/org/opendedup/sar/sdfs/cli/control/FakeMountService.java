@@ -12,7 +12,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.HashChunk;
+import org.opendedup.sar.index.DiskIndexUse;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexUse;
+import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -49,8 +52,11 @@ import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** A volume without engine and without FUSE. Records the calls that it gets. */
 public final class FakeMountService implements MountService {
+    private static final IndexUse INDEX =
+            new IndexUse(6400, new DiskIndexUse(8500, 100, 40, 30), new SsdShare(20 << 20, 7 << 20, 9 << 20, 11 << 20));
+
     static final VolumeStatistics STATISTICS = new VolumeStatistics(
-            4000, 2000, 500, 1000, 300, 250, 200, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
+            4000, 2000, 500, 1000, 300, 250, 200, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, INDEX);
 
     /** What happened, in order. Guarded by itself. */
     public final List<String> events = new ArrayList<>();
@@ -69,6 +75,11 @@ public final class FakeMountService implements MountService {
     public final List<IndexClass> exchanged = new ArrayList<>();
     /** Ends when the conversion of the index ends. */
     public CompletableFuture<Void> exchange = new CompletableFuture<>();
+    /** Whether the index has a home, and how often it was stored there. */
+    public boolean hasIndexHome;
+
+    public int stores;
+
     /** What heals it. */
     public HealSource heal = new FakeHeal();
 
@@ -142,7 +153,7 @@ public final class FakeMountService implements MountService {
             0,
             0,
             0,
-            new VolumeCondition.Index(true, false, true, 3, 3));
+            new VolumeCondition.Index(true, false, true, 3, 3, INDEX));
 
     /** The failed requests of what is mounted. */
     public final RequestFailures failures = new RequestFailures(System::nanoTime);
@@ -245,6 +256,12 @@ public final class FakeMountService implements MountService {
         public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
             exchanged.add(kind);
             return exchange;
+        }
+
+        @Override
+        public boolean storeIndex() {
+            stores++;
+            return hasIndexHome;
         }
 
         @Override

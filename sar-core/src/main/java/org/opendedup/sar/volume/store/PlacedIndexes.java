@@ -1,0 +1,81 @@
+package org.opendedup.sar.volume.store;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexSpace;
+import org.opendedup.sar.index.chunkstash.StashHome;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.tier.copies.SsdBudget;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Opens the indexes of a volume: with its memory, the bound of its SSD, and the folder for what exceeds that. */
+final class PlacedIndexes implements IndexOpener {
+    private static final Logger log = LoggerFactory.getLogger(PlacedIndexes.class);
+
+    /**
+     * Folder of the disk indexes, at the containers. These lie on the largest disk, and the disk index grows with them:
+     * 85 bytes a chunk, a hundredth of the data. The metadata are often on a small, fast disk, and when that is full
+     * the volume stops.
+     */
+    static final String BEHIND = "disk-index";
+
+    private final VolumeConfig config;
+    private final long memoryBytes;
+    private final @Nullable SsdBudget budget;
+
+    /** @param budget bound of the index's SSD together with others; null if there are none */
+    PlacedIndexes(VolumeConfig config, long memoryBytes, @Nullable SsdBudget budget) {
+        this.config = config;
+        this.memoryBytes = memoryBytes;
+        this.budget = budget;
+    }
+
+    private IndexSpace space() {
+        IndexSpace own = config.indexPlacement().space();
+        return budget == null ? own : new SharedSpace(budget, own);
+    }
+
+    private Path behind() {
+        return config.locations().data().resolve(BEHIND);
+    }
+
+    @Override
+    public ChunkIndex open(IndexClass kind, Path database) throws IOException {
+        return ChunkIndexes.open(
+                kind,
+                database,
+                memoryBytes,
+                space(),
+                behind(),
+                config.indexPlacement().home());
+    }
+
+    /** Loads the index from its home, if it has one and the SSD has nothing as new. A failure costs a rebuild only. */
+    void load(IndexLocation location) {
+        Path home = config.indexPlacement().home();
+        if (home == null || config.index() != IndexClass.CHUNKSTASH) {
+            return;
+        }
+        try {
+            UUID volume =
+                    VolumeIdentity.volume(FileDirectory.open(config.locations().data()));
+            if (volume != null) {
+                StashHome.load(home, location.current(), volume);
+            }
+        } catch (IOException e) {
+            log.warn("the fingerprint index could not be loaded from its home {}: {}", home, e.getMessage());
+        }
+    }
+
+    @Override
+    public void deleteOrphans(Path inUse) throws IOException {
+        ChunkIndexes.destroyOrphans(inUse, behind());
+    }
+}

@@ -1,0 +1,39 @@
+package org.opendedup.sar.volume.store;
+
+import org.opendedup.sar.index.IndexSpace;
+import org.opendedup.sar.index.SsdShare;
+import org.opendedup.sar.tier.copies.SsdBudget;
+
+/** The space of one index on an SSD that it shares. While an index is exchanged, there are two. */
+final class SharedSpace implements IndexSpace {
+    private final SsdBudget budget;
+    private final IndexSpace own;
+    private long usedBytes;
+
+    /** @param own bound of the index alone */
+    SharedSpace(SsdBudget budget, IndexSpace own) {
+        this.budget = budget;
+        this.own = own;
+    }
+
+    @Override
+    public synchronized long mostBytes() {
+        long others = budget.division().indexBytes() - usedBytes;
+        return Math.min(own.mostBytes(), budget.mostIndexBytes() - Math.max(0, others));
+    }
+
+    @Override
+    public synchronized void used(long bytes) {
+        if (bytes != usedBytes) {
+            budget.indexGrew(bytes - usedBytes);
+            usedBytes = bytes;
+        }
+    }
+
+    @Override
+    public SsdShare share() {
+        SsdBudget.Division division = budget.division();
+        return new SsdShare(
+                division.capacityBytes(), division.indexBytes(), division.mostIndexBytes(), division.mostCopiesBytes());
+    }
+}
