@@ -9,11 +9,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.chunkstash.StashSettings;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sim.options.ChunkTraceSource;
 import org.opendedup.sar.sim.trace.BackupVersion;
 import org.opendedup.sar.volume.store.ChunkIndexes;
@@ -55,6 +59,9 @@ public final class BackupThroughput implements Callable<Integer> {
     /** As many chunks as the 20 containers of 1024 in the ChunkStash paper (section 4.3). */
     private static final int CACHED_CONTAINERS = 40;
 
+    private static final int WARM_UP_CHUNKS = 40_000;
+    private static final long SETTLED_MILLIS = 2000;
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Option(names = "--system", required = true)
@@ -71,6 +78,9 @@ public final class BackupThroughput implements Callable<Integer> {
 
     @Option(names = "--memory", description = "Bytes; 0: as much as the table and the pages of ChunkStash.")
     private long memory;
+
+    @Option(names = "--prepare", description = "What is stored is not measured; the index is left at rest.")
+    private boolean prepare;
 
     @Option(names = "--sampling", description = "One of how many entries ChunkStash's table has.")
     private int sampling = 1;
@@ -141,16 +151,56 @@ public final class BackupThroughput implements Callable<Integer> {
                 StashSettings.SEGMENT_BYTES,
                 sampling,
                 StashSettings.Samples.UNIFORM);
-        long bytes =
-                memory > 0 ? memory : stash.tableBytes() + (long) stash.frames() * StoredContainers.ENTRY_BYTES * 1024;
+        long ofChunkStash = stash.tableBytes() + (long) stash.frames() * StoredContainers.ENTRY_BYTES * 1024;
+        long bytes = memory > 0 ? memory : Math.max(ChunkIndexes.MIN_MEMORY_BYTES, ofChunkStash);
         BackupVersion stored = stored(versions);
         Reader input = new InputStreamReader(System.in, StandardCharsets.UTF_8);
-        try (IndexModel model = open(stash, bytes, expected)) {
+        if (!prepare) {
+            warmUp(stash, bytes, expected);
+        }
+        try (IndexModel model = open(folder, stash, bytes, expected)) {
             tell("ready", input);
             Outcome outcome = store(model, stored, bytes);
             tell(JSON.writeValueAsString(outcome), input);
         }
+        if (prepare) {
+            settle(stash, bytes, expected);
+        }
         return 0;
+    }
+
+    /** Lets the JVM compile: stores made chunks twice in another index of the same system. */
+    private void warmUp(StashSettings stash, long bytes, long expected) throws IOException {
+        Path other = Files.createTempDirectory("sar-warm-up");
+        try (IndexModel model = open(other, stash, bytes, expected)) {
+            BackupVersion made = made(WARM_UP_CHUNKS);
+            Outcome first = store(model, made, bytes);
+            Outcome second = store(model, made, bytes);
+            if (first.foundChunks() != 0 || second.foundChunks() == 0) {
+                throw new AssertionError(system + " found " + first + " and " + second);
+            }
+        } finally {
+            PrivateFiles.deleteFolder(other);
+        }
+    }
+
+    /** Opens the index once more until it does no more work of its own, such as merges. */
+    private void settle(StashSettings stash, long bytes, long expected) throws IOException {
+        try (IndexModel model = open(folder, stash, bytes, expected)) {
+            Set<String> before = Set.of();
+            for (Set<String> now = files(); !now.equals(before); now = files()) {
+                before = now;
+                Thread.sleep(SETTLED_MILLIS);
+            }
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private Set<String> files() throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.map(file -> file + " " + file.toFile().length()).collect(Collectors.toSet());
+        }
     }
 
     private static void tell(String line, Reader input) throws IOException {
@@ -171,26 +221,26 @@ public final class BackupThroughput implements Callable<Integer> {
 
     private BackupVersion stored(List<BackupVersion> versions) {
         return switch (backup) {
-            case KNOWN -> earlier();
+            case KNOWN -> made(known);
             case FIRST -> versions.get(0);
             case SECOND -> versions.get(1);
             case INCREMENTAL -> SyntheticTrace.changedFiles(versions.get(0), versions.get(1));
         };
     }
 
-    private BackupVersion earlier() {
+    private static BackupVersion made(long count) {
         BackupVersion version = new BackupVersion();
-        for (long number = 0; number < known; number++) {
+        for (long number = 0; number < count; number++) {
             version.add(KNOWN + number, CHUNK_BYTES);
         }
         return version;
     }
 
-    private IndexModel open(StashSettings stash, long bytes, long expected) throws IOException {
+    private IndexModel open(Path files, StashSettings stash, long bytes, long expected) throws IOException {
         return switch (system) {
-            case ZHU08 -> new BerkeleyModel(folder, bytes, expected, CACHED_CONTAINERS);
-            case CHUNKSTASH -> ChunkStashModel.open(folder, stash);
-            case ROCKSDB -> new RocksDbModel(ChunkIndexes.open(IndexClass.ROCKSDB, folder, bytes));
+            case ZHU08 -> new BerkeleyModel(files, bytes, expected, CACHED_CONTAINERS);
+            case CHUNKSTASH -> ChunkStashModel.open(files, stash);
+            case ROCKSDB -> new RocksDbModel(ChunkIndexes.open(IndexClass.ROCKSDB, files, bytes));
         };
     }
 
