@@ -184,7 +184,7 @@ class Bench:
         self.clean()
         options = self.options
         disks = {"ssd": lambda: WorkDisk(self.work / "ssd"),
-                 "disk": lambda: HardDisk(self.work / "hard-disk", "--size", "16G", "--read-ahead", "0")}
+                 "disk": lambda: HardDisk(self.work / "hard-disk", "--size", "16G", "--read-ahead", "128")}
         self.report.facts["random 4 KiB reads of the SSD, microseconds"] = f"{self.read_latency():.0f}"
         self.report.facts["load before"] = Path("/proc/loadavg").read_text().split()[0]
         for system in options.systems:
@@ -192,7 +192,7 @@ class Bench:
                 say(f"{system}: prepares {backup}")
                 self.prepare(system, backup)
             for device in options.devices:
-                for phase in PHASES:
+                for phase in options.phases:
                     disk = self.keep(disks[device]())
                     disk.up()
                     try:
@@ -299,11 +299,13 @@ def main():
     parser.add_argument("--run-length", type=int, default=250, help="mean chunks of a run that changes (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the synthetic trace (default: %(default)s)")
     parser.add_argument("--known", type=int, default=2_000_000, help="chunks of earlier backups (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=60, help="longest time of a backup (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=120, help="longest time of a backup (default: %(default)s)")
     parser.add_argument("--systems", default="zhu08,rocksdb,chunkstash,chunkstash/8,chunkstash/64",
                         type=lambda text: text.split(","),
                         help="systems; chunkstash/N has one of N entries in its table (figure 10) (default: %(default)s)")
     parser.add_argument("--devices", default="disk,ssd", type=lambda text: text.split(","), help="disk, ssd or both (default: both)")
+    parser.add_argument("--phases", default=",".join(PHASES), type=lambda text: text.split(","),
+                        help="backups to measure (default: %(default)s)")
     parser.add_argument("--pipeline-rate", type=float, default=400, metavar="MB",
                         help="MB/s of cutting, hashing, compressing and writing, for the second table (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="file for the figures (default: figures.json in the work folder)")
