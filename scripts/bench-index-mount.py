@@ -4,7 +4,8 @@
 Run through scripts/bench index --parts mount. Makes a volume of each class and stores the same data in all of them, in turn, so that
 the machine's state is the same for all: new random data; the same again (duplicates); a version of which --drift percent changed, in
 runs of 256 KiB; and, after a remount with empty caches, the same version again. Random data does not compress. Rates are MB
-(10^6 bytes) a second until the data is durable (dd conv=fsync); of several rounds, each with other data, the median. Removes its
+(10^6 bytes) a second until the data is durable (dd conv=fsync); of several rounds, each with other data, the median. Bytes and memory are those
+after the last round. Removes its
 mounts, also when it is interrupted. Needs root.
 """
 
@@ -94,8 +95,11 @@ class Report:
     def add(self, step, system, rate, **figures):
         self.rows.append({"step": step, "system": system, "mb_per_second": rate, **figures})
 
-    def median(self, step, system, figure):
+    def figure(self, step, system, figure):
+        """The median of the rounds; of what grows with each round, the value after the last."""
         values = [row[figure] for row in self.rows if row["step"] == step and row["system"] == system and row.get(figure) is not None]
+        if figure in ("stored_mb", "index_mb", "rss_mb", "most_rss_mb"):
+            return values[-1] if values else None
         return statistics.median(values) if values else None
 
     def print_table(self):
@@ -106,7 +110,7 @@ class Report:
             for figure, title in (("mb_per_second", "MB/s"), ("cpu_seconds", "  CPU seconds a GB"), ("stored_mb", "  MB stored"),
                                   ("index_mb", "  MB of the index on the disk"), ("rss_mb", "  MB of memory"),
                                   ("most_rss_mb", "  most MB of memory"), ("mount_seconds", "  seconds to mount")):
-                values = [self.median(step, system, figure) for system in systems]
+                values = [self.figure(step, system, figure) for system in systems]
                 if any(value is not None for value in values):
                     cells = ["-" if value is None else f"{value:,.2f}" if value < 10 else f"{value:,.0f}" for value in values]
                     name = f"{step}, {title}" if figure == "mb_per_second" else title
