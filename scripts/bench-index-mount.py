@@ -167,7 +167,7 @@ class Bench:
 
 def make(new, drifted, megabytes, drift, seed):
     """Makes a file of random bytes, and a version of it of which a share changed, in runs."""
-    chance, changes = random.Random(seed), random.Random(-seed)
+    chance, changes = random.Random(f"new {seed}"), random.Random(f"changes {seed}")
     with open(new, "wb") as first, open(drifted, "wb") as second:
         for _ in range(megabytes * MB // RUN_BYTES):
             run = chance.randbytes(RUN_BYTES)
