@@ -67,7 +67,8 @@ class TrustPageTest {
         }
     }
 
-    private static Path project() {
+    /** Returns the folder of the project. */
+    static Path project() {
         for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
             if (Files.exists(at.resolve("scripts/mount.sdfs"))) {
                 return at;

@@ -7,41 +7,90 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.chunk.Segment;
-import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.ChunkIndexKillContract;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.index.rocksdb.DiskIndexFolder;
 
 /** The promise of {@link ChunkIndex#cover} if the process is killed while it seals pages and recycles segments. */
 @Tag("slow")
-class ChunkStashKillTest {
+class ChunkStashKillTest extends ChunkIndexKillContract {
     private static final int SLOTS = 500;
+    /** Older containers are removed, so that segments of the log are recycled. */
+    private static final int KEPT = 20;
+    /** Name of folders of an index with little space. */
+    private static final String MOVED = "moved";
 
-    @TempDir
-    Path folder;
+    @Override
+    protected int slots() {
+        return SLOTS;
+    }
+
+    @Override
+    protected int segment() {
+        return 100;
+    }
+
+    @Override
+    protected ChunkIndex open(Path index) throws IOException {
+        return open(index, IndexSpace.UNBOUNDED);
+    }
+
+    @Override
+    protected ChunkIndex openToBeKilled(Path index, String moment) throws IOException {
+        boolean isBounded = index.getFileName().toString().startsWith(MOVED);
+        return open(
+                index, isBounded ? IndexSpace.of(RecycledChunkStashIndexTest.MOST_BYTES) : IndexSpace.UNBOUNDED);
+    }
+
+    private static ChunkIndex open(Path index, IndexSpace space) throws IOException {
+        StashLimits limits = new StashLimits(space, new DiskIndexFolder(behind(index), 4 << 20));
+        return ChunkStashIndexFactory.open(Files.createDirectories(index), SmallChunkStashIndexTest.SMALL, limits);
+    }
+
+    private static Path behind(Path index) {
+        return index.resolveSibling(index.getFileName() + "-disk");
+    }
+
+    @Override
+    protected void beforeInsert(ChunkIndex index, long container, Order order, String moment) throws IOException {
+        while (order == Order.COVER_THEN_INSERT && container == Long.parseLong(moment)) {
+            // What follows would hide the fault.
+            LockSupport.park();
+        }
+    }
+
+    @Override
+    protected void after(ChunkIndex index, long container, Order order) throws IOException {
+        if (order == Order.COVER_THEN_INSERT) {
+            index.flush();
+        } else if (container > KEPT) {
+            long old = container - KEPT;
+            BitSet all = new BitSet();
+            all.set(0, SLOTS);
+            index.uncover(old);
+            index.remove(old, TestSegments.of(old * SLOTS, SLOTS).fingerprints(), all);
+        }
+    }
 
     @Test
     void aContainerCoveredAfterAKillIsComplete() throws Exception {
         long seed = TestSeed.next();
         Random random = new Random(seed);
         for (int round = 0; round < 6; round++) {
-            Path hashDb = folder.resolve("round" + round);
-            runAndKill(hashDb, "insert-then-cover", 40 + random.nextInt(400));
-            List<Long> covered = new ArrayList<>();
-            assertEquals(List.of(), incompleteContainers(hashDb, covered), "seed " + seed);
-            assertFalse(covered.isEmpty(), "nothing reached the disk before the kill: seed " + seed);
+            Path index = folder.resolve("round" + round);
+            runAndKill(index, Order.INSERT_THEN_COVER, 40 + random.nextInt(400));
+            Left left = left(index);
+            assertEquals(List.of(), left.incomplete(), "seed " + seed);
+            assertFalse(left.covered().isEmpty(), "nothing reached the disk before the kill: seed " + seed);
         }
     }
 
@@ -51,123 +100,18 @@ class ChunkStashKillTest {
         long seed = TestSeed.next();
         Random random = new Random(seed);
         for (int round = 0; round < 3; round++) {
-            Path hashDb = folder.resolve("moved" + round);
-            runAndKill(hashDb, "insert-then-cover-and-move", 40 + random.nextInt(100));
-            List<Long> covered = new ArrayList<>();
-            assertEquals(List.of(), incompleteContainers(hashDb, covered), "seed " + seed);
-            assertTrue(covered.size() > 10, covered + " reached the disk before the kill: seed " + seed);
-            assertTrue(Files.exists(behind(hashDb)));
+            Path index = folder.resolve(MOVED + round);
+            runAndKill(index, Order.INSERT_THEN_COVER, 40 + random.nextInt(100));
+            Left left = left(index);
+            assertEquals(List.of(), left.incomplete(), "seed " + seed);
+            assertTrue(left.covered().size() > 10, left.covered() + " reached the disk before the kill: seed " + seed);
+            assertTrue(Files.exists(behind(index)));
         }
-    }
-
-    private static Path behind(Path hashDb) {
-        return hashDb.resolveSibling(hashDb.getFileName() + "-disk");
-    }
-
-    private static ChunkStashIndex open(Path hashDb, boolean isBounded) throws IOException {
-        StashLimits limits = new StashLimits(
-                isBounded ? IndexSpace.of(RecycledChunkStashIndexTest.MOST_BYTES) : IndexSpace.UNBOUNDED,
-                new DiskIndexFolder(behind(hashDb), 4 << 20));
-        return ChunkStashIndexFactory.open(hashDb, SmallChunkStashIndexTest.SMALL, limits);
     }
 
     @Test
     void controlCoveringBeforeInsertingIsCaught() throws Exception {
-        runAndKill(folder, "cover-then-insert", 50);
-        assertEquals(List.of(50L), incompleteContainers(folder, new ArrayList<>()));
-    }
-
-    /** Runs a child that reports each container, and kills it (SIGKILL) at one of them, whatever it does then. */
-    private static void runAndKill(Path hashDb, String order, int atContainer) throws Exception {
-        Process child = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx128m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Child.class.getName(),
-                        hashDb.toString(),
-                        order)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        try (var reports = child.inputReader()) {
-            String last = "";
-            for (int container = 0; container < atContainer && last != null; container++) {
-                last = reports.readLine();
-            }
-            assertTrue(last != null, "the child ended by itself");
-        } finally {
-            child.destroyForcibly();
-        }
-        assertTrue(child.waitFor(60, TimeUnit.SECONDS));
-        assertEquals(128 + 9, child.exitValue(), "killed");
-    }
-
-    private static List<Long> incompleteContainers(Path hashDb, List<Long> covered) throws IOException {
-        List<Long> incomplete = new ArrayList<>();
-        try (ChunkIndex index = open(hashDb, false)) {
-            index.forEachCovered(covered::add);
-            for (long container : covered) {
-                Segment segment = TestSegments.of(container * SLOTS, SLOTS);
-                index.lookup(segment);
-                for (int slot = 0; slot < SLOTS; slot++) {
-                    if (segment.chunkId(slot) != ChunkId.of(container, slot)) {
-                        incomplete.add(container);
-                        break;
-                    }
-                }
-            }
-        }
-        return incomplete;
-    }
-
-    /** Fills containers, and removes old ones, until it is killed. */
-    static final class Child {
-        private Child() {}
-
-        public static void main(String[] args) throws IOException {
-            boolean coversFirst = args[1].equals("cover-then-insert");
-            ChunkIndex index = open(Files.createDirectories(Path.of(args[0])), args[1].endsWith("-and-move"));
-            for (long container = 1; ; container++) {
-                if (coversFirst) {
-                    index.cover(container, new byte[500]);
-                }
-                System.out.println(container);
-                if (coversFirst && container == 50) {
-                    waitForTheKill();
-                }
-                for (int from = 0; from < SLOTS; from += 100) {
-                    insert(index, container, from);
-                }
-                if (coversFirst) {
-                    index.flush();
-                } else {
-                    index.cover(container, new byte[500]);
-                }
-                if (!coversFirst && container > 20) {
-                    BitSet all = new BitSet();
-                    all.set(0, SLOTS);
-                    index.uncover(container - 20);
-                    index.remove(
-                            container - 20,
-                            TestSegments.of((container - 20) * SLOTS, SLOTS).fingerprints(),
-                            all);
-                }
-            }
-        }
-
-        private static void waitForTheKill() {
-            while (true) {
-                LockSupport.park();
-            }
-        }
-
-        private static void insert(ChunkIndex index, long container, int from) throws IOException {
-            Segment segment = TestSegments.of(container * SLOTS + from, 100);
-            for (int i = 0; i < 100; i++) {
-                segment.setChunkId(i, ChunkId.of(container, from + i));
-                segment.setFresh(i, true);
-            }
-            index.insert(segment);
-        }
+        runAndKill(folder, Order.COVER_THEN_INSERT, 50);
+        assertEquals(List.of(50L), left(folder).incomplete());
     }
 }

@@ -32,6 +32,8 @@ import picocli.CommandLine.Option;
                     + "of 512, then opened again with an empty page cache (as root), and asked for: chunks it does not "
                     + "have; a stream in the order in which it was stored, twice; the same with one of 20 chunks "
                     + "changed, which are stored; segments in random order; chunks in random order.",
+            "",
+            "--parts=papers, --parts=mount: other comparisons, with options of their own. --parts=made is this one.",
             ""
         })
 public final class IndexScale implements Callable<Integer> {

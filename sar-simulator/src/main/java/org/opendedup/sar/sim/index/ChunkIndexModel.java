@@ -12,14 +12,16 @@ abstract class ChunkIndexModel extends IndexModel {
     private static final int MAX_SLOTS = 4096;
 
     private final ChunkIndex index;
-    private long container = 1;
+    private long container;
     private int slot;
     private long containerBytes;
     /** Containers that the segment filled: they are sealed when the index has all of their chunks. */
     private final List<Long> filled = new ArrayList<>();
 
-    ChunkIndexModel(ChunkIndex index) {
+    /** @param index may have containers already; new chunks go to later ones */
+    ChunkIndexModel(ChunkIndex index) throws IOException {
         this.index = index;
+        container = index.highestContainer() + 1;
     }
 
     /** Counts what the lookup of a segment read. */
@@ -63,6 +65,16 @@ abstract class ChunkIndexModel extends IndexModel {
         segment.setChunkId(chunk, ChunkId.of(container, slot++));
         segment.setFresh(chunk, true);
         containerBytes += segment.length(chunk);
+    }
+
+    /** Seals the last container. */
+    @Override
+    final void finish() throws IOException {
+        if (slot > 0) {
+            index.cover(container++, new byte[] {1});
+            slot = 0;
+            containerBytes = 0;
+        }
     }
 
     @Override

@@ -12,7 +12,7 @@ final class SiloModel extends ChunkIndexModel {
     private long reads;
     private long entries;
 
-    private SiloModel(SiloChunkIndex index) {
+    private SiloModel(SiloChunkIndex index) throws IOException {
         super(index);
         this.index = index;
     }

@@ -49,7 +49,8 @@ enum SyntheticTrace {
      */
     abstract List<BackupVersion> versions(int chunks, int run, long seed) throws IOException;
 
-    private static BackupVersion changedFiles(BackupVersion before, BackupVersion now) {
+    /** Returns an incremental backup: the files of {@code now} that have a chunk which {@code before} has not. */
+    static BackupVersion changedFiles(BackupVersion before, BackupVersion now) {
         LongHashSet known = new LongHashSet();
         for (int chunk = 0; chunk < before.chunks(); chunk++) {
             known.add(before.fingerprint(chunk));
