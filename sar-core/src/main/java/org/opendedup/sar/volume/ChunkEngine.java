@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The parts of an open volume that know chunks and neither files nor names: containers, metadata with counts and
  * container table, index, SSD, reading, damage, the space on the devices, and threads. A volume of files
- * ({@link VolumeContext}) and a volume of chunks are two clients of it: each adds its commits, its collector and its
- * own way to write and read.
+ * ({@link VolumeContext}) and a volume of chunks ({@link ChunkVolume}) are two clients of it: each adds its commits,
+ * its collector and its own way to write and read.
  */
 final class ChunkEngine {
     private static final Logger log = LoggerFactory.getLogger(ChunkEngine.class);

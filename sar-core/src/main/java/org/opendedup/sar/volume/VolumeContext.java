@@ -20,6 +20,7 @@ import org.opendedup.sar.ingest.IngestStores;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.join.LossSample;
 import org.opendedup.sar.join.SampledIndex;
+import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RawRecord;
 import org.opendedup.sar.metadata.RecordCursor;
@@ -248,6 +249,7 @@ final class VolumeContext implements Closeable {
     static VolumeContext open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
         MemoryPlan plan = MemoryPlan.of(config);
         MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
+        metadata.header().require(MetadataHeader.Contents.FILES);
         if (metadata.header().pageBytes() != config.pageBytes()) {
             throw new PosixException(
                     PosixException.Reason.EINVAL,
