@@ -47,6 +47,7 @@ public final class RestoreEngine {
     private final ReadStreams streams;
     private final RecipeReads reads;
     private final ChunkReads chunks;
+    private final ScheduledExecutorService prefetchers;
 
     /**
      * The places that files are read from.
@@ -77,6 +78,7 @@ public final class RestoreEngine {
         RecipeStore recipes = sources.recipes();
         containers = sources.containers();
         disk = sources.disk();
+        this.prefetchers = prefetchers;
         this.frames = frames;
         loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
@@ -100,6 +102,11 @@ public final class RestoreEngine {
     /** Returns what reads single chunks, for a client that knows its files itself. */
     public ChunkReads chunks() {
         return chunks;
+    }
+
+    /** Returns what reads ahead for such a client, in the order in which the chunks were written. */
+    public WriteOrderReads inWriteOrder(WriteOrderReads.NextContainer next) {
+        return new WriteOrderReads(containers, loader, prefetchers, next, frames.maxBytes());
     }
 
     /** Returns a restore of many files at once. It takes turns at the disk with all other readers. */

@@ -18,12 +18,14 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.Sha256;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.ingest.ChunkStoring;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.restore.WriteOrderReads;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.Verification;
@@ -50,12 +52,16 @@ public final class ChunkVolume implements Closeable {
     /** Lowest location: slot 0 of container 1. */
     private static final long FIRST_LOCATION = 1L << ChunkId.SLOT_BITS;
 
+    /** Containers of other streams that may have been begun between two of one stream. */
+    private static final int LOOK_AHEAD_CONTAINERS = 4 * ChunkEngine.MAX_OPEN_CONTAINERS;
+
     private final ChunkEngine engine;
     private final VolumeConfig config;
     private final ReferenceCounts counts;
     private final ChunkStoring storing;
     private final Committer committer;
     private final SpaceCollector collector;
+    private final WriteOrderReads ahead;
     private final LongAdder readBytes = new LongAdder();
 
     /** @param opened as of {@link ChunkEngine#ChunkEngine} */
@@ -93,6 +99,7 @@ public final class ChunkVolume implements Closeable {
                 recent::note,
                 ChunkEngine.MAX_OPEN_CONTAINERS,
                 tier.isConfigured() ? tier.promotion() : null);
+        ahead = engine.restore().inWriteOrder(this::containerAfter);
         committer = engine.committer(FileChanges.NONE, new WriteStop());
         collector = engine.collector(engine.index(), committer, () -> CompletableFuture.completedFuture(null));
     }
@@ -231,6 +238,9 @@ public final class ChunkVolume implements Closeable {
     public byte @Nullable [] get(byte[] fingerprint, long location) throws IOException {
         checkFingerprint(fingerprint);
         try (GracePeriod.Use use = engine.uses().begin()) {
+            if (exists(location)) {
+                ahead.noteRead(location, counts.length(location));
+            }
             long indexed = storing.lookUp(fingerprint);
             IOException failure = null;
             byte[] bytes = null;
@@ -294,6 +304,32 @@ public final class ChunkVolume implements Closeable {
         return location >= FIRST_LOCATION;
     }
 
+    /** Says that the chunk at a location will be read soon. Never waits for the disk. */
+    public void expectRead(long location) throws IOException {
+        if (exists(location)) {
+            ahead.expect(location);
+        }
+    }
+
+    /**
+     * Returns the container that holds what was written after the last chunk of another one: the next one of its pack,
+     * which is a stream's. 0 if there is none near.
+     */
+    private long containerAfter(long container) throws IOException {
+        StoredContainer stored = engine.metadata().containers().get(container);
+        long[] found = new long[1];
+        if (stored != null) {
+            int[] left = {LOOK_AHEAD_CONTAINERS};
+            engine.metadata().containers().forEachFrom(container + 1, entry -> {
+                if (entry.stored().pack() == stored.pack() && entry.stored().offset() > stored.offset()) {
+                    found[0] = entry.container();
+                }
+                return found[0] == 0 && --left[0] > 0;
+            });
+        }
+        return found[0];
+    }
+
     /** Makes everything durable that was put and claimed before the call. Calls at the same time share one commit. */
     public void sync() throws IOException {
         committer.commit();
@@ -335,6 +371,7 @@ public final class ChunkVolume implements Closeable {
                 storing.storedBytes(),
                 storing.duplicateBytes(),
                 readBytes.sum(),
+                ahead.framesAhead(),
                 committer.commits());
     }
 

@@ -11,6 +11,7 @@ package org.opendedup.sar.volume;
  * @param storedBytes bytes of new chunks, stored since the volume was opened
  * @param duplicateBytes bytes of chunks that were stored already, since the volume was opened
  * @param readBytes bytes of chunks read since the volume was opened
+ * @param framesAhead frames that were asked for ahead of readers since the volume was opened
  * @param commits number of commits since the volume was opened
  */
 public record ChunkVolumeStatistics(
@@ -22,4 +23,5 @@ public record ChunkVolumeStatistics(
         long storedBytes,
         long duplicateBytes,
         long readBytes,
+        long framesAhead,
         long commits) {}
