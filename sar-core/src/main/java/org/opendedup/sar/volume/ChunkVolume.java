@@ -63,6 +63,7 @@ public final class ChunkVolume implements Closeable {
     private final SpaceCollector collector;
     private final WriteOrderReads ahead;
     private final LongAdder readBytes = new LongAdder();
+    private volatile boolean readsAhead = true;
 
     /** @param opened as of {@link ChunkEngine#ChunkEngine} */
     private ChunkVolume(
@@ -238,7 +239,7 @@ public final class ChunkVolume implements Closeable {
     public byte @Nullable [] get(byte[] fingerprint, long location) throws IOException {
         checkFingerprint(fingerprint);
         try (GracePeriod.Use use = engine.uses().begin()) {
-            if (exists(location)) {
+            if (readsAhead && exists(location)) {
                 ahead.noteRead(location, counts.length(location));
             }
             long indexed = storing.lookUp(fingerprint);
@@ -302,6 +303,11 @@ public final class ChunkVolume implements Closeable {
 
     private static boolean isLocation(long location) {
         return location >= FIRST_LOCATION;
+    }
+
+    /** Sets whether sequential readers are read ahead; they are unless it is set otherwise. */
+    public void setReadAhead(boolean isWanted) {
+        readsAhead = isWanted;
     }
 
     /** Says that the chunk at a location will be read soon. Never waits for the disk. */

@@ -22,7 +22,9 @@ public final class Settings {
     public static final String COMPRESSION = "sar-compression";
     public static final String COMPRESSION_LEVEL = "sar-compression-level";
     public static final String GRACE_MINUTES = "sar-grace-period-minutes";
+    public static final String READ_AHEAD = "sar-read-ahead";
     public static final String SSD = "sar-ssd-location";
+    public static final String SSD_ATTACH = "sar-ssd-attach";
     public static final String SSD_CAPACITY = "sar-ssd-capacity";
     public static final String THRESHOLD = "sar-reference-count-threshold";
     public static final String LRU_ENTRIES = "sar-lru-entries";

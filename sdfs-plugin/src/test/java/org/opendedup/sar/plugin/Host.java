@@ -66,11 +66,11 @@ final class Host {
 
     /** Returns the element {@code <extended-config>} of a volume below {@code folder}. */
     static Element config(Path folder, String attributes) {
+        String memory = attributes.contains(Settings.MEMORY) ? "" : Settings.MEMORY + "='300MB' ";
         String xml =
                 "<subsystem-config><local-chunkstore chunk-store='" + folder.resolve("chunks") + "' hash-db-store='"
                         + folder.resolve("hashes") + "' allocation-size='10737418240' encrypt='false'><extended-config "
-                        + "sar-memory-budget='300MB' sar-write-threads='2' "
-                        + attributes + "/></local-chunkstore></subsystem-config>";
+                        + "sar-write-threads='2' " + memory + attributes + "/></local-chunkstore></subsystem-config>";
         try {
             return (Element) DocumentBuilderFactory.newInstance()
                     .newDocumentBuilder()

@@ -14,12 +14,16 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.plugin.PluginEngine;
 import org.opendedup.sar.plugin.Settings;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.ChunkVolume;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens the volume of chunks that the settings describe, or makes it. */
 public final class ChunkVolumeOpener implements PluginEngine.Opener {
+    private static final Logger log = LoggerFactory.getLogger(ChunkVolumeOpener.class);
     private static final int FRAME_BYTES = 64 << 10;
     private static final int PAGE_BYTES = 256 << 10;
 
@@ -30,8 +34,8 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
     public PluginEngine open(Map<String, String> settings) throws IOException {
         VolumeConfig config;
         Duration grace;
+        Values values = new Values(settings);
         try {
-            Values values = new Values(settings);
             config = config(values);
             grace = Duration.ofMinutes(values.number(Settings.GRACE_MINUTES, 60));
         } catch (IllegalArgumentException e) {
@@ -45,7 +49,28 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
             throw new IOException("chunks and metadata of SAR are not at their locations, and " + used.get(0)
                     + " is in use; is a disk not mounted? Nothing was made");
         }
-        return new VolumeEngine(ChunkVolume.open(config, grace), config.locations());
+        ChunkVolume volume = ChunkVolume.open(config, grace);
+        volume.setReadAhead(values.isOn(Settings.READ_AHEAD, true));
+        attach(volume, config, values);
+        return new VolumeEngine(volume, config.locations());
+    }
+
+    /**
+     * Attaches an SSD that a volume did not have, if the administrator asks for it: an empty location is otherwise
+     * taken for a disk that is not mounted. The volume can be used without it.
+     */
+    private static void attach(ChunkVolume volume, VolumeConfig config, Values values) {
+        Path ssd = config.locations().ssd();
+        if (ssd == null
+                || !values.isOn(Settings.SSD_ATTACH, false)
+                || volume.tier().status().state() != SsdState.DETACHED) {
+            return;
+        }
+        try {
+            volume.tier().attach(ssd);
+        } catch (IOException e) {
+            log.warn("the SSD at {} cannot be attached: {}", ssd, e.getMessage());
+        }
     }
 
     /** Returns those of the folders with chunks, metadata and index that have something in them. */
@@ -90,7 +115,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                 values.bytes(Settings.SSD_CAPACITY, 0),
                 (int) values.number(Settings.THRESHOLD, 5),
                 128 << 10,
-                Boolean.parseBoolean(values.text(Settings.PROMOTE_ON_READ, "true")),
+                values.isOn(Settings.PROMOTE_ON_READ, true),
                 (int) values.number(Settings.LRU_ENTRIES, 100_000),
                 TierSettings.Policy.REFERENCE_COUNT);
         return config.withSsd(Path.of(ssd), tier);
@@ -101,6 +126,10 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         String text(String name, String otherwise) {
             String value = settings.get(name);
             return value == null ? otherwise : value;
+        }
+
+        boolean isOn(String name, boolean otherwise) {
+            return Boolean.parseBoolean(text(name, String.valueOf(otherwise)));
         }
 
         long number(String name, long otherwise) {
