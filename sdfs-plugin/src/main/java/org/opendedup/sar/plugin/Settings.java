@@ -13,6 +13,7 @@ import org.w3c.dom.Node;
  * follows from the attributes of {@code <local-chunkstore>} around it. docs/PLUGIN.md describes them.
  */
 public final class Settings {
+    public static final String NAME = "sar-name";
     public static final String DATA = "sar-data-location";
     public static final String METADATA = "sar-metadata-location";
     public static final String INDEX = "sar-index-location";
@@ -55,6 +56,7 @@ public final class Settings {
                 settings.put(METADATA, chunks + "/sar/metadata");
                 settings.put(INDEX, (index == null ? chunks : index) + "/sar/index");
             }
+            settings.put(NAME, nameOf(config));
             String capacity = attribute(store, "allocation-size");
             if (capacity != null) {
                 settings.put(CAPACITY, capacity);
@@ -72,6 +74,13 @@ public final class Settings {
                     + INDEX + " on <extended-config>, or chunk-store on <local-chunkstore>");
         }
         return settings;
+    }
+
+    /** Returns the name of the volume in the file around the element, as far as JMX takes it. */
+    private static String nameOf(Element config) {
+        Node volume = config.getOwnerDocument().getElementsByTagName("volume").item(0);
+        String name = volume instanceof Element element ? attribute(element, "name") : null;
+        return name == null ? "sdfs" : name.replaceAll("[^A-Za-z0-9._-]", "_");
     }
 
     private static @Nullable String attribute(Element element, String name) {

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,6 +23,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -255,6 +258,35 @@ class PluginContractTest {
         map.claimKey(chunk.hash(), location, -1);
         assertEquals(0, map.claimRecords(null, true));
         assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
+    }
+
+    @Test
+    void theSsdGetsWhatIsWrittenOftenAndIsInJmx() throws Exception {
+        open("sar-ssd-location='" + folder.resolve("ssd") + "' sar-ssd-capacity='256MB' sar-memory-budget='400MB'"
+                + " sar-reference-count-threshold='3'");
+        for (int round = 0; round < 4; round++) {
+            for (int number = 0; number < 40; number++) {
+                // In an order in which no two lie one after another.
+                map.put(Chunk.of(number * 7 % 40).data(1, "file"));
+            }
+        }
+        store.sync();
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName table = new ObjectName("org.opendedup.sar:type=MapTable,volume=sdfs");
+        long copies = 0;
+        for (int wait = 0; wait < 1000 && copies == 0; wait++) {
+            Thread.sleep(10);
+            copies = ((Number) server.getAttribute(table, "Entries")).longValue();
+        }
+        assertTrue(copies > 0, "copies on the SSD");
+        for (int number = 0; number < 40; number++) {
+            assertArrayEquals(
+                    Chunk.of(number).bytes(),
+                    map.getData(
+                            Chunk.of(number).hash(), map.get(Chunk.of(number).hash())));
+        }
+        store.close();
+        assertFalse(server.isRegistered(table));
     }
 
     @Test

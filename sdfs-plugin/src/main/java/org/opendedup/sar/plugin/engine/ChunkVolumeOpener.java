@@ -52,7 +52,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         ChunkVolume volume = ChunkVolume.open(config, grace);
         volume.setReadAhead(values.isOn(Settings.READ_AHEAD, true));
         attach(volume, config, values);
-        return new VolumeEngine(volume, config.locations());
+        return new VolumeEngine(volume, config.locations(), SsdBeans.register(volume.tier(), config));
     }
 
     /**
@@ -92,7 +92,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         Compression.Codec codec = Compression.Codec.valueOf(
                 values.text(Settings.COMPRESSION, "zstd").toUpperCase(Locale.ROOT));
         VolumeConfig config = new VolumeConfig(
-                "sdfs-plugin",
+                values.text(Settings.NAME, "sdfs"),
                 values.bytes(Settings.CAPACITY, Long.MAX_VALUE),
                 100,
                 new VolumeConfig.Locations(

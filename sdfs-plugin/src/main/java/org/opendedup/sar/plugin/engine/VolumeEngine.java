@@ -22,10 +22,13 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 final class VolumeEngine implements PluginEngine {
     private final ChunkVolume volume;
     private final VolumeConfig.Locations locations;
+    private final Runnable unregister;
 
-    VolumeEngine(ChunkVolume volume, VolumeConfig.Locations locations) {
+    /** @param unregister takes the volume's MXBeans off */
+    VolumeEngine(ChunkVolume volume, VolumeConfig.Locations locations, Runnable unregister) {
         this.volume = volume;
         this.locations = locations;
+        this.unregister = unregister;
     }
 
     @Override
@@ -98,6 +101,7 @@ final class VolumeEngine implements PluginEngine {
 
     @Override
     public void close() throws IOException {
+        unregister.run();
         volume.close();
     }
 
