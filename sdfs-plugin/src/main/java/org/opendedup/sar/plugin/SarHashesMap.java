@@ -20,7 +20,7 @@ public final class SarHashesMap implements AbstractHashesMap {
     /** Bytes of a chunk, for the number of entries that SDFS shows: its variable chunks are 4 to 32 KiB. */
     private static final int MEAN_CHUNK_BYTES = 8192;
 
-    private @Nullable SarChunkStore store;
+    private @Nullable OpenEngine engine;
     private volatile long maxEntries;
 
     /** SDFS makes one by the name of the class. */
@@ -28,12 +28,12 @@ public final class SarHashesMap implements AbstractHashesMap {
 
     @Override
     public synchronized void init(long maxSize, String fileName, double fpp) throws IOException {
-        store = OpenStores.last();
+        engine = OpenStores.last();
         maxEntries = maxSize;
     }
 
-    private synchronized SarChunkStore store() throws IOException {
-        SarChunkStore found = store;
+    private synchronized OpenEngine engine() throws IOException {
+        OpenEngine found = engine;
         if (found == null) {
             throw new IOException("the index of SAR is not open");
         }
@@ -52,8 +52,7 @@ public final class SarHashesMap implements AbstractHashesMap {
         try {
             byte[] data = cm.getData();
             int length = cm.getcLen() > 0 ? Math.min(cm.getcLen(), data.length) : data.length;
-            InsertRecord put =
-                    store().with(engine -> SarChunkStore.put(engine, cm.getHash(), data, length, references, cm.uuid));
+            InsertRecord put = engine().put(cm.getHash(), data, length, references, cm.uuid);
             cm.setcPos(ByteBuffer.wrap(put.getHashLocs()).getLong());
             return put;
         } catch (PluginEngine.NoRoomException e) {
@@ -67,7 +66,7 @@ public final class SarHashesMap implements AbstractHashesMap {
 
     @Override
     public long get(byte[] key) throws IOException {
-        return store().with(engine -> engine.find(key));
+        return engine().with(open -> open.find(key));
     }
 
     @Override
@@ -91,17 +90,17 @@ public final class SarHashesMap implements AbstractHashesMap {
 
     @Override
     public byte[] getData(byte[] key, long pos) throws IOException {
-        return store().with(engine -> SarChunkStore.read(engine, key, pos));
+        return engine().get(key, pos);
     }
 
     @Override
     public void cache(long pos) throws IOException {
-        store().cacheData(pos);
+        engine().expectRead(pos);
     }
 
     @Override
     public long claimKey(byte[] hash, long val, long ct) throws IOException {
-        return store().with(engine -> engine.claim(hash, val, ct));
+        return engine().with(open -> open.claim(hash, val, ct));
     }
 
     /**
@@ -111,9 +110,9 @@ public final class SarHashesMap implements AbstractHashesMap {
      */
     @Override
     public long claimRecords(@Nullable SDFSEvent evt, boolean compact) throws IOException {
-        return store().with(engine -> {
+        return engine().with(open -> {
             long[] before = new long[1];
-            return engine.collect(compact, (done, of) -> {
+            return open.collect(compact, (done, of) -> {
                 if (evt != null) {
                     evt.setMaxCount(Math.max(1, of));
                     evt.addCount(done - before[0]);
@@ -133,17 +132,17 @@ public final class SarHashesMap implements AbstractHashesMap {
     /** Returns whether a chunk has no reference: the collector removes it after the grace period. */
     @Override
     public boolean remove(ChunkData cm) throws IOException {
-        return store().with(engine -> {
-            long location = engine.find(cm.getHash());
-            return location != PluginEngine.NOT_FOUND && engine.references(location) == 0;
+        return engine().with(open -> {
+            long location = open.find(cm.getHash());
+            return location != PluginEngine.NOT_FOUND && open.references(location) == 0;
         });
     }
 
     @Override
     public boolean isClaimed(ChunkData cm) throws KeyNotFoundException, IOException {
-        long references = store().with(engine -> {
-            long location = engine.find(cm.getHash());
-            return location == PluginEngine.NOT_FOUND ? PluginEngine.NOT_FOUND : (long) engine.references(location);
+        long references = engine().with(open -> {
+            long location = open.find(cm.getHash());
+            return location == PluginEngine.NOT_FOUND ? PluginEngine.NOT_FOUND : (long) open.references(location);
         });
         if (references == PluginEngine.NOT_FOUND) {
             throw new KeyNotFoundException();
@@ -195,7 +194,7 @@ public final class SarHashesMap implements AbstractHashesMap {
 
     private long figure(ToLongFunction<PluginEngine.Figures> figure) {
         try {
-            return store().with(engine -> figure.applyAsLong(engine.figures()));
+            return engine().with(open -> figure.applyAsLong(open.figures()));
         } catch (IOException e) {
             return 0;
         }
@@ -203,7 +202,7 @@ public final class SarHashesMap implements AbstractHashesMap {
 
     @Override
     public void sync() throws IOException {
-        store().sync();
+        engine().sync();
     }
 
     /** Does nothing: the store, which SDFS closes first, closes the engine. */
