@@ -352,6 +352,14 @@ public final class Collector {
 
         private void handle(ContainerEntry entry) throws IOException {
             long container = entry.container();
+            if (givesPlacesBack
+                    && !ifSmaller
+                    && counts.aliveBytes(container) >= entry.stored().rawBytes()) {
+                // All that was garbage has references again, or is kept: writing it anew would give nothing back. Where
+                // only whole packs come back, it has to leave its pack nevertheless.
+                done(container);
+                return;
+            }
             BitSet alive = counts.alive(container);
             if (alive.isEmpty()) {
                 forgetInIndex(container, directory(container), alive);

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.Overlay.Layers;
 
 /**
@@ -145,15 +147,17 @@ final class CountStripe {
     }
 
     /**
-     * Condemns those of the first {@code slots} slots that have no reference and are no tombstones.
+     * Condemns those of the first {@code slots} slots that have no reference, are no tombstones and are not kept.
      *
+     * @param kept copies, by chunk id, that are to be left out
      * @return a copy of the container's condemned slots, with those condemned before
      */
-    BitSet condemn(long container, int slots) throws IOException {
+    BitSet condemn(long container, int slots, LongPredicate kept) throws IOException {
         CountRecord record = record(container);
         BitSet unreferenced = new BitSet(slots);
         for (int slot = 0; slot < slots; slot++) {
-            unreferenced.set(slot, record.count(slot) == 0 && !record.isTombstone(slot));
+            boolean isCollectable = record.count(slot) == 0 && !record.isTombstone(slot);
+            unreferenced.set(slot, isCollectable && !kept.test(ChunkId.of(container, slot)));
         }
         BitSet before = condemned.get(container);
         if (before != null) {

@@ -60,16 +60,20 @@ public final class MetadataRecords {
     }
 
     /**
-     * Returns the records of a database.
+     * Returns the records of the database of a volume of files.
      *
      * @throws UnsupportedFormatException if another program version created it
      */
     public static MetadataRecords of(KeyValueStore database) throws IOException {
-        int pageBytes = SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER))
-                .pageBytes();
+        MetadataHeader header = SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER));
+        header.require(MetadataHeader.Contents.FILES);
         NameHash nameHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
         return new MetadataRecords(
-                database::scan, visitor -> countsOf(database, visitor), nameHash, pageBytes, totalsOf(database));
+                database::scan,
+                visitor -> countsOf(database, visitor),
+                nameHash,
+                header.pageBytes(),
+                totalsOf(database));
     }
 
     private static @Nullable Totals totalsOf(KeyValueStore database) throws IOException {

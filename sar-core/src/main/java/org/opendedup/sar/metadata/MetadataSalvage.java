@@ -70,6 +70,7 @@ public final class MetadataSalvage {
             takeDescription(target, older);
         }
         MetadataHeader header = SystemRecords.decodeHeader(SystemRecords.read(target, SystemRecords.HEADER));
+        header.require(MetadataHeader.Contents.FILES);
         NameHash hash = SystemRecords.decodeNameHash(SystemRecords.read(target, SystemRecords.NAME_HASH));
         List<String> told = new ArrayList<>();
         SalvagedNames names = new SalvagedNames(target, hash, nowNs, lost, told);

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
@@ -38,6 +39,7 @@ public final class ReferenceCounts {
     private final CountStripe[] stripes = new CountStripe[1 << STRIPE_BITS];
     private volatile @Nullable LongConsumer unreferenced;
     private volatile @Nullable LongConsumer wantedDamaged;
+    private volatile LongPredicate kept = chunk -> false;
 
     /** @param stored totals of stored copies, as of the last commit */
     ReferenceCounts(Overlay overlay, StoredCopies stored, DamageRecords damage, long cacheBytes) {
@@ -63,6 +65,14 @@ public final class ReferenceCounts {
      */
     public void listenToDamaged(LongConsumer toTell) {
         wantedDamaged = toTell;
+    }
+
+    /**
+     * Sets which copies without references are kept nevertheless: {@link #condemn} leaves them out. Called with a lock
+     * of the counts held: it must not wait, and must not call this object.
+     */
+    public void keep(LongPredicate toKeep) {
+        kept = toKeep;
     }
 
     /** Returns the slots of a container whose copies exist. */
@@ -288,6 +298,56 @@ public final class ReferenceCounts {
         }
     }
 
+    /**
+     * Changes the count of a copy for a client that counts its references itself, without recipes; a change like any
+     * other. The count does not fall below 0: such a client may have lost counts in a crash. A copy that never had a
+     * reference becomes alive, also with {@code delta} 0; its length must be set.
+     *
+     * @return the count afterwards; -1, and nothing is changed, if the copy is a tombstone, or has no room for that
+     *     many references
+     */
+    public int claim(long chunkId, long delta) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            CountRecord found = stripe.record(container);
+            long count = Math.max(0, found.count(slot) + delta);
+            if (found.isTombstone(slot) || found.length(slot) == 0 || count > MAX_COUNT) {
+                return -1;
+            }
+            CountRecord record = stripe.change(container);
+            int before = record.heapBytes();
+            add(record, chunkId, (int) count - record.count(slot), false);
+            stripe.account(container, record, before);
+            return (int) count;
+        }
+    }
+
+    /** Returns the length of a copy in bytes before compression; 0 if it does not exist. */
+    public int length(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            CountRecord record = stripe.record(container);
+            return record.isAlive(slot) ? record.length(slot) : 0;
+        }
+    }
+
+    /** Returns the bytes, before compression, of a container's copies that exist, with or without references. */
+    public long aliveBytes(long container) throws IOException {
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            CountRecord record = stripe.record(container);
+            long bytes = 0;
+            for (int slot = 0; slot < record.slots(); slot++) {
+                bytes += record.isAlive(slot) ? record.length(slot) : 0;
+            }
+            return bytes;
+        }
+    }
+
     private void add(CountRecord record, long chunkId, int delta, boolean continuation) {
         int slot = ChunkId.slot(chunkId);
         stored.change(record, slot, () -> {
@@ -318,7 +378,7 @@ public final class ReferenceCounts {
     public BitSet condemn(long container, int slots) throws IOException {
         CountStripe stripe = read(container);
         synchronized (stripe) {
-            return stripe.condemn(container, slots);
+            return stripe.condemn(container, slots, kept);
         }
     }
 

@@ -49,13 +49,14 @@ final class SystemRecords {
     }
 
     static byte[] encodeHeader(MetadataHeader header) {
-        return new ValueWriter(64)
+        return new ValueWriter(65)
                 .writeByte(VERSION)
                 .writeVarint(header.formatVersion())
                 .writeLongLittleEndian(header.volume().getMostSignificantBits())
                 .writeLongLittleEndian(header.volume().getLeastSignificantBits())
                 .writeVarint(header.pageBytes())
                 .writeZigzag(header.createdNs())
+                .writeByte(header.contents().ordinal())
                 .toBytes();
     }
 
@@ -71,8 +72,10 @@ final class SystemRecords {
             throw in.corruption("a page size that is a power of two", Integer.toString(pageBytes));
         }
         long createdNs = in.readZigzag();
+        int contents = (int) in.readVarint(MetadataHeader.Contents.values().length - 1);
         in.expectEnd();
-        return new MetadataHeader(volume, pageBytes, createdNs, formatVersion);
+        return new MetadataHeader(
+                volume, pageBytes, createdNs, formatVersion, MetadataHeader.Contents.values()[contents]);
     }
 
     static byte[] encodeNameHash(long key0, long key1) {

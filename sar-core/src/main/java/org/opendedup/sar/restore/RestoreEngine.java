@@ -46,6 +46,8 @@ public final class RestoreEngine {
     private final ByteGauge memory = new ByteGauge();
     private final ReadStreams streams;
     private final RecipeReads reads;
+    private final ChunkReads chunks;
+    private final ScheduledExecutorService prefetchers;
 
     /**
      * The places that files are read from.
@@ -76,6 +78,7 @@ public final class RestoreEngine {
         RecipeStore recipes = sources.recipes();
         containers = sources.containers();
         disk = sources.disk();
+        this.prefetchers = prefetchers;
         this.frames = frames;
         loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
@@ -83,6 +86,7 @@ public final class RestoreEngine {
         streams = new ReadStreams(recipes, batches, budget, prefetchers);
         TieredReads tier = usable == null ? null : new TieredReads(usable, loader);
         reads = new RecipeReads(recipes, loader, tier);
+        chunks = new ChunkReads(loader, tier);
     }
 
     /** Returns a reader of one file; it is read ahead when it reads in sequence. */
@@ -93,6 +97,16 @@ public final class RestoreEngine {
     /** Returns a reader of one file that is read ahead at {@code mostPositions} positions at most. */
     ReadStream stream(long inode, int mostPositions) {
         return new ReadStream(reads, new ReadAhead(streams, inode, mostPositions), inode);
+    }
+
+    /** Returns what reads single chunks, for a client that knows its files itself. */
+    public ChunkReads chunks() {
+        return chunks;
+    }
+
+    /** Returns what reads ahead for such a client, in the order in which the chunks were written. */
+    public WriteOrderReads inWriteOrder(WriteOrderReads.NextContainer next) {
+        return new WriteOrderReads(containers, loader, prefetchers, next, frames.maxBytes());
     }
 
     /** Returns a restore of many files at once. It takes turns at the disk with all other readers. */

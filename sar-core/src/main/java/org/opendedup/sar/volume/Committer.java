@@ -2,9 +2,6 @@ package org.opendedup.sar.volume;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -61,8 +58,7 @@ final class Committer implements Commits, Closeable {
 
     private final MetadataStore metadata;
     private final ContainerStore containers;
-    private final NodeTable nodes;
-    private final FileWriter writer;
+    private final FileChanges files;
     private final DeviceSpaces devices;
     private final WriteStop stop;
     private final long maxPendingBytes;
@@ -78,7 +74,6 @@ final class Committer implements Commits, Closeable {
     /** The value of {@link #generation} after the last freeze whose changes are durable. */
     private volatile long durable;
 
-    private final Set<Node> named = ConcurrentHashMap.newKeySet();
     /** Frozen changes that are not durable, because a device had no room for them yet. Guarded by the commit lock. */
     private @Nullable Frozen waiting;
 
@@ -91,8 +86,7 @@ final class Committer implements Commits, Closeable {
     Committer(
             MetadataStore metadata,
             ContainerStore containers,
-            NodeTable nodes,
-            FileWriter writer,
+            FileChanges files,
             DeviceSpaces devices,
             WriteStop stop,
             ReentrantReadWriteLock changeLock,
@@ -100,8 +94,7 @@ final class Committer implements Commits, Closeable {
             String name) {
         this.metadata = metadata;
         this.containers = containers;
-        this.nodes = nodes;
-        this.writer = writer;
+        this.files = files;
         this.devices = devices;
         this.stop = stop;
         this.changeLock = changeLock;
@@ -134,9 +127,7 @@ final class Committer implements Commits, Closeable {
         try {
             retryIfShort();
             runBefore();
-            writer.storeOlderThan(TimeUnit.SECONDS.toNanos(INTERVAL_S));
-            // Nobody waits: storing them now costs less than logging them first.
-            writer.storeTogether(List.copyOf(named));
+            files.storeOld();
             commit();
             devices.restoreBallasts();
         } catch (NoSpaceException e) {
@@ -173,16 +164,6 @@ final class Committer implements Commits, Closeable {
         return commitLock;
     }
 
-    /** Records that a file got a name, because it was created, linked or renamed. */
-    void noteNamed(Node node) {
-        named.add(node);
-    }
-
-    /** Returns whether a file got a name that no commit has made durable yet. */
-    boolean isNamed(Node node) {
-        return named.contains(node);
-    }
-
     /**
      * Returns the number of the generation that receives changes now. A change is durable when {@link #isDurable(long)}
      * says so of the number that this returned during the change, under the change lock.
@@ -211,7 +192,7 @@ final class Committer implements Commits, Closeable {
      */
     void checkWritable() throws IOException {
         checkNotFailed();
-        if (metadata.pendingBytes() > maxPendingBytes || nodes.hasManyDirty()) {
+        if (metadata.pendingBytes() > maxPendingBytes || files.areMany()) {
             commit();
         }
     }
@@ -251,56 +232,6 @@ final class Committer implements Commits, Closeable {
         stop.refuseStoring();
         if (devices.isShort()) {
             commit();
-        }
-    }
-
-    /** Stores the dirty bytes of a file in chunks, before a commit. ENOSPC if there is no space. */
-    void store(Node node) throws IOException {
-        whenThereIsSpace(() -> writer.storeAll(node));
-    }
-
-    /** Makes the dirty bytes of a file part of the next commit. ENOSPC if there is no space. */
-    void secure(Node node) throws IOException {
-        whenThereIsSpace(() -> writer.secure(node));
-    }
-
-    /**
-     * Makes the dirty bytes of all files part of the next commit. ENOSPC if there is no space. An I/O error as
-     * {@link #storeAll} says.
-     */
-    void secureAll() throws IOException {
-        reporting(writer::secureEverything);
-    }
-
-    /**
-     * Stores the dirty bytes of all files before a commit. ENOSPC if there is no space. An I/O error, once, if accepted
-     * bytes of any file were given up since the last call: also by an attempt in the background.
-     */
-    void storeAll() throws IOException {
-        reporting(writer::storeEverything);
-    }
-
-    private void reporting(Closing.Step storing) throws IOException {
-        try {
-            whenThereIsSpace(storing);
-        } catch (IOException e) {
-            writer.lost().reported(e);
-            throw e;
-        }
-        writer.lost().report();
-    }
-
-    /**
-     * Runs {@code storing}. Runs it once more if a container was already waiting for space, of which
-     * {@link DeviceSpaces} was not notified yet.
-     */
-    private void whenThereIsSpace(Closing.Step storing) throws IOException {
-        retryIfShort();
-        try {
-            storing.run();
-        } catch (NoSpaceException e) {
-            retryIfShort();
-            storing.run();
         }
     }
 
@@ -436,41 +367,31 @@ final class Committer implements Commits, Closeable {
         waiting = null;
         durable = frozen.number();
         commits.incrementAndGet();
-        nodes.evict(frozen.encoded());
+        frozen.files().committed();
     }
 
-    /** The changes that one commit writes, and the nodes whose changes it includes. */
-    private record Frozen(Generation generation, Iterable<Node> encoded, long number) {}
+    /** The changes that one commit writes, and those of files among them. */
+    private record Frozen(Generation generation, FileChanges.Cut files, long number) {}
 
     /**
      * Secures the bytes that must become durable no later than their file's name, then freezes. Retries if another file
      * got a name in between.
      */
     private Frozen freeze() throws IOException {
-        Set<Node> encoded = ConcurrentHashMap.newKeySet();
+        FileChanges.Cut cut = files.begin();
         for (int round = 1; ; round++) {
-            secureNamed();
-            nodes.encodeDirtyLinks(changes(), encoded);
+            cut.secure(changes());
             changeLock.writeLock().lock();
             try {
-                if (named.isEmpty() || round == MAX_ROUNDS) {
-                    encoded.addAll(nodes.encodeDirty());
+                if (cut.isSecured() || round == MAX_ROUNDS) {
+                    cut.encode();
                     Generation frozen = metadata.freeze();
                     generation++;
-                    return new Frozen(frozen, encoded, generation);
+                    return new Frozen(frozen, cut, generation);
                 }
             } finally {
                 changeLock.writeLock().unlock();
             }
-        }
-    }
-
-    private void secureNamed() {
-        for (Node node : named) {
-            named.remove(node);
-            // A failure is recorded with the file, for the next sync or close of it. Changes of other files must not
-            // fail because of it.
-            writer.secureLogging(node);
         }
     }
 

@@ -38,6 +38,7 @@ final class DirectoryTree {
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
+    private final NamedFiles named;
     private final InstantSource clock;
     private final ExtendedAttributes attributes;
     /** Orders changes of names. Acquired before the change lock. */
@@ -56,6 +57,7 @@ final class DirectoryTree {
             NodeTable nodes,
             FileWriter writer,
             Committer committer,
+            NamedFiles named,
             InstantSource clock,
             ExtendedAttributes attributes,
             NameView view,
@@ -68,6 +70,7 @@ final class DirectoryTree {
         this.nodes = nodes;
         this.writer = writer;
         this.committer = committer;
+        this.named = named;
         this.clock = clock;
         this.attributes = attributes;
         this.view = view;
@@ -193,7 +196,7 @@ final class DirectoryTree {
             Node node = add(inode, parent, owner);
             namespace.putEntry(directory, name, id, mode & Modes.TYPE);
             change.touch(parent, isDirectory ? 1 : 0);
-            committer.noteNamed(node);
+            named.add(node);
             place(node, placement, directory);
             return handedOut(node);
         }
@@ -255,7 +258,7 @@ final class DirectoryTree {
             change.relink(node, 1);
             endUnnamed(node);
             change.touch(parent, 0);
-            committer.noteNamed(node);
+            named.add(node);
             Attributes linked = node.attributes(look);
             change.handOut(node);
             return linked;
@@ -468,7 +471,7 @@ final class DirectoryTree {
         change.touch(to, subdirectories);
         setParent(node, to);
         change.relink(node, 0);
-        committer.noteNamed(node);
+        named.add(node);
     }
 
     private void exchange(NameChange change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other)
@@ -482,8 +485,8 @@ final class DirectoryTree {
         setParent(other, from);
         change.relink(node, 0);
         change.relink(other, 0);
-        committer.noteNamed(node);
-        committer.noteNamed(other);
+        named.add(node);
+        named.add(other);
     }
 
     private void setParent(Node node, Node parent) {

@@ -19,6 +19,7 @@ import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataRepair;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
@@ -66,7 +67,7 @@ public final class OfflineCheck {
         KeyValueStore database =
                 KeyValueStores.lookIntoRocksDb(config.locations().metadata(), DATABASE_BYTES);
         try {
-            VolumeIdentity.read(data, ContainerRecords.open(database).header().volume());
+            VolumeIdentity.read(data, volumeOfFiles(database));
         } catch (IOException e) {
             database.close();
             throw e;
@@ -84,12 +85,7 @@ public final class OfflineCheck {
         try (KeyValueStore database =
                 KeyValueStores.openRocksDb(config.locations().metadata(), DATABASE_BYTES, false)) {
             ContainerRecords records = ContainerRecords.open(database);
-            return new TableRebuild(
-                            data,
-                            records,
-                            VolumeIdentity.read(data, records.header().volume()),
-                            progress)
-                    .run();
+            return new TableRebuild(data, records, VolumeIdentity.read(data, volumeOfFiles(database)), progress).run();
         }
     }
 
@@ -110,12 +106,19 @@ public final class OfflineCheck {
         return new RepairReport(rebuilt, done, quarantines);
     }
 
+    /** Returns the identity of a volume. Refuses a volume of chunks: its counts cannot be compared with recipes. */
+    private static UUID volumeOfFiles(KeyValueStore database) throws IOException {
+        MetadataHeader header = ContainerRecords.open(database).header();
+        header.require(MetadataHeader.Contents.FILES);
+        return header.volume();
+    }
+
     private long repairOnce(List<String> done, List<String> quarantines) throws IOException {
         Directory data = data();
         Path metadata = config.locations().metadata();
         try (KeyValueStore database = KeyValueStores.openRocksDb(metadata, DATABASE_BYTES, false);
                 CheckFolder folder = CheckFolder.make(metadata)) {
-            UUID volume = ContainerRecords.open(database).header().volume();
+            UUID volume = volumeOfFiles(database);
             VolumeIdentity.read(data, volume);
             Instant now = clock.instant();
             MetadataRepair repair = new MetadataRepair(

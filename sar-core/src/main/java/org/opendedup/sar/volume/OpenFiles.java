@@ -20,6 +20,8 @@ final class OpenFiles {
     private final FileRanges ranges;
     private final RangeCopy copies;
     private final Committer committer;
+    private final FileCommits commits;
+    private final NamedFiles named;
     private final RawFiles raws;
 
     OpenFiles(VolumeContext context, FileRanges ranges) {
@@ -31,6 +33,8 @@ final class OpenFiles {
         writer = context.writer();
         copies = new RangeCopy(context);
         committer = context.committer();
+        commits = context.commits();
+        named = context.named();
         raws = context.raws();
     }
 
@@ -202,7 +206,7 @@ final class OpenFiles {
                 raws.noteForced(raw);
                 return;
             }
-            committer.secure(file.node());
+            commits.secure(file.node());
         } finally {
             end(file);
         }
@@ -216,7 +220,7 @@ final class OpenFiles {
         RawFile raw = file.raw();
         return raw == null
                 || nodes.isDirty(file.node())
-                || committer.isNamed(file.node())
+                || named.contains(file.node())
                 || committer.isUnderWay()
                 || !raws.isRecordDurable(raw);
     }

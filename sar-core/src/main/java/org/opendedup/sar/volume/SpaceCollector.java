@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
@@ -43,7 +44,7 @@ public final class SpaceCollector implements Closeable {
     private static final int MAX_COLLECTIONS = 3;
 
     private final Collector.Parts parts;
-    private final Reaper reaper;
+    private final Supplier<Future<?>> freed;
     private final DeviceSpaces devices;
     private final Pace pace = new Pace();
     /** Fair, so that a pass of healing that lets a collection begin does not get it back before. */
@@ -71,13 +72,13 @@ public final class SpaceCollector implements Closeable {
     private final AtomicInteger waiting = new AtomicInteger();
 
     /**
-     * @param reaper frees what was deleted, which must be done before it can be collected
-     * @param devices know whether the reaper waits for space
+     * @param freed returns what is done once everything is freed that was deleted before: only then it can be collected
+     * @param devices know whether that waits for space
      * @param youngFrom first container id that was not allocated when the volume was opened
      */
-    SpaceCollector(Collector.Parts parts, Reaper reaper, DeviceSpaces devices, long youngFrom) {
+    SpaceCollector(Collector.Parts parts, Supplier<Future<?>> freed, DeviceSpaces devices, long youngFrom) {
         this.parts = parts;
-        this.reaper = reaper;
+        this.freed = freed;
         this.devices = devices;
         this.youngFrom = youngFrom;
     }
@@ -179,8 +180,8 @@ public final class SpaceCollector implements Closeable {
 
     /** Waits until everything is garbage that was deleted before; not while that waits for space itself. */
     private void awaitFreed(CollectionProgress progress) throws InterruptedIOException {
-        Future<?> freed = reaper.freed();
-        while (!freed.isDone() && !devices.isShort() && progress.collected(0, 0, 0)) {
+        Future<?> earlier = freed.get();
+        while (!earlier.isDone() && !devices.isShort() && progress.collected(0, 0, 0)) {
             Pace.pause(PAUSE_MS);
         }
     }

@@ -373,7 +373,7 @@ public final class Volume implements Closeable {
         Closing steps = new Closing();
         steps.run(context.raws()::syncWritten);
         steps.run(() -> {
-            committer.storeAll();
+            context.commits().storeAll();
             commit();
         });
         steps.finish();
@@ -383,7 +383,7 @@ public final class Volume implements Closeable {
     public void secureAll() throws IOException {
         Closing steps = new Closing();
         steps.run(context.raws()::syncWritten);
-        steps.run(committer::secureAll);
+        steps.run(context.commits()::secureAll);
         steps.finish();
     }
 

@@ -34,10 +34,45 @@ final class VolumeCreation {
                 FileRawFolder.create(ssd, volume);
             }
         }
-        try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
-            Directory data = FileDirectory.open(config.locations().data());
-            create(config, volume, data, database, InstantSource.system());
+        createStores(config, (data, database) -> create(config, volume, data, database, InstantSource.system()));
+    }
+
+    /** See {@link ChunkVolume#create(VolumeConfig)}. */
+    static void createForChunks(VolumeConfig config) throws IOException {
+        VolumeLocations.create(config.locations());
+        UUID volume = UUID.randomUUID();
+        Path ssd = config.locations().ssd();
+        if (ssd != null) {
+            SsdTier.create(ssd, Timeline.beginning(volume, 0));
         }
+        createStores(
+                config, (data, database) -> createForChunks(config, volume, data, database, InstantSource.system()));
+    }
+
+    /** Makes a new volume's records and marks. */
+    private interface Making {
+        void make(Directory data, KeyValueStore database) throws IOException;
+    }
+
+    private static void createStores(VolumeConfig config, Making making) throws IOException {
+        try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
+            making.make(FileDirectory.open(config.locations().data()), database);
+        }
+    }
+
+    /** Creates a volume of chunks with the id {@code volume} in an empty directory and an empty database. */
+    static void createForChunks(
+            VolumeConfig config, UUID volume, Directory data, KeyValueStore database, InstantSource clock)
+            throws IOException {
+        MetadataHeader header = new MetadataHeader(
+                volume,
+                config.pageBytes(),
+                TimeStamps.now(clock),
+                MetadataHeader.FORMAT_VERSION,
+                MetadataHeader.Contents.CHUNKS);
+        MetadataStore metadata = MetadataStore.format(database, header);
+        VolumeIdentity.write(data, metadata.epochs().current());
+        metadata.commit(metadata.freeze());
     }
 
     /** Creates a volume with the id {@code volume} in an empty directory and an empty database. */

@@ -172,7 +172,7 @@ public final class VolumeMaintenance {
      */
     private void storeAndCommit(Node node) throws IOException {
         context.fastTier().makeCurrent(node);
-        committer.store(node);
+        context.commits().store(node);
         committer.commit();
     }
 

@@ -21,6 +21,7 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.metadata.MetadataHeader.Contents;
 
 /** The bytes of every record of format version 1, as in docs/FORMAT.md. They must never change. */
 final class FormatsTest {
@@ -39,7 +40,9 @@ final class FormatsTest {
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "0109010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_HEADER = "010a010000000000000002000000000000008080108080d0e2c6bfce972f00";
+    private static final String GOLDEN_HEADER_OF_CHUNKS =
+            "010a010000000000000002000000000000008080108080d0e2c6bfce972f01";
     private static final String GOLDEN_TOTALS = "018080808080400a808080800880801080808001900306";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
@@ -99,9 +102,13 @@ final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 9);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 10);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
+        MetadataHeader ofChunks =
+                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 10, Contents.CHUNKS);
+        assertEquals(GOLDEN_HEADER_OF_CHUNKS, hex(SystemRecords.encodeHeader(ofChunks)));
+        assertEquals(ofChunks, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER_OF_CHUNKS)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200, 3));
         assertEquals(GOLDEN_TOTALS, hex(SystemRecords.encodeTotals(totals)));
         assertEquals(totals, SystemRecords.decodeTotals(unhex(GOLDEN_TOTALS)));
@@ -209,6 +216,14 @@ final class FormatsTest {
     }
 
     @Test
+    void aVolumeThatDoesNotSayWhatItStoresIsRefusedWithTheWayOut() {
+        byte[] header = unhex("0109010000000000000002000000000000008080108080d0e2c6bfce972f");
+        UnsupportedFormatException e =
+                assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
+        assertTrue(e.getMessage().contains("format version 9"), e.getMessage());
+    }
+
+    @Test
     void aVolumeWithoutRawFilesIsRefusedWithTheWayOut() {
         byte[] header = unhex("0108" + GOLDEN_HEADER.substring(4));
         UnsupportedFormatException e =
@@ -313,7 +328,7 @@ final class FormatsTest {
             assertThrows(UnsupportedFormatException.class, () -> decode(golden, value));
         }
         byte[] header = unhex(GOLDEN_HEADER);
-        header[1] = 10;
+        header[1] = 11;
         assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
     }
 

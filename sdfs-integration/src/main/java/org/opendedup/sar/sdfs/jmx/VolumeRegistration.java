@@ -73,6 +73,22 @@ public final class VolumeRegistration implements AutoCloseable {
         }
     }
 
+    /**
+     * Registers only the SSD of a volume that this program does not mount: the chunk store of an SDFS volume.
+     *
+     * @throws IllegalStateException if one of this name is already registered in this process
+     */
+    public static VolumeRegistration registerSar(String volume, SarAdministration sar) {
+        var registration = new VolumeRegistration(new HealthNotifications(objectName(volume)));
+        try {
+            registration.addSar(volume, sar);
+            return registration;
+        } catch (RuntimeException e) {
+            registration.close();
+            throw e;
+        }
+    }
+
     private void addVolume(VolumeMXBean volume, HealthWatch health) {
         ObjectName name = objectName(volume.getName());
         add(name, volume, VolumeMXBean.class, notifications);

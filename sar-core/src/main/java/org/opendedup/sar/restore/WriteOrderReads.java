@@ -1,0 +1,248 @@
+package org.opendedup.sar.restore;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.FrameId;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.restore.frame.FrameLoader;
+import org.opendedup.sar.restore.frame.FrameSink;
+import org.opendedup.sar.restore.frame.FrameTurn;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads ahead for a client that names chunks one by one and no file: in the order in which they were written. A
+ * container has the new chunks of one stream in their order, and the next container of its pack those after them. Reads
+ * of neighbouring slots are taken for a reader of that stream, and the frames after them are read in large requests. A
+ * reader that jumps, because it comes to a duplicate that lies elsewhere, leaves its place there: it is found again
+ * when it comes back. Single reads read nothing ahead. Safe for use by many threads.
+ */
+public final class WriteOrderReads {
+    private static final Logger log = LoggerFactory.getLogger(WriteOrderReads.class);
+
+    /** Places where a reader was last. */
+    private static final int MAX_PLACES = 64;
+
+    /**
+     * Distance in slots up to which a read continues an earlier one: several threads of a reader overtake each other.
+     */
+    private static final int NEAR_SLOTS = 16;
+
+    /** Reads that continue each other before anything is read ahead. */
+    private static final int LEAST_READS = 4;
+
+    /** Bytes read ahead at first, and at most; doubled as the reader goes on. */
+    private static final long FIRST_BYTES = 512 << 10;
+
+    private static final long MOST_BYTES = 16 << 20;
+
+    /** Steps that wait or run; further ones are left out, and the reader reads itself. */
+    private static final int MAX_STEPS = 16;
+
+    private final ContainerStore containers;
+    private final FrameLoader loader;
+    private final Executor prefetchers;
+    private final NextContainer next;
+    private final long mostBytes;
+    /** The place of the last read comes first. Guarded by this. */
+    private final Deque<Place> places = new ArrayDeque<>();
+
+    private final AtomicInteger steps = new AtomicInteger();
+    private final LongAdder framesAhead = new LongAdder();
+
+    /** Knows the order of containers. */
+    @FunctionalInterface
+    public interface NextContainer {
+        /** Returns the container that the stream of another one continued in; 0 if that is not known. */
+        long after(long container) throws IOException;
+    }
+
+    /** Where a reader is. Guarded by the table of places. */
+    private static final class Place {
+        long container;
+        int slot;
+        int reads = 1;
+        /** The first frame that was not asked for: a container and a number in it; 0 if it is not known. */
+        long aheadContainer;
+
+        int aheadFrame;
+        /** Bytes that are read ahead at a time. */
+        long window = FIRST_BYTES;
+        /** Bytes that were asked for and that the reader has not reached. */
+        long ahead;
+    }
+
+    /** @param cacheBytes bytes of the cache of frames: at most a quarter of it is read ahead for one reader */
+    WriteOrderReads(
+            ContainerStore containers, FrameLoader loader, Executor prefetchers, NextContainer next, long cacheBytes) {
+        this.containers = containers;
+        this.loader = loader;
+        this.prefetchers = prefetchers;
+        this.next = next;
+        mostBytes = Math.min(MOST_BYTES, cacheBytes / 4);
+    }
+
+    /** Number of frames that were asked for ahead of readers. */
+    public long framesAhead() {
+        return framesAhead.sum();
+    }
+
+    /** Notes that a chunk is read; reads ahead if it continues earlier reads. Does not wait for the disk. */
+    public void noteRead(long chunk, int length) {
+        long[] frames;
+        synchronized (this) {
+            Place place = placeOf(ChunkId.container(chunk), ChunkId.slot(chunk));
+            place.ahead = Math.max(0, place.ahead - length);
+            if (place.reads < LEAST_READS || place.ahead > place.window / 2) {
+                return;
+            }
+            frames = choose(place);
+            place.window = Math.min(mostBytes, 2 * place.window);
+        }
+        start(frames);
+    }
+
+    /** Reads the frame of a chunk that the client says it will read, while the caller goes on. */
+    public void expect(long chunk) {
+        if (steps.get() < MAX_STEPS) {
+            submit(() -> {
+                int frame = containers.frameOf(chunk);
+                fetch(missing(List.of(FrameId.inContainerOf(chunk, frame))));
+            });
+        }
+    }
+
+    private Place placeOf(long container, int slot) {
+        for (Iterator<Place> all = places.iterator(); all.hasNext(); ) {
+            Place place = all.next();
+            boolean continues = place.container == container && Math.abs(slot - place.slot) <= NEAR_SLOTS;
+            boolean isNext = !continues && slot <= NEAR_SLOTS && isNext(place, container);
+            if (continues || isNext) {
+                place.reads++;
+                place.slot = isNext ? slot : Math.max(slot, place.slot);
+                place.container = container;
+                all.remove();
+                places.addFirst(place);
+                return place;
+            }
+        }
+        Place place = new Place();
+        place.container = container;
+        place.slot = slot;
+        places.addFirst(place);
+        if (places.size() > MAX_PLACES) {
+            places.removeLast();
+        }
+        return place;
+    }
+
+    private boolean isNext(Place place, long container) {
+        try {
+            return place.reads >= LEAST_READS && next.after(place.container) == container;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Returns the frames of the next step of a reader, in their order. */
+    private long[] choose(Place place) {
+        List<Long> chosen = new ArrayList<>();
+        try {
+            long container = place.aheadContainer;
+            int frame = place.aheadFrame;
+            FrameTable here = containers.frameTable(place.container);
+            int reached = here.frameOf(place.slot);
+            boolean isBehind = container == 0 || container == place.container && frame <= reached;
+            if (isBehind) {
+                container = place.container;
+                frame = reached + 1;
+                place.ahead = 0;
+            }
+            while (container != 0 && place.ahead < place.window) {
+                FrameTable table = containers.frameTable(container);
+                for (; frame < table.frames() && place.ahead < place.window; frame++) {
+                    if (!table.isRemoved(frame)) {
+                        chosen.add(FrameId.of(container, frame));
+                        place.ahead += table.rawLength(frame);
+                    }
+                }
+                if (frame == table.frames()) {
+                    long after = containers.isSealed(container) ? next.after(container) : 0;
+                    if (after == 0) {
+                        break;
+                    }
+                    container = after;
+                    frame = 0;
+                }
+            }
+            place.aheadContainer = container;
+            place.aheadFrame = frame;
+        } catch (IOException e) {
+            log.debug("nothing is read ahead of container {}", place.container, e);
+        }
+        return chosen.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    private void start(long[] frames) {
+        if (frames.length > 0 && steps.get() < MAX_STEPS) {
+            List<Long> wanted = new ArrayList<>();
+            for (long frame : frames) {
+                wanted.add(frame);
+            }
+            submit(() -> fetch(missing(wanted)));
+        }
+    }
+
+    /** A step of reading ahead. */
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private void submit(Step step) {
+        steps.incrementAndGet();
+        try {
+            prefetchers.execute(() -> {
+                try {
+                    step.run();
+                } catch (IOException | RuntimeException e) {
+                    log.debug("a step of reading ahead failed; a reader that needs its chunks gets the error", e);
+                } finally {
+                    steps.decrementAndGet();
+                }
+            });
+        } catch (RejectedExecutionException closing) {
+            steps.decrementAndGet();
+        }
+    }
+
+    private long[] missing(List<Long> frames) {
+        return frames.stream()
+                .mapToLong(Long::longValue)
+                .filter(frame -> loader.cached(FrameId.container(frame), FrameId.number(frame)) == null)
+                .sorted()
+                .toArray();
+    }
+
+    private void fetch(long[] frames) {
+        if (frames.length == 0) {
+            return;
+        }
+        framesAhead.add(frames.length);
+        try (FrameTurn turn = loader.next(Importance.STEP, 0, FrameSink.NONE)) {
+            turn.claim(frames);
+            turn.begin();
+            turn.read();
+        }
+    }
+}

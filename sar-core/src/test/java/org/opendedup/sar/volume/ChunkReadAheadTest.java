@@ -1,0 +1,98 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.io.CrashDirectory;
+
+/** A client that names chunks one by one is read ahead in the order in which it wrote them. */
+@Timeout(120)
+class ChunkReadAheadTest {
+    private static final int CHUNKS = 3000;
+    private static final int STREAMS = 2;
+
+    private final long seed = TestSeed.next();
+    private ChunkTrial trial;
+    private final List<Long> locations = new ArrayList<>();
+
+    /** Two streams by turns, in several containers each. */
+    @BeforeEach
+    void write() throws IOException {
+        trial = ChunkTrial.create(new CrashDirectory(seed));
+        try (ChunkVolume volume = trial.open()) {
+            for (long number = 0; number < CHUNKS; number++) {
+                byte[] chunk = ChunkTrial.chunk(number);
+                locations.add(volume.put(ChunkTrial.fingerprint(chunk), chunk, chunk.length, 1, number % STREAMS)
+                        .location());
+            }
+        }
+    }
+
+    private void read(ChunkVolume volume, int number) throws IOException {
+        byte[] chunk = ChunkTrial.chunk(number);
+        assertArrayEquals(chunk, volume.get(ChunkTrial.fingerprint(chunk), locations.get(number)));
+    }
+
+    @Test
+    void aStreamIsReadAheadOverTheBordersOfContainers() throws IOException {
+        try (ChunkVolume volume = trial.open()) {
+            for (int number = 0; number < CHUNKS; number += STREAMS) {
+                read(volume, number);
+            }
+            long containers = locations.stream()
+                    .map(location -> location >>> 16)
+                    .distinct()
+                    .count();
+            assertTrue(containers > STREAMS, "the test wants streams in several containers");
+            // Half of all frames belong to the stream; the first few are read before the reader is known.
+            long frames = volume.statistics().chunkBytes() / STREAMS / (64 << 10);
+            assertTrue(volume.statistics().framesAhead() > frames / 2, volume.statistics()::toString);
+        }
+    }
+
+    @Test
+    void twoReadersByTurnsAreReadAhead() throws IOException {
+        try (ChunkVolume volume = trial.open()) {
+            for (int number = 0; number < CHUNKS; number++) {
+                read(volume, number);
+            }
+            long frames = volume.statistics().chunkBytes() / (64 << 10);
+            assertTrue(volume.statistics().framesAhead() > frames / 2, volume.statistics()::toString);
+        }
+    }
+
+    @Test
+    void singleReadsReadNothingAhead() throws IOException {
+        try (ChunkVolume volume = trial.open()) {
+            SplittableRandom random = new SplittableRandom(seed);
+            // Each far from all others.
+            for (int number = 100 * random.nextInt(2); number < CHUNKS; number += 200) {
+                read(volume, number);
+            }
+            assertEquals(0, volume.statistics().framesAhead());
+        }
+    }
+
+    @Test
+    void whatTheClientSaysItWillReadIsRead() throws Exception {
+        try (ChunkVolume volume = trial.open()) {
+            volume.expectRead(locations.get(7));
+            volume.expectRead(12);
+            volume.expectRead(-1);
+            for (int wait = 0; wait < 1000 && volume.statistics().framesAhead() == 0; wait++) {
+                Thread.sleep(10);
+            }
+            assertEquals(1, volume.statistics().framesAhead());
+            read(volume, 7);
+        }
+    }
+}

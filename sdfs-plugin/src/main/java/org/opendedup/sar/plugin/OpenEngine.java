@@ -1,0 +1,122 @@
+package org.opendedup.sar.plugin;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.collections.InsertRecord;
+
+/**
+ * The engine that a chunk store and its index use together. It stays open while a call uses it. Safe for use by many
+ * threads.
+ */
+final class OpenEngine implements Closeable {
+    /** Held shared by calls of the engine, exclusively to open and close it. */
+    private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+
+    private @Nullable PluginEngine engine;
+
+    /** A use of the engine. */
+    interface Use<T> {
+        T use(PluginEngine engine) throws IOException;
+    }
+
+    void open(Map<String, String> settings) throws IOException {
+        lock.writeLock().lock();
+        try {
+            if (engine != null) {
+                throw new IOException("the chunk store of SAR is open already");
+            }
+            engine = EngineLoader.opener().open(settings);
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    /** Uses the engine, which stays open meanwhile. */
+    <T> T with(Use<T> use) throws IOException {
+        lock.readLock().lock();
+        try {
+            PluginEngine open = engine;
+            if (open == null) {
+                throw new IOException("the chunk store of SAR is not open");
+            }
+            return use.use(open);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    /** As {@link #with}, for callers that may not fail; returns {@code otherwise} if the engine is not open. */
+    long figure(Use<Long> use, long otherwise) {
+        try {
+            return with(use);
+        } catch (IOException e) {
+            return otherwise;
+        }
+    }
+
+    InsertRecord put(byte[] hash, byte[] chunk, int length, int references, @Nullable String uuid) throws IOException {
+        return with(open -> {
+            long[] location = new long[1];
+            boolean isNew = open.put(hash, chunk, length, references, stream(uuid), location);
+            return new InsertRecord(isNew, location[0], isNew ? length : 0);
+        });
+    }
+
+    /** Returns the number of the stream that a file's name stands for. */
+    private static long stream(@Nullable String uuid) {
+        long number = 1;
+        for (int i = 0; uuid != null && i < uuid.length(); i++) {
+            number = number * 0x100000001B3L ^ uuid.charAt(i);
+        }
+        return number == Long.MIN_VALUE ? 0 : number;
+    }
+
+    byte[] get(byte[] hash, long location) throws IOException {
+        return with(open -> {
+            byte[] chunk = open.get(hash, location);
+            if (chunk == null) {
+                throw new IOException("a chunk is not stored, at location " + location + " or elsewhere");
+            }
+            return chunk;
+        });
+    }
+
+    void expectRead(long location) throws IOException {
+        with(open -> {
+            open.expectRead(location);
+            return true;
+        });
+    }
+
+    void sync() throws IOException {
+        with(open -> {
+            open.sync();
+            return true;
+        });
+    }
+
+    /** Closes the engine when no call uses it any more. Idempotent. */
+    @Override
+    public void close() throws IOException {
+        closed();
+    }
+
+    /** As {@link #close}; returns the engine, so that it can be deleted, or null if it was closed before. */
+    @Nullable
+    PluginEngine closed() throws IOException {
+        lock.writeLock().lock();
+        try {
+            PluginEngine open = engine;
+            engine = null;
+            if (open != null) {
+                open.close();
+            }
+            return open;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+}

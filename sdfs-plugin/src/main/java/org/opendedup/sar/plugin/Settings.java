@@ -1,0 +1,90 @@
+package org.opendedup.sar.plugin;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.w3c.dom.Element;
+import org.w3c.dom.NamedNodeMap;
+import org.w3c.dom.Node;
+
+/**
+ * The settings of the plugin: attributes of {@code <extended-config>} whose names begin with {@code sar-}, and what
+ * follows from the attributes of {@code <local-chunkstore>} around it. docs/PLUGIN.md describes them.
+ */
+public final class Settings {
+    public static final String NAME = "sar-name";
+    public static final String DATA = "sar-data-location";
+    public static final String METADATA = "sar-metadata-location";
+    public static final String INDEX = "sar-index-location";
+    public static final String CAPACITY = "sar-capacity";
+    public static final String MEMORY = "sar-memory-budget";
+    public static final String WRITE_THREADS = "sar-write-threads";
+    public static final String COMPRESSION = "sar-compression";
+    public static final String COMPRESSION_LEVEL = "sar-compression-level";
+    public static final String GRACE_MINUTES = "sar-grace-period-minutes";
+    public static final String READ_AHEAD = "sar-read-ahead";
+    public static final String SSD = "sar-ssd-location";
+    public static final String SSD_ATTACH = "sar-ssd-attach";
+    public static final String SSD_CAPACITY = "sar-ssd-capacity";
+    public static final String THRESHOLD = "sar-reference-count-threshold";
+    public static final String LRU_ENTRIES = "sar-lru-entries";
+    public static final String PROMOTE_ON_READ = "sar-promote-on-read";
+
+    private static final String PREFIX = "sar-";
+
+    private Settings() {}
+
+    /**
+     * Reads the settings of a volume.
+     *
+     * @param config the element {@code <extended-config>}
+     * @throws IOException if SDFS is told to encrypt, which this store does not do, or no location can be found
+     */
+    static Map<String, String> of(Element config) throws IOException {
+        Map<String, String> settings = new TreeMap<>();
+        if (config.getParentNode() instanceof Element store) {
+            if (Boolean.parseBoolean(attribute(store, "encrypt"))) {
+                throw new IOException(
+                        "the volume is to be encrypted (encrypt=\"true\" on <local-chunkstore>): the chunk"
+                                + " store of SAR does not encrypt. Encrypt the disk below it, and set encrypt=\"false\"");
+            }
+            String chunks = attribute(store, "chunk-store");
+            String index = attribute(store, "hash-db-store");
+            if (chunks != null) {
+                settings.put(DATA, chunks + "/sar/data");
+                settings.put(METADATA, chunks + "/sar/metadata");
+                settings.put(INDEX, (index == null ? chunks : index) + "/sar/index");
+            }
+            settings.put(NAME, nameOf(config));
+            String capacity = attribute(store, "allocation-size");
+            if (capacity != null) {
+                settings.put(CAPACITY, capacity);
+            }
+        }
+        NamedNodeMap attributes = config.getAttributes();
+        for (int i = 0; i < attributes.getLength(); i++) {
+            Node attribute = attributes.item(i);
+            if (attribute.getNodeName().startsWith(PREFIX)) {
+                settings.put(attribute.getNodeName(), attribute.getNodeValue());
+            }
+        }
+        if (!settings.containsKey(DATA) || !settings.containsKey(METADATA) || !settings.containsKey(INDEX)) {
+            throw new IOException("it is not known where to store chunks: set " + DATA + ", " + METADATA + " and "
+                    + INDEX + " on <extended-config>, or chunk-store on <local-chunkstore>");
+        }
+        return settings;
+    }
+
+    /** Returns the name of the volume in the file around the element, as far as JMX takes it. */
+    private static String nameOf(Element config) {
+        Node volume = config.getOwnerDocument().getElementsByTagName("volume").item(0);
+        String name = volume instanceof Element element ? attribute(element, "name") : null;
+        return name == null ? "sdfs" : name.replaceAll("[^A-Za-z0-9._-]", "_");
+    }
+
+    private static @Nullable String attribute(Element element, String name) {
+        String value = element.getAttribute(name);
+        return value.isEmpty() ? null : value;
+    }
+}

@@ -1,0 +1,153 @@
+package org.opendedup.sar.plugin.engine;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.plugin.PluginEngine;
+import org.opendedup.sar.plugin.Settings;
+import org.opendedup.sar.tier.SsdState;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.ChunkVolume;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Opens the volume of chunks that the settings describe, or makes it. */
+public final class ChunkVolumeOpener implements PluginEngine.Opener {
+    private static final Logger log = LoggerFactory.getLogger(ChunkVolumeOpener.class);
+    private static final int FRAME_BYTES = 64 << 10;
+    private static final int PAGE_BYTES = 256 << 10;
+
+    /** The plugin's loader makes one by name. */
+    public ChunkVolumeOpener() {}
+
+    @Override
+    public PluginEngine open(Map<String, String> settings) throws IOException {
+        VolumeConfig config;
+        Duration grace;
+        Values values = new Values(settings);
+        try {
+            config = config(values);
+            grace = Duration.ofMinutes(values.number(Settings.GRACE_MINUTES, 60));
+        } catch (IllegalArgumentException e) {
+            throw new IOException("the settings of SAR on <extended-config>: " + e.getMessage(), e);
+        }
+        List<Path> used = usedFolders(config.locations());
+        if (used.isEmpty()) {
+            ChunkVolume.create(config);
+        } else if (used.size() == 1 && used.get(0).equals(config.locations().hashDb())
+                || !Files.isDirectory(config.locations().data())) {
+            throw new IOException("chunks and metadata of SAR are not at their locations, and " + used.get(0)
+                    + " is in use; is a disk not mounted? Nothing was made");
+        }
+        ChunkVolume volume = ChunkVolume.open(config, grace);
+        volume.setReadAhead(values.isOn(Settings.READ_AHEAD, true));
+        attach(volume, config, values);
+        return new VolumeEngine(volume, config.locations(), SsdBeans.register(volume.tier(), config));
+    }
+
+    /**
+     * Attaches an SSD that a volume did not have, if the administrator asks for it: an empty location is otherwise
+     * taken for a disk that is not mounted. The volume can be used without it.
+     */
+    private static void attach(ChunkVolume volume, VolumeConfig config, Values values) {
+        Path ssd = config.locations().ssd();
+        if (ssd == null
+                || !values.isOn(Settings.SSD_ATTACH, false)
+                || volume.tier().status().state() != SsdState.DETACHED) {
+            return;
+        }
+        try {
+            volume.tier().attach(ssd);
+        } catch (IOException e) {
+            log.warn("the SSD at {} cannot be attached: {}", ssd, e.getMessage());
+        }
+    }
+
+    /** Returns those of the folders with chunks, metadata and index that have something in them. */
+    private static List<Path> usedFolders(VolumeConfig.Locations locations) throws IOException {
+        List<Path> used = new ArrayList<>();
+        for (Path folder : List.of(locations.data(), locations.metadata(), locations.hashDb())) {
+            if (Files.isDirectory(folder)) {
+                try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+                    if (files.iterator().hasNext()) {
+                        used.add(folder);
+                    }
+                }
+            }
+        }
+        return used;
+    }
+
+    private static VolumeConfig config(Values values) {
+        Compression.Codec codec = Compression.Codec.valueOf(
+                values.text(Settings.COMPRESSION, "zstd").toUpperCase(Locale.ROOT));
+        VolumeConfig config = new VolumeConfig(
+                values.text(Settings.NAME, "sdfs"),
+                values.bytes(Settings.CAPACITY, Long.MAX_VALUE),
+                100,
+                new VolumeConfig.Locations(
+                        Path.of(values.text(Settings.DATA, "")),
+                        Path.of(values.text(Settings.METADATA, "")),
+                        Path.of(values.text(Settings.INDEX, ""))),
+                Chunking.SHA256,
+                new Compression(codec, (int) values.number(Settings.COMPRESSION_LEVEL, 1), FRAME_BYTES),
+                PAGE_BYTES,
+                values.bytes(Settings.MEMORY, 1L << 30),
+                (int) values.number(
+                        Settings.WRITE_THREADS, Math.max(2, Runtime.getRuntime().availableProcessors())),
+                new VolumeConfig.RootDirectory(0700, 0, 0));
+        String ssd = values.text(Settings.SSD, "");
+        if (ssd.isEmpty()) {
+            return config;
+        }
+        TierSettings tier = new TierSettings(
+                true,
+                values.bytes(Settings.SSD_CAPACITY, 0),
+                (int) values.number(Settings.THRESHOLD, 5),
+                128 << 10,
+                values.isOn(Settings.PROMOTE_ON_READ, true),
+                (int) values.number(Settings.LRU_ENTRIES, 100_000),
+                TierSettings.Policy.REFERENCE_COUNT);
+        return config.withSsd(Path.of(ssd), tier);
+    }
+
+    /** The settings, with values where there are none. */
+    private record Values(Map<String, String> settings) {
+        String text(String name, String otherwise) {
+            String value = settings.get(name);
+            return value == null ? otherwise : value;
+        }
+
+        boolean isOn(String name, boolean otherwise) {
+            return Boolean.parseBoolean(text(name, String.valueOf(otherwise)));
+        }
+
+        long number(String name, long otherwise) {
+            String value = settings.get(name);
+            try {
+                return value == null ? otherwise : Long.parseLong(value.trim());
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException(name + " must be a whole number, not " + value, e);
+            }
+        }
+
+        long bytes(String name, long otherwise) {
+            String value = settings.get(name);
+            try {
+                return value == null ? otherwise : ByteSize.parse(value.trim());
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(name + ": " + e.getMessage(), e);
+            }
+        }
+    }
+}

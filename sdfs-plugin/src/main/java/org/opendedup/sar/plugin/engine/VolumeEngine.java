@@ -1,0 +1,177 @@
+package org.opendedup.sar.plugin.engine;
+
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.plugin.PluginEngine;
+import org.opendedup.sar.volume.ChunkVolume;
+import org.opendedup.sar.volume.ChunkVolumeStatistics;
+import org.opendedup.sar.volume.ChunkWalk;
+import org.opendedup.sar.volume.StoredChunk;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/** An open volume of chunks, as the plugin sees it. */
+final class VolumeEngine implements PluginEngine {
+    private final ChunkVolume volume;
+    private final VolumeConfig.Locations locations;
+    private final Runnable unregister;
+
+    /** @param unregister takes the volume's MXBeans off */
+    VolumeEngine(ChunkVolume volume, VolumeConfig.Locations locations, Runnable unregister) {
+        this.volume = volume;
+        this.locations = locations;
+        this.unregister = unregister;
+    }
+
+    @Override
+    public boolean put(byte[] fingerprint, byte[] data, int length, int references, long stream, long[] location)
+            throws IOException {
+        try {
+            ChunkVolume.Put put = volume.put(fingerprint, data, length, references, stream);
+            location[0] = put.location();
+            return put.isNew();
+        } catch (NoSpaceException e) {
+            throw new NoRoomException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    @Override
+    public long find(byte[] fingerprint) throws IOException {
+        return volume.find(fingerprint);
+    }
+
+    @Override
+    public byte @Nullable [] get(byte[] fingerprint, long location) throws IOException {
+        return volume.get(fingerprint, location);
+    }
+
+    @Override
+    public long claim(byte[] fingerprint, long location, long delta) throws IOException {
+        return volume.claim(fingerprint, location, delta);
+    }
+
+    @Override
+    public int references(long location) throws IOException {
+        return volume.references(location);
+    }
+
+    @Override
+    public void expectRead(long location) throws IOException {
+        volume.expectRead(location);
+    }
+
+    @Override
+    public void sync() throws IOException {
+        volume.sync();
+    }
+
+    @Override
+    public Chunks chunks() throws IOException {
+        return new Walk(volume.walk());
+    }
+
+    @Override
+    public long collect(boolean everything, Progress progress) throws IOException {
+        long before = volume.statistics().chunks();
+        volume.collect(
+                new CollectionLimits(everything ? 0 : CollectionLimits.DEFAULT_GARBAGE_SHARE, false),
+                (done, of, returned) -> progress.collected(done, of));
+        return Math.max(0, before - volume.statistics().chunks());
+    }
+
+    @Override
+    public Figures figures() {
+        ChunkVolumeStatistics now = volume.statistics();
+        return new Figures(
+                now.chunks(),
+                now.chunkBytes(),
+                now.containerBytes(),
+                now.capacityBytes(),
+                now.readBytes(),
+                now.storedBytes() + now.duplicateBytes());
+    }
+
+    @Override
+    public void close() throws IOException {
+        unregister.run();
+        volume.close();
+    }
+
+    @Override
+    public void delete() throws IOException {
+        List<Path> folders = new ArrayList<>(List.of(locations.data(), locations.metadata(), locations.hashDb()));
+        if (locations.ssd() != null) {
+            folders.add(locations.ssd());
+        }
+        for (Path folder : folders) {
+            if (Files.isDirectory(folder)) {
+                Files.walkFileTree(folder, new Deletion());
+            }
+        }
+    }
+
+    /** Deletes a folder with what is in it. */
+    private static final class Deletion extends SimpleFileVisitor<Path> {
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+            Files.delete(file);
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException e) throws IOException {
+            if (e != null) {
+                throw e;
+            }
+            Files.delete(folder);
+            return FileVisitResult.CONTINUE;
+        }
+    }
+
+    /** The chunks of a walk. */
+    private static final class Walk implements Chunks {
+        private final ChunkWalk walk;
+        private @Nullable StoredChunk at;
+
+        Walk(ChunkWalk walk) {
+            this.walk = walk;
+        }
+
+        @Override
+        public boolean next() throws IOException {
+            at = walk.next();
+            return at != null;
+        }
+
+        private StoredChunk present() {
+            StoredChunk chunk = at;
+            if (chunk == null) {
+                throw new IllegalStateException("there is no chunk here");
+            }
+            return chunk;
+        }
+
+        @Override
+        public byte[] fingerprint() {
+            return present().fingerprint();
+        }
+
+        @Override
+        public long location() {
+            return present().location();
+        }
+
+        @Override
+        public int length() {
+            return present().length();
+        }
+    }
+}

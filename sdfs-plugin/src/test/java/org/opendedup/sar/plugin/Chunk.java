@@ -1,0 +1,38 @@
+package org.opendedup.sar.plugin;
+
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.SplittableRandom;
+import org.opendedup.collections.InsertRecord;
+import org.opendedup.sdfs.filestore.ChunkData;
+
+/** Chunks as SDFS cuts them: one for each number. */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+record Chunk(byte[] bytes, byte[] hash) {
+    static Chunk of(long number) {
+        SplittableRandom random = new SplittableRandom(number);
+        byte[] bytes = new byte[4096 + random.nextInt(28 << 10)];
+        random.nextBytes(bytes);
+        return new Chunk(bytes, sha256(bytes));
+    }
+
+    static byte[] sha256(byte[] bytes) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(bytes);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Returns the chunk as the write path brings it. */
+    ChunkData data(long references, String uuid) {
+        ChunkData data = new ChunkData(hash, bytes.length, bytes, uuid);
+        data.references = references;
+        return data;
+    }
+
+    static long location(InsertRecord record) {
+        return ByteBuffer.wrap(record.getHashLocs()).getLong();
+    }
+}

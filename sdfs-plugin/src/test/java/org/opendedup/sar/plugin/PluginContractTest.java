@@ -1,0 +1,379 @@
+package org.opendedup.sar.plugin;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.collections.AbstractHashesMap;
+import org.opendedup.collections.InsertRecord;
+import org.opendedup.collections.KeyNotFoundException;
+import org.opendedup.sdfs.filestore.AbstractChunkStore;
+import org.opendedup.sdfs.filestore.ChunkData;
+import org.opendedup.sdfs.notification.SDFSEvent;
+
+/** Both classes as SDFS drives them, against a model in memory. */
+@Timeout(240)
+class PluginContractTest {
+    private static final String NO_GRACE = "sar-grace-period-minutes='0'";
+
+    private final long seed =
+            Long.getLong("sar.seed", ThreadLocalRandom.current().nextLong());
+
+    @TempDir
+    Path folder;
+
+    private AbstractChunkStore store;
+    private AbstractHashesMap map;
+
+    @BeforeEach
+    void printSeed() {
+        System.out.println("sar.seed=" + seed);
+    }
+
+    /** In the order of SDFS: the store, its init, the index, its init. */
+    private void open(String attributes) throws Exception {
+        store = (AbstractChunkStore) Class.forName("org.opendedup.sar.plugin.SarChunkStore")
+                .getDeclaredConstructor()
+                .newInstance();
+        store.init(Host.config(folder, attributes));
+        map = (AbstractHashesMap) Class.forName("org.opendedup.sar.plugin.SarHashesMap")
+                .getDeclaredConstructor()
+                .newInstance();
+        map.init(1_000_000, folder.resolve("hashes") + "/hashstore-sdfs", 0.001);
+    }
+
+    /** The store first, as SDFS does. */
+    @AfterEach
+    void close() {
+        if (store != null) {
+            store.close();
+            map.close();
+        }
+        store = null;
+    }
+
+    @Test
+    void aChunkIsStoredOnceCountedAndReadByItsLocation() throws Exception {
+        open("");
+        Chunk chunk = Chunk.of(1);
+        InsertRecord first = map.put(chunk.data(1, "file"));
+        InsertRecord again = map.put(chunk.data(2, "other"), true);
+        long location = Chunk.location(first);
+        assertTrue(first.getInserted());
+        assertFalse(again.getInserted());
+        assertEquals(location, Chunk.location(again));
+        assertEquals(0, again.getCompressedLength());
+        assertEquals(location, map.get(chunk.hash()));
+        assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
+        assertArrayEquals(chunk.bytes(), map.getData(chunk.hash()));
+        assertArrayEquals(chunk.bytes(), store.getChunk(chunk.hash(), location, 0));
+        assertTrue(map.mightContainKey(chunk.hash(), location));
+        assertTrue(map.isClaimed(chunk.data(1, null)));
+        assertEquals(location, map.claimKey(chunk.hash(), location, -3));
+        assertFalse(map.isClaimed(chunk.data(1, null)));
+        assertEquals(-1, map.get(Chunk.of(2).hash()));
+        assertEquals(-1, map.claimKey(Chunk.of(2).hash(), location, 1));
+        assertThrows(KeyNotFoundException.class, () -> map.isClaimed(Chunk.of(2).data(1, null)));
+        assertThrows(IOException.class, () -> map.getData(Chunk.of(2).hash(), -1));
+    }
+
+    @Test
+    void referencesThatAreNotSetCountAsOne() throws Exception {
+        open("");
+        Chunk chunk = Chunk.of(1);
+        long location = Chunk.location(map.put(new ChunkData(chunk.hash(), chunk.bytes().length, chunk.bytes(), "f")));
+        map.claimKey(chunk.hash(), location, -1);
+        assertFalse(map.isClaimed(chunk.data(1, null)));
+    }
+
+    @Test
+    void largeFixedChunksAreStored() throws Exception {
+        open("");
+        byte[] bytes = new byte[1 << 20];
+        new SplittableRandom(seed).nextBytes(bytes);
+        Chunk chunk = new Chunk(bytes, Chunk.sha256(bytes));
+        long location = Chunk.location(map.put(chunk.data(1, "file")));
+        store.sync();
+        assertArrayEquals(bytes, map.getData(chunk.hash(), location));
+    }
+
+    @Test
+    void fingerprintsOfMd5AreRefusedWithTheWayOut() throws Exception {
+        open("");
+        Chunk chunk = new Chunk(new byte[5000], new byte[16]);
+        IOException e = assertThrows(IOException.class, () -> map.put(chunk.data(1, "file")));
+        assertTrue(e.getMessage().contains("SHA-256"), e.getMessage());
+    }
+
+    @Test
+    void encryptionIsRefusedAndNothingIsMade() {
+        var config = Host.config(folder, "");
+        ((org.w3c.dom.Element) config.getParentNode()).setAttribute("encrypt", "true");
+        IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(config));
+        assertTrue(e.getMessage().contains("does not encrypt"), e.getMessage());
+        assertFalse(Files.exists(folder.resolve("chunks")));
+    }
+
+    @Test
+    void wrongSettingsAreNamed() {
+        IOException e = assertThrows(
+                IOException.class,
+                () -> new SarChunkStore().init(Host.config(folder, "sar-grace-period-minutes='soon'")));
+        assertTrue(e.getMessage().contains("sar-grace-period-minutes"), e.getMessage());
+    }
+
+    @Test
+    void aDiskThatIsNotMountedDoesNotBecomeAnEmptyVolume() throws Exception {
+        open("");
+        map.put(Chunk.of(1).data(1, "file"));
+        close();
+        Files.move(folder.resolve("chunks"), folder.resolve("elsewhere"));
+        IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(Host.config(folder, "")));
+        assertTrue(e.getMessage().contains("not mounted"), e.getMessage());
+        Files.move(folder.resolve("elsewhere"), folder.resolve("chunks"));
+        open("");
+        assertTrue(map.containsKey(Chunk.of(1).hash()));
+    }
+
+    @Test
+    void anIndexWithoutItsStoreIsRefused() {
+        IOException e = assertThrows(IOException.class, () -> new SarHashesMap().init(1, "", 0.1));
+        assertTrue(e.getMessage().contains("chunkstore-class"), e.getMessage());
+    }
+
+    @Test
+    void theConsistencyCheckVisitsEachChunkOnceFromSeveralThreads() throws Exception {
+        open("");
+        Set<Long> expected = new HashSet<>();
+        for (int number = 0; number < 300; number++) {
+            expected.add(Chunk.location(map.put(Chunk.of(number).data(1, "file " + number % 3))));
+        }
+        store.iterationInit(false);
+        Set<Long> found = new HashSet<>();
+        ExecutorService threads = Executors.newFixedThreadPool(3);
+        try {
+            List<Future<?>> walks = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                walks.add(threads.submit(() -> {
+                    for (ChunkData chunk = store.getNextChunck(); chunk != null; chunk = store.getNextChunck()) {
+                        synchronized (found) {
+                            assertTrue(found.add(chunk.getcPos()));
+                        }
+                        assertEquals(chunk.getcPos(), map.get(chunk.getHash()));
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> walk : walks) {
+                walk.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertEquals(expected, found);
+        assertNull(store.getNextChunck());
+    }
+
+    @Test
+    void sizesAreTrue() throws Exception {
+        open("");
+        long bytes = 0;
+        for (int number = 0; number < 50; number++) {
+            Chunk chunk = Chunk.of(number);
+            map.put(chunk.data(1, "file"));
+            map.put(chunk.data(1, "file"));
+            bytes += chunk.bytes().length;
+        }
+        store.sync();
+        assertEquals(bytes, store.size());
+        assertEquals(50, map.getSize());
+        assertEquals(10_737_418_240L, store.maxSize());
+        assertEquals(2 * bytes, store.bytesWritten());
+        assertTrue(store.compressedSize() > bytes / 2, "on the disk");
+        store.clearCounters();
+        assertEquals(0, store.bytesWritten());
+        // Asked while SDFS writes its configuration again.
+        store.setReadSpeed(1);
+        store.setWriteSpeed(1);
+        store.setCacheSize(1 << 20);
+        store.setDseSize(1 << 30);
+        assertEquals(1 << 20, store.getCacheSize());
+        assertNotNull(store.getName());
+    }
+
+    @Test
+    void recordsAreClaimedAfterTheGracePeriodAndSpaceComesBack() throws Exception {
+        open(NO_GRACE);
+        Map<Integer, Long> locations = new HashMap<>();
+        for (int number = 0; number < 200; number++) {
+            locations.put(number, Chunk.location(map.put(Chunk.of(number).data(1, "file"))));
+        }
+        store.sync();
+        long before = store.compressedSize();
+        for (int number = 0; number < 150; number++) {
+            map.claimKey(Chunk.of(number).hash(), locations.get(number), -1);
+        }
+        SDFSEvent event = new SDFSEvent();
+        assertEquals(150, map.claimRecords(event, true));
+        assertTrue(event.getCount() > 0);
+        assertTrue(store.compressedSize() < before / 2);
+        for (int number = 150; number < 200; number++) {
+            assertArrayEquals(
+                    Chunk.of(number).bytes(), map.getData(Chunk.of(number).hash(), locations.get(number)));
+        }
+        assertFalse(map.containsKey(Chunk.of(0).hash()));
+    }
+
+    @Test
+    void withinTheGracePeriodNothingIsClaimed() throws Exception {
+        open("sar-grace-period-minutes='600'");
+        Chunk chunk = Chunk.of(1);
+        long location = Chunk.location(map.put(chunk.data(1, "file")));
+        map.claimKey(chunk.hash(), location, -1);
+        assertEquals(0, map.claimRecords(null, true));
+        assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
+    }
+
+    @Test
+    void theSsdGetsWhatIsWrittenOftenAndIsInJmx() throws Exception {
+        open("sar-ssd-location='" + folder.resolve("ssd") + "' sar-ssd-capacity='256MB' sar-memory-budget='400MB'"
+                + " sar-reference-count-threshold='3'");
+        for (int round = 0; round < 4; round++) {
+            for (int number = 0; number < 40; number++) {
+                // In an order in which no two lie one after another.
+                map.put(Chunk.of(number * 7 % 40).data(1, "file"));
+            }
+        }
+        store.sync();
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName table = new ObjectName("org.opendedup.sar:type=MapTable,volume=sdfs");
+        long copies = 0;
+        for (int wait = 0; wait < 1000 && copies == 0; wait++) {
+            Thread.sleep(10);
+            copies = ((Number) server.getAttribute(table, "Entries")).longValue();
+        }
+        assertTrue(copies > 0, "copies on the SSD");
+        for (int number = 0; number < 40; number++) {
+            assertArrayEquals(
+                    Chunk.of(number).bytes(),
+                    map.getData(
+                            Chunk.of(number).hash(), map.get(Chunk.of(number).hash())));
+        }
+        store.close();
+        assertFalse(server.isRegistered(table));
+    }
+
+    @Test
+    void aDeletedStoreLeavesNothing() throws Exception {
+        open("");
+        map.put(Chunk.of(1).data(1, "file"));
+        store.deleteStore();
+        assertFalse(Files.exists(folder.resolve("chunks/sar/data")));
+        assertFalse(Files.exists(folder.resolve("chunks/sar/metadata")));
+        assertThrows(IOException.class, () -> map.put(Chunk.of(2).data(1, "file")));
+    }
+
+    @Test
+    void manyThreadsAgreeWithTheModelAlsoAfterReopening() throws Exception {
+        open(NO_GRACE);
+        int contents = 300;
+        long[] expected = new long[contents];
+        Map<Integer, Long> locations = new HashMap<>();
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int round = 0; round < 3; round++) {
+            ExecutorService threads = Executors.newFixedThreadPool(4);
+            List<Future<?>> writers = new ArrayList<>();
+            for (int thread = 0; thread < 4; thread++) {
+                SplittableRandom own = random.split();
+                writers.add(threads.submit(() -> {
+                    write(own, expected, locations);
+                    return null;
+                }));
+            }
+            for (Future<?> writer : writers) {
+                writer.get();
+            }
+            threads.shutdown();
+            map.claimRecords(null, true);
+            check(expected, locations);
+            close();
+            open(NO_GRACE);
+            check(expected, locations);
+        }
+    }
+
+    private void write(SplittableRandom random, long[] expected, Map<Integer, Long> locations) throws Exception {
+        for (int step = 0; step < 700; step++) {
+            int number = random.nextInt(expected.length);
+            Chunk chunk = Chunk.of(number);
+            int references = 1 + random.nextInt(3);
+            boolean adds = random.nextInt(3) > 0;
+            if (adds) {
+                long location = Chunk.location(map.put(chunk.data(references, "file " + number / 50)));
+                synchronized (expected) {
+                    expected[number] += references;
+                    locations.put(number, location);
+                }
+                assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
+            } else {
+                long taken;
+                Long location;
+                synchronized (expected) {
+                    taken = expected[number];
+                    expected[number] = 0;
+                    location = locations.get(number);
+                }
+                if (taken > 0) {
+                    assertEquals(location, map.claimKey(chunk.hash(), location, -taken));
+                }
+            }
+            if (step % 50 == 0) {
+                store.sync();
+            }
+        }
+    }
+
+    private void check(long[] expected, Map<Integer, Long> locations) throws Exception {
+        int stored = 0;
+        for (int number = 0; number < expected.length; number++) {
+            Chunk chunk = Chunk.of(number);
+            long location = map.get(chunk.hash());
+            if (expected[number] > 0) {
+                stored++;
+                assertEquals(locations.get(number), location);
+                assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
+                long references = ((SarChunkStore) store).with(engine -> (long) engine.references(location));
+                assertEquals(expected[number], references, "chunk " + number);
+            } else {
+                assertEquals(-1, location, "chunk " + number);
+            }
+        }
+        assertEquals(stored, map.getSize());
+    }
+}

@@ -1,0 +1,30 @@
+package org.opendedup.sar.plugin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The plugin beside SDFS's own libraries in one process. */
+@Timeout(180)
+class PluginLoadingTest {
+    @Test
+    void twoVersionsOfRocksDbAndGuavaWorkInOneProcess(@TempDir Path folder) throws Exception {
+        Process process = Host.process(TwoVersions.class, folder.toString()).start();
+        try {
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+            assertEquals(0, process.exitValue(), said);
+            assertTrue(said.contains("both worked"), said);
+            assertTrue(said.contains("rocksdbjni-6.28.2.jar"), said);
+            assertTrue(said.contains("guava-30.1.1-jre.jar"), said);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+}
