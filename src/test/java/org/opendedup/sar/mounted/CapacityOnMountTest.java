@@ -11,11 +11,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The capacity of a mounted volume, as users see it. */
+@Timeout(600)
 class CapacityOnMountTest {
     private static final String AS_NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
     private static final long MIB = 1 << 20;

@@ -47,8 +47,7 @@ class ChunkStashKillTest extends ChunkIndexKillContract {
     @Override
     protected ChunkIndex openToBeKilled(Path index, String moment) throws IOException {
         boolean isBounded = index.getFileName().toString().startsWith(MOVED);
-        return open(
-                index, isBounded ? IndexSpace.of(RecycledChunkStashIndexTest.MOST_BYTES) : IndexSpace.UNBOUNDED);
+        return open(index, isBounded ? IndexSpace.of(RecycledChunkStashIndexTest.MOST_BYTES) : IndexSpace.UNBOUNDED);
     }
 
     private static ChunkIndex open(Path index, IndexSpace space) throws IOException {
