@@ -104,6 +104,7 @@ class MkfsCommandTest {
         assertEquals(4L << 30, Json.number(Json.read(output.out()), "indexSsdCapacityBytes"));
         assertEquals(folder.resolve("home"), read().config().indexPlacement().home());
         assertEquals(folder.resolve("home").toString(), Json.read(output.out()).get("indexHome"));
+        assertTrue(Files.isDirectory(folder.resolve("home")));
     }
 
     @Test
