@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.Random;
@@ -104,6 +105,36 @@ class SmallChunkStashIndexTest extends ChunkIndexContract {
         }
         for (int container = 1; container <= 60; container++) {
             assertEquals(50, index.frameTable(container).length);
+        }
+    }
+
+    private StashState state() throws ReflectiveOperationException {
+        Field state = ChunkStashIndex.class.getDeclaredField("state");
+        state.setAccessible(true);
+        return (StashState) state.get(index);
+    }
+
+    /** Pages beyond 33 TB of chunks of 8 KiB; those before them are not made. */
+    @Test
+    void pointersOfMorePagesThanFourBytesNameHaveFive() throws Exception {
+        fill(1);
+        int lastShort = (1 << Integer.SIZE - PageDirectory.ENTRY_BITS) - 1;
+        state().pages.put(lastShort - 1, 1, PageDirectory.OPEN, 0, 0);
+        state().pages.remove(lastShort - 1);
+        fill(2);
+        fill(3);
+        assertEquals(lastShort, state().pages.highest());
+        assertEquals(4, state().table().pointerBytes());
+        fill(4);
+        fill(5);
+        assertEquals(5, state().table().pointerBytes());
+        removeAll(3);
+        for (int again = 0; again < 2; again++) {
+            for (int container = 1; container <= 5; container++) {
+                assertEquals(container == 3 ? 0 : SLOTS, foundOf(container), "container " + container);
+            }
+            assertEquals(5, state().table().pointerBytes());
+            index = reopen();
         }
     }
 
