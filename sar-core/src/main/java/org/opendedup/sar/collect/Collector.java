@@ -25,6 +25,7 @@ import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.NewDamage;
 import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.metadata.StoredCopies;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -352,9 +353,7 @@ public final class Collector {
 
         private void handle(ContainerEntry entry) throws IOException {
             long container = entry.container();
-            if (givesPlacesBack
-                    && !ifSmaller
-                    && counts.aliveBytes(container) >= entry.stored().rawBytes()) {
+            if (givesPlacesBack && !ifSmaller && hasNothingDead(entry)) {
                 // All that was garbage has references again, or is kept: writing it anew would give nothing back. Where
                 // only whole packs come back, it has to leave its pack nevertheless.
                 done(container);
@@ -370,6 +369,11 @@ public final class Collector {
             }
             compaction.makeReady(this);
             forgetInIndex(container, load(entry, alive), alive);
+        }
+
+        private boolean hasNothingDead(ContainerEntry entry) throws IOException {
+            StoredCopies alive = StoredCopies.of(counts.ofContainer(entry.container()));
+            return alive.bytes() >= entry.stored().rawBytes();
         }
 
         /** Returns the directory of a container; null if it cannot be read. */

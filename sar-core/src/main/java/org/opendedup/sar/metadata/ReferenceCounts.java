@@ -335,19 +335,6 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Returns the bytes, before compression, of a container's copies that exist, with or without references. */
-    public long aliveBytes(long container) throws IOException {
-        CountStripe stripe = read(container);
-        synchronized (stripe) {
-            CountRecord record = stripe.record(container);
-            long bytes = 0;
-            for (int slot = 0; slot < record.slots(); slot++) {
-                bytes += record.isAlive(slot) ? record.length(slot) : 0;
-            }
-            return bytes;
-        }
-    }
-
     private void add(CountRecord record, long chunkId, int delta, boolean continuation) {
         int slot = ChunkId.slot(chunkId);
         stored.change(record, slot, () -> {

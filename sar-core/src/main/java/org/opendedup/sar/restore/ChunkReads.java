@@ -7,8 +7,10 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.restore.frame.FrameLoader;
+import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.restore.frame.TieredReads;
 import org.opendedup.sar.restore.frame.WantedChunks;
+import org.opendedup.sar.tier.copies.ChunkRequest;
 
 /**
  * Reads whole chunks by their ids, for a client that knows its files itself: from frames in memory, the SSD, or home.
@@ -20,11 +22,16 @@ public final class ChunkReads {
 
     private final FrameLoader loader;
     private final @Nullable TieredReads tier;
+    private final @Nullable ReadTier parts;
 
-    /** @param tier reads with an SSD; null if there is none */
-    ChunkReads(FrameLoader loader, @Nullable TieredReads tier) {
+    /**
+     * @param tier reads with an SSD; null if there is none
+     * @param parts what such reads use
+     */
+    ChunkReads(FrameLoader loader, @Nullable TieredReads tier, @Nullable ReadTier parts) {
         this.loader = loader;
         this.tier = tier;
+        this.parts = parts;
     }
 
     /**
@@ -50,18 +57,28 @@ public final class ChunkReads {
     }
 
     /**
-     * Returns the bytes of a chunk if its fingerprint begins as this one does: what the caller was told may be wrong.
+     * Returns the bytes of a chunk at home if its fingerprint begins as this one does: what the caller was told may be
+     * wrong.
      *
      * @return null if there is another chunk, or none
      */
     public byte @Nullable [] readIf(long chunk, byte[] fingerprint) throws IOException {
+        int number = loader.frameOf(NO_INODE, chunk);
+        boolean isInMemory = loader.cached(ChunkId.container(chunk), number) != null;
         Frame frame = loader.frame(NO_INODE, chunk);
         int slot = ChunkId.slot(chunk);
-        if (!frame.holds(slot) || frame.fingerprintPrefix(slot) != Fingerprints.fingerprintPrefix(fingerprint, 0)) {
+        int prefix = Fingerprints.fingerprintPrefix(fingerprint, 0);
+        if (!frame.holds(slot) || frame.fingerprintPrefix(slot) != prefix) {
             return null;
         }
         byte[] bytes = new byte[frame.length(slot)];
         copy(frame, chunk, bytes);
+        if (parts != null && !isInMemory) {
+            ChunkRequest read = new ChunkRequest();
+            read.add(chunk, bytes.length, prefix, number);
+            read.setData(0, frame.data(), frame.offset(slot), bytes.length);
+            parts.promotion().onChunksRead(read, parts.counts());
+        }
         return bytes;
     }
 

@@ -86,7 +86,7 @@ public final class RestoreEngine {
         streams = new ReadStreams(recipes, batches, budget, prefetchers);
         TieredReads tier = usable == null ? null : new TieredReads(usable, loader);
         reads = new RecipeReads(recipes, loader, tier);
-        chunks = new ChunkReads(loader, tier);
+        chunks = new ChunkReads(loader, tier, usable);
     }
 
     /** Returns a reader of one file; it is read ahead when it reads in sequence. */

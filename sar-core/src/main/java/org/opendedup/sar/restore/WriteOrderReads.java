@@ -81,7 +81,14 @@ public final class WriteOrderReads {
         long window = FIRST_BYTES;
         /** Bytes that were asked for and that the reader has not reached. */
         long ahead;
+        /** Whether a step of this reader is being chosen. */
+        boolean isChoosing;
+        /** The container after this one; 0 if that is not known yet. */
+        long following;
     }
+
+    /** Where the next step of a reader begins, and how much is ahead of the reader after it. */
+    private record Position(long container, int slot, long aheadContainer, int aheadFrame, long ahead, long window) {}
 
     /** @param cacheBytes bytes of the cache of frames: at most a quarter of it is read ahead for one reader */
     WriteOrderReads(
@@ -98,28 +105,52 @@ public final class WriteOrderReads {
         return framesAhead.sum();
     }
 
-    /** Notes that a chunk is read; reads ahead if it continues earlier reads. Does not wait for the disk. */
+    /** Notes that a chunk is read; reads ahead if it continues earlier reads. Does not wait for containers. */
     public void noteRead(long chunk, int length) {
-        long[] frames;
+        Place place;
+        Position from;
         synchronized (this) {
-            Place place = placeOf(ChunkId.container(chunk), ChunkId.slot(chunk));
+            place = placeOf(ChunkId.container(chunk), ChunkId.slot(chunk));
             place.ahead = Math.max(0, place.ahead - length);
-            if (place.reads < LEAST_READS || place.ahead > place.window / 2) {
+            if (place.reads < LEAST_READS
+                    || place.isChoosing
+                    || place.ahead > place.window / 2
+                    || steps.get() >= MAX_STEPS) {
                 return;
             }
-            frames = choose(place);
-            place.window = Math.min(mostBytes, 2 * place.window);
+            place.isChoosing = true;
+            from = new Position(
+                    place.container, place.slot, place.aheadContainer, place.aheadFrame, place.ahead, place.window);
         }
-        start(frames);
+        submit(() -> step(place, from), () -> endChoice(place));
+    }
+
+    private void step(Place place, Position from) throws IOException {
+        List<Long> chosen = new ArrayList<>();
+        Position to = choose(from, chosen);
+        synchronized (this) {
+            place.aheadContainer = to.aheadContainer;
+            place.aheadFrame = to.aheadFrame;
+            place.ahead += Math.max(0, to.ahead - from.ahead);
+            place.window = Math.min(mostBytes, 2 * place.window);
+            place.isChoosing = false;
+        }
+        fetch(missing(chosen));
+    }
+
+    private synchronized void endChoice(Place place) {
+        place.isChoosing = false;
     }
 
     /** Reads the frame of a chunk that the client says it will read, while the caller goes on. */
     public void expect(long chunk) {
         if (steps.get() < MAX_STEPS) {
-            submit(() -> {
-                int frame = containers.frameOf(chunk);
-                fetch(missing(List.of(FrameId.inContainerOf(chunk, frame))));
-            });
+            submit(
+                    () -> {
+                        int frame = containers.frameOf(chunk);
+                        fetch(missing(List.of(FrameId.inContainerOf(chunk, frame))));
+                    },
+                    () -> {});
         }
     }
 
@@ -131,7 +162,10 @@ public final class WriteOrderReads {
             if (continues || isNext) {
                 place.reads++;
                 place.slot = isNext ? slot : Math.max(slot, place.slot);
-                place.container = container;
+                if (place.container != container) {
+                    place.container = container;
+                    place.following = 0;
+                }
                 all.remove();
                 places.addFirst(place);
                 return place;
@@ -149,59 +183,49 @@ public final class WriteOrderReads {
 
     private boolean isNext(Place place, long container) {
         try {
-            return place.reads >= LEAST_READS && next.after(place.container) == container;
+            if (place.following == 0 && place.reads >= LEAST_READS) {
+                place.following = next.after(place.container);
+            }
+            return place.following == container;
         } catch (IOException e) {
             return false;
         }
     }
 
-    /** Returns the frames of the next step of a reader, in their order. */
-    private long[] choose(Place place) {
-        List<Long> chosen = new ArrayList<>();
-        try {
-            long container = place.aheadContainer;
-            int frame = place.aheadFrame;
-            FrameTable here = containers.frameTable(place.container);
-            int reached = here.frameOf(place.slot);
-            boolean isBehind = container == 0 || container == place.container && frame <= reached;
-            if (isBehind) {
-                container = place.container;
-                frame = reached + 1;
-                place.ahead = 0;
-            }
-            while (container != 0 && place.ahead < place.window) {
-                FrameTable table = containers.frameTable(container);
-                for (; frame < table.frames() && place.ahead < place.window; frame++) {
-                    if (!table.isRemoved(frame)) {
-                        chosen.add(FrameId.of(container, frame));
-                        place.ahead += table.rawLength(frame);
-                    }
-                }
-                if (frame == table.frames()) {
-                    long after = containers.isSealed(container) ? next.after(container) : 0;
-                    if (after == 0) {
-                        break;
-                    }
-                    container = after;
-                    frame = 0;
+    /**
+     * Chooses the frames of the next step of a reader, in their order. Reads frame tables.
+     *
+     * @param chosen receives the frames, as {@link FrameId}s
+     * @return where the step after it begins
+     */
+    private Position choose(Position from, List<Long> chosen) throws IOException {
+        long container = from.aheadContainer;
+        int frame = from.aheadFrame;
+        long ahead = from.ahead;
+        int reached = containers.frameTable(from.container).frameOf(from.slot);
+        if (container == 0 || container == from.container && frame <= reached) {
+            // The first step, or the reader was faster than the last one.
+            container = from.container;
+            frame = reached + 1;
+        }
+        while (ahead < from.window) {
+            FrameTable table = containers.frameTable(container);
+            for (; frame < table.frames() && ahead < from.window; frame++) {
+                if (!table.isRemoved(frame)) {
+                    chosen.add(FrameId.of(container, frame));
+                    ahead += table.rawLength(frame);
                 }
             }
-            place.aheadContainer = container;
-            place.aheadFrame = frame;
-        } catch (IOException e) {
-            log.debug("nothing is read ahead of container {}", place.container, e);
-        }
-        return chosen.stream().mapToLong(Long::longValue).toArray();
-    }
-
-    private void start(long[] frames) {
-        if (frames.length > 0 && steps.get() < MAX_STEPS) {
-            List<Long> wanted = new ArrayList<>();
-            for (long frame : frames) {
-                wanted.add(frame);
+            if (frame == table.frames()) {
+                long after = containers.isSealed(container) ? next.after(container) : 0;
+                if (after == 0) {
+                    break;
+                }
+                container = after;
+                frame = 0;
             }
-            submit(() -> fetch(missing(wanted)));
         }
+        return new Position(from.container, from.slot, container, frame, ahead, from.window);
     }
 
     /** A step of reading ahead. */
@@ -209,7 +233,8 @@ public final class WriteOrderReads {
         void run() throws IOException;
     }
 
-    private void submit(Step step) {
+    /** @param failed runs if the step fails or is not run */
+    private void submit(Step step, Runnable failed) {
         steps.incrementAndGet();
         try {
             prefetchers.execute(() -> {
@@ -217,12 +242,14 @@ public final class WriteOrderReads {
                     step.run();
                 } catch (IOException | RuntimeException e) {
                     log.debug("a step of reading ahead failed; a reader that needs its chunks gets the error", e);
+                    failed.run();
                 } finally {
                     steps.decrementAndGet();
                 }
             });
         } catch (RejectedExecutionException closing) {
             steps.decrementAndGet();
+            failed.run();
         }
     }
 

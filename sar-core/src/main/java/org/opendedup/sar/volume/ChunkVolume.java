@@ -239,19 +239,16 @@ public final class ChunkVolume implements Closeable {
     public byte @Nullable [] get(byte[] fingerprint, long location) throws IOException {
         checkFingerprint(fingerprint);
         try (GracePeriod.Use use = engine.uses().begin()) {
-            if (readsAhead && exists(location)) {
-                ahead.noteRead(location, counts.length(location));
-            }
-            long indexed = storing.lookUp(fingerprint);
-            IOException failure = null;
             byte[] bytes = null;
+            IOException failure = null;
             try {
-                bytes = indexed == location ? readIndexed(fingerprint, indexed) : read(fingerprint, location);
+                bytes = getAt(fingerprint, location);
             } catch (IOException e) {
                 failure = e;
             }
-            if (bytes == null && indexed != location) {
-                bytes = readIndexed(fingerprint, indexed);
+            if (bytes == null) {
+                long indexed = storing.lookUp(fingerprint);
+                bytes = indexed == location ? null : readIndexed(fingerprint, indexed);
             }
             if (bytes == null && failure != null) {
                 throw failure;
@@ -261,13 +258,49 @@ public final class ChunkVolume implements Closeable {
         }
     }
 
+    /**
+     * Reads what is at a location; null if that is not the content with this fingerprint. Asks the index only if the
+     * SSD has a copy of the chunk: a location that is wrong must not spoil that.
+     */
+    private byte @Nullable [] getAt(byte[] fingerprint, long location) throws IOException {
+        int length = isLocation(location) ? counts.length(location) : 0;
+        if (length == 0) {
+            return null;
+        }
+        if (readsAhead) {
+            ahead.noteRead(location, length);
+        }
+        boolean isOnSsd = engine.tier().isConfigured() && engine.tier().contains(location);
+        return isOnSsd && storing.lookUp(fingerprint) == location
+                ? readIndexed(fingerprint, location)
+                : read(fingerprint, location);
+    }
+
     private byte @Nullable [] readIndexed(byte[] fingerprint, long copy) throws IOException {
         int length = copy == ChunkId.NONE ? 0 : counts.length(copy);
         if (length == 0) {
             return null;
         }
         byte[] bytes = engine.restore().chunks().read(copy, fingerprint, length);
-        if (!new Sha256().matches(bytes, 0, length, fingerprint, 0)) {
+        verify(bytes, fingerprint, copy);
+        return bytes;
+    }
+
+    /** Reads what is at a location, at home; null if that is not the content with this fingerprint. */
+    private byte @Nullable [] read(byte[] fingerprint, long location) throws IOException {
+        if (!exists(location)) {
+            return null;
+        }
+        byte[] bytes = engine.restore().chunks().readIf(location, fingerprint);
+        if (bytes != null) {
+            verify(bytes, fingerprint, location);
+        }
+        return bytes;
+    }
+
+    /** Reports damage if a chunk whose fingerprint begins as this one does has another. */
+    private void verify(byte[] bytes, byte[] fingerprint, long copy) throws IOException {
+        if (!new Sha256().matches(bytes, 0, bytes.length, fingerprint, 0)) {
             CorruptionException e = new CorruptionException(
                     "chunk " + ChunkId.toString(copy),
                     -1,
@@ -276,16 +309,6 @@ public final class ChunkVolume implements Closeable {
             engine.damaged().damagedChunk(0, copy, engine.containers().frameOf(copy), e);
             throw e;
         }
-        return bytes;
-    }
-
-    /** Reads what is at a location; null if that is not the content with this fingerprint. */
-    private byte @Nullable [] read(byte[] fingerprint, long location) throws IOException {
-        if (!exists(location)) {
-            return null;
-        }
-        byte[] bytes = engine.restore().chunks().readIf(location, fingerprint);
-        return bytes != null && new Sha256().matches(bytes, 0, bytes.length, fingerprint, 0) ? bytes : null;
     }
 
     /** Returns whether a location holds a content. What cannot be read is believed: its references count there. */

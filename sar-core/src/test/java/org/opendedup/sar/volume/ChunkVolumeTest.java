@@ -211,6 +211,34 @@ class ChunkVolumeTest {
     }
 
     @Test
+    void aDamagedChunkIsAnErrorUntilItIsWrittenAgainAndThenReadAtItsOldLocation() throws IOException {
+        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
+        long location;
+        try (ChunkVolume volume = trial.open()) {
+            location = put(volume, 1, 1).location();
+        }
+        String pack = trial.data.list().stream()
+                .filter(name -> name.endsWith(".pack"))
+                .findFirst()
+                .orElseThrow();
+        byte[] bytes = trial.data.contents(pack);
+        // In the payload of the only frame: the pack's header and the container's are before it.
+        bytes[4096 + 500] ^= 1;
+        trial.data.put(pack, bytes);
+        try (ChunkVolume volume = trial.open()) {
+            assertThrows(IOException.class, () -> volume.get(fingerprint(1), location));
+            ChunkVolume.Put again = put(volume, 1, 1);
+            assertTrue(again.isNew(), "stored again");
+            assertNotEquals(location, again.location());
+            assertArrayEquals(ChunkTrial.chunk(1), volume.get(fingerprint(1), location));
+            assertArrayEquals(ChunkTrial.chunk(1), volume.get(fingerprint(1), again.location()));
+            // The references of old files are still counted where they were.
+            assertEquals(location, volume.claim(fingerprint(1), location, -1));
+            assertEquals(1, volume.references(again.location()));
+        }
+    }
+
+    @Test
     void chunksOfAStreamLieTogetherInTheirOrder() throws IOException {
         ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
         try (ChunkVolume volume = trial.open()) {

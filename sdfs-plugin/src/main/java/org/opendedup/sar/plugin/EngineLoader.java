@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Enumeration;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,8 @@ final class EngineLoader extends ClassLoader {
     }
 
     private final ClassLoader host;
+    /** The native library of RocksDB, until it is loaded. Guarded by this. */
+    private @Nullable Path unpacked;
 
     /** @param host has loaded this class, and has the jar */
     EngineLoader(ClassLoader host) {
@@ -40,15 +43,25 @@ final class EngineLoader extends ClassLoader {
         this.host = host;
     }
 
-    /** Makes an engine's opener, in a loader of its own. */
-    static PluginEngine.Opener opener() throws IOException {
+    /** Opens an engine, in a loader of its own; see {@link PluginEngine.Opener}. */
+    static PluginEngine open(Map<String, String> settings) throws IOException {
         ClassLoader host = EngineLoader.class.getClassLoader();
+        EngineLoader loader = new EngineLoader(host == null ? ClassLoader.getSystemClassLoader() : host);
         try {
-            Class<?> opener =
-                    new EngineLoader(host == null ? ClassLoader.getSystemClassLoader() : host).loadClass(OPENER);
-            return (PluginEngine.Opener) opener.getDeclaredConstructor().newInstance();
+            Class<?> opener = loader.loadClass(OPENER);
+            return ((PluginEngine.Opener) opener.getDeclaredConstructor().newInstance()).open(settings);
         } catch (ReflectiveOperationException | LinkageError e) {
             throw new IOException("the engine of SAR cannot be loaded from the plugin's jar: " + e, e);
+        } finally {
+            loader.deleteUnpacked();
+        }
+    }
+
+    /** Deletes the unpacked library, which is loaded by now: a killed process would leave it. */
+    private synchronized void deleteUnpacked() throws IOException {
+        if (unpacked != null) {
+            Files.deleteIfExists(unpacked);
+            unpacked = null;
         }
     }
 
@@ -105,14 +118,17 @@ final class EngineLoader extends ClassLoader {
             }
             byte[] library = in.readAllBytes();
             ElfSymbols.separate(library, ROCKSDB_NAMESPACE);
-            Path unpacked = Files.createTempFile("sar-rocksdbjni", ".so");
-            unpacked.toFile().deleteOnExit();
-            try (var out = Files.newOutputStream(unpacked)) {
+            Path target = Files.createTempFile("sar-rocksdbjni", ".so");
+            target.toFile().deleteOnExit();
+            synchronized (this) {
+                unpacked = target;
+            }
+            try (var out = Files.newOutputStream(target)) {
                 for (int at = 0; at < library.length; at += BUFFER_BYTES) {
                     out.write(library, at, Math.min(BUFFER_BYTES, library.length - at));
                 }
             }
-            return unpacked.toString();
+            return target.toString();
         } catch (IOException e) {
             throw new UncheckedIOException("the native library of RocksDB cannot be unpacked", e);
         }

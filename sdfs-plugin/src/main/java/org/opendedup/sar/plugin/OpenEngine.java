@@ -28,7 +28,7 @@ final class OpenEngine implements Closeable {
             if (engine != null) {
                 throw new IOException("the chunk store of SAR is open already");
             }
-            engine = EngineLoader.opener().open(settings);
+            engine = EngineLoader.open(settings);
         } finally {
             lock.writeLock().unlock();
         }

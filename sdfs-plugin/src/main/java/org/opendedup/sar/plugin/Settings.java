@@ -47,7 +47,8 @@ public final class Settings {
             if (Boolean.parseBoolean(attribute(store, "encrypt"))) {
                 throw new IOException(
                         "the volume is to be encrypted (encrypt=\"true\" on <local-chunkstore>): the chunk"
-                                + " store of SAR does not encrypt. Encrypt the disk below it, and set encrypt=\"false\"");
+                                + " store of SAR does not encrypt. Encrypt the disk below it, and set"
+                                + " encrypt=\"false\"");
             }
             String chunks = attribute(store, "chunk-store");
             String index = attribute(store, "hash-db-store");

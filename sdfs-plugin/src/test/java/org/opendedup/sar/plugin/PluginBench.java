@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CyclicBarrier;
@@ -28,14 +29,22 @@ public final class PluginBench {
         this.attributes = attributes;
     }
 
-    /** @param arguments "write" or "read"; a folder; MiB to write, or "ahead", "alone" or "random" */
+    /**
+     * @param arguments "write" or "read"; a folder; MiB to write, or how to read; optionally a folder for metadata and
+     *     index
+     */
     public static void main(String[] arguments) throws Exception {
         Path folder = Path.of(arguments[1]);
+        String settings = "sar-memory-budget='1GB'";
+        if (arguments.length > 3) {
+            settings += " sar-metadata-location='" + arguments[3] + "/metadata' sar-index-location='" + arguments[3]
+                    + "/index'";
+        }
         switch (arguments[0]) {
-            case "write" -> new PluginBench(folder, "sar-memory-budget='1GB'").write(Long.parseLong(arguments[2]));
+            case "write" -> new PluginBench(folder, settings).write(Long.parseLong(arguments[2]));
             case "read" -> {
-                boolean ahead = arguments[2].equals("ahead");
-                new PluginBench(folder, "sar-memory-budget='1GB' sar-read-ahead='" + ahead + "'").read(arguments[2]);
+                boolean ahead = arguments[2].startsWith("ahead");
+                new PluginBench(folder, settings + " sar-read-ahead='" + ahead + "'").read(arguments[2]);
             }
             default -> throw new IllegalArgumentException(arguments[0]);
         }
@@ -131,14 +140,44 @@ public final class PluginBench {
         }
     }
 
+    /** @param how "alone" or "ahead": one reader; "alone-4", "ahead-4": one for each file; "random": single reads */
     private void read(String how) throws Exception {
         open();
-        ByteBuffer list = ByteBuffer.wrap(Files.readAllBytes(folder.resolve("file-0")));
+        int readers = how.endsWith("-4") ? WRITERS : 1;
+        List<ByteBuffer> lists = new ArrayList<>();
+        for (int reader = 0; reader < readers; reader++) {
+            lists.add(ByteBuffer.wrap(Files.readAllBytes(folder.resolve("file-" + reader))));
+        }
+        long[] reads = new long[readers];
+        List<Thread> threads = new ArrayList<>();
+        long start = System.nanoTime();
+        for (int reader = 0; reader < readers; reader++) {
+            int own = reader;
+            Thread thread = new Thread(() -> {
+                try {
+                    reads[own] = readFile(lists.get(own), how.equals("random"));
+                } catch (Exception e) {
+                    e.printStackTrace();
+                    System.exit(1);
+                }
+            });
+            thread.start();
+            threads.add(thread);
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        double seconds = (System.nanoTime() - start) / 1e9;
+        long sum = Arrays.stream(reads).sum();
+        System.out.printf(
+                "read-%s %.1f MB/s, %.0f reads/s%n", how, (double) sum * CHUNK_BYTES / 1e6 / seconds, sum / seconds);
+        close();
+    }
+
+    private long readFile(ByteBuffer list, boolean isRandom) throws Exception {
         int chunks = list.capacity() / RECORD_BYTES;
         SplittableRandom random = new SplittableRandom(7);
-        boolean isRandom = how.equals("random");
         int reads = isRandom ? Math.min(chunks, 300) : chunks;
-        long start = System.nanoTime();
         for (int i = 0; i < reads; i++) {
             list.position((isRandom ? random.nextInt(chunks) : i) * RECORD_BYTES);
             byte[] hash = new byte[32];
@@ -147,10 +186,6 @@ public final class PluginBench {
                 throw new IllegalStateException("chunk " + i);
             }
         }
-        double seconds = (System.nanoTime() - start) / 1e9;
-        System.out.printf(
-                "read-%s %.1f MB/s, %.0f reads/s%n",
-                how, (double) reads * CHUNK_BYTES / 1e6 / seconds, reads / seconds);
-        close();
+        return reads;
     }
 }

@@ -50,7 +50,8 @@ final class SsdBeans {
                     new SarOfTier(tier),
                     definition,
                     changed -> log.info(
-                            "the setting lasts until the volume is mounted again: change it on <extended-config> as well"),
+                            "the setting lasts until the volume is mounted again: change it on <extended-config>"
+                                    + " as well"),
                     location -> {});
             VolumeRegistration registration = VolumeRegistration.registerSar(config.name(), administration);
             return registration::close;
