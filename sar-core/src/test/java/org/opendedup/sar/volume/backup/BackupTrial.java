@@ -88,8 +88,17 @@ final class BackupTrial {
 
     /** Flips one bit of a file. */
     void flip(Path file) throws IOException {
+        flip(file, (int) Files.size(file));
+    }
+
+    /** Flips one bit of the first block of a table. The end of a table has bytes that mean nothing. */
+    void flipFirstBlock(Path table) throws IOException {
+        flip(table, 64);
+    }
+
+    private void flip(Path file, int length) throws IOException {
         byte[] bytes = Files.readAllBytes(file);
-        bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+        bytes[random.nextInt(length)] ^= (byte) (1 << random.nextInt(8));
         Files.write(file, bytes);
     }
 }

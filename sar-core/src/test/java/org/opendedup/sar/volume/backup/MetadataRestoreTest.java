@@ -560,7 +560,7 @@ class MetadataRestoreTest {
     void aDamagedTableThatNoBackupHasIsNamedAndNothingChanges() throws IOException {
         Path table = trial.databaseFiles(".sst").get(0);
         byte[] right = Files.readAllBytes(table);
-        trial.flip(table);
+        trial.flipFirstBlock(table);
         MetadataFolder.delete(automatic());
         CorruptionException named = assertThrows(
                 CorruptionException.class,
