@@ -65,8 +65,9 @@ final class AttributeChanges {
         synchronized (node) {
             applyLocked(node, change, now);
             nodes.markDirty(node);
+            // Within the monitor: of two changes at the same time, the answer of one must not have the other's.
+            return node.attributes(look);
         }
-        return node.attributes(look);
     }
 
     private static void applyLocked(Node node, AttributeChange change, long now) {

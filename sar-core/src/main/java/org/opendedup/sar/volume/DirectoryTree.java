@@ -255,11 +255,15 @@ final class DirectoryTree {
             checkLinkable(node, name);
             change.begin();
             namespace.putEntry(directory, name, inode, node.type);
-            change.relink(node, 1);
+            Attributes linked;
+            synchronized (node) {
+                change.relink(node, 1);
+                // Within the monitor, as those of each change of attributes.
+                linked = node.attributes(look);
+            }
             endUnnamed(node);
             change.touch(parent, 0);
             named.add(node);
-            Attributes linked = node.attributes(look);
             change.handOut(node);
             return linked;
         }
