@@ -9,15 +9,13 @@ import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.IntentRecord;
 import org.opendedup.sar.metadata.MetadataRecords;
+import org.opendedup.sar.metadata.Modes;
 
 /**
  * Compares the records of the intent log with the inodes: each belongs to a file, can be decoded, follows the one
  * before, and lies within the file.
  */
 final class IntentCheck implements Closeable {
-    private static final int TYPE = 0170000;
-    private static final int REGULAR = 0100000;
-
     private final Ahead<IntentRecord> intents;
     private final CheckFindings findings;
     private final Corrections corrections;
@@ -43,7 +41,7 @@ final class IntentCheck implements Closeable {
         if (intents.id() != id) {
             return;
         }
-        if (!exists || inode != null && (inode.mode() & TYPE) != REGULAR) {
+        if (!exists || inode != null && (inode.mode() & Modes.TYPE) != Modes.REGULAR) {
             findings.add(
                     Severity.DEFECT, Kind.REFERENCES, "the intent log has bytes of inode " + id + ", which is no file");
             corrections.intents(id, false);
@@ -59,7 +57,7 @@ final class IntentCheck implements Closeable {
                 end = Math.max(end, record.end());
             }
         }
-        if (inode == null || (inode.mode() & TYPE) != REGULAR) {
+        if (inode == null || (inode.mode() & Modes.TYPE) != Modes.REGULAR) {
             return;
         }
         if (isDamaged) {

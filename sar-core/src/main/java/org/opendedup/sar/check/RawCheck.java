@@ -8,6 +8,7 @@ import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataRecords;
+import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.metadata.RawRecord;
 
 /**
@@ -15,9 +16,6 @@ import org.opendedup.sar.metadata.RawRecord;
  * raw file has is no concern of it, because a copy into chunks may have ended early.
  */
 final class RawCheck implements Closeable {
-    private static final int TYPE = 0170000;
-    private static final int REGULAR = 0100000;
-
     private final Ahead<RawRecord> raws;
     private final CheckFindings findings;
     private final Corrections corrections;
@@ -41,7 +39,7 @@ final class RawCheck implements Closeable {
      */
     void check(long id, boolean exists, @Nullable Inode inode) throws IOException {
         for (; raws.id() == id; raws.next()) {
-            if (!exists || inode != null && (inode.mode() & TYPE) != REGULAR) {
+            if (!exists || inode != null && (inode.mode() & Modes.TYPE) != Modes.REGULAR) {
                 findings.add(
                         Severity.DEFECT,
                         Kind.REFERENCES,

@@ -1,9 +1,11 @@
 package org.opendedup.sar.index.rocksdb;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
@@ -99,6 +101,16 @@ final class ContainerFingerprints {
                         fingerprints,
                         offset,
                         offset + Fingerprints.BYTES);
+    }
+
+    /** Visits the fingerprints that a database lists for a container, in both of its records. */
+    static void forEachOf(IndexDatabase database, long container, ChunkIndex.SlotVisitor visitor) throws IOException {
+        for (byte[] key : List.of(IndexKeys.containerFingerprints(container), IndexKeys.leftFingerprints(container))) {
+            byte[] record = database.get(key);
+            if (record != null) {
+                new ContainerFingerprints(container, record).forEach(visitor);
+            }
+        }
     }
 
     /** Visits all entries. */

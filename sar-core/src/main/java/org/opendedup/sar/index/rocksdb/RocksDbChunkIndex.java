@@ -2,7 +2,6 @@ package org.opendedup.sar.index.rocksdb;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.function.LongConsumer;
@@ -121,12 +120,7 @@ final class RocksDbChunkIndex implements ChunkIndex {
 
     @Override
     public void forEachOf(long container, SlotVisitor visitor) throws IOException {
-        for (byte[] key : List.of(IndexKeys.containerFingerprints(container), IndexKeys.leftFingerprints(container))) {
-            byte[] record = database.get(key);
-            if (record != null) {
-                new ContainerFingerprints(container, record).forEach(visitor);
-            }
-        }
+        ContainerFingerprints.forEachOf(database, container, visitor);
     }
 
     @Override

@@ -2,7 +2,6 @@ package org.opendedup.sar.index.rocksdb;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -120,12 +119,7 @@ final class RocksDbDiskIndex implements DiskIndex {
 
     @Override
     public void forEachOf(long container, ChunkIndex.SlotVisitor visitor) throws IOException {
-        for (byte[] key : List.of(IndexKeys.containerFingerprints(container), IndexKeys.leftFingerprints(container))) {
-            byte[] record = database.get(key);
-            if (record != null) {
-                new ContainerFingerprints(container, record).forEach(visitor);
-            }
-        }
+        ContainerFingerprints.forEachOf(database, container, visitor);
     }
 
     @Override
