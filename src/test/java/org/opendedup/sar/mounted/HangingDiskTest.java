@@ -19,8 +19,10 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.turns.Alone;
 
 /** All of a volume on one disk that answers no request for a while, and then all of them. */
+@Alone
 @Timeout(300)
 class HangingDiskTest {
     private static final int BYTES = 2 << 20;

@@ -18,9 +18,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.SystemLogSocket;
 import org.opendedup.sar.sdfs.log.EachEvent;
+import org.opendedup.sar.turns.Alone;
 import org.slf4j.Logger;
 
 /** The daemon's log on a disk that fails: important lines are in a second destination, and the log reports its gaps. */
+@Alone
 @Timeout(120)
 class LogOnFailingDiskTest {
     private static final long DISK_BYTES = 16L << 20;

@@ -23,12 +23,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.turns.Alone;
 
 /**
  * The installed commands under mount(8), umount(8) and fstab: ways to mount, to change a mount, and all the ways it can
  * end.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Alone
 class MountCommandTest {
     private static final String VOLUME = "installed";
     private static final String AS_NOBODY =

@@ -24,6 +24,7 @@ import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.turns.Alone;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -35,6 +36,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * inode is in use. This is checked before the unmount, because the kernel does not promise to forget its inodes then.
  * The root is not counted: the kernel has it without a lookup.
  */
+@Alone
 class ReferenceBalanceTest {
     private static final int STILL_DROPS = 10;
     private static final int PAUSE_MS = 100;

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.UncachedRead;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.turns.Alone;
 
 /**
  * Whatever happens to the SSD of a mounted volume while files are read and written, no program gets an error, nothing
@@ -28,6 +29,7 @@ import org.opendedup.sar.tier.SsdTier;
  * its fault is real: the SSD's own files return an error or other bytes.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Alone
 class SsdFaultTest {
     private static final long DISK_BYTES = 256L << 20;
     /** Longer than a reader waits for a few chunks from an SSD. */

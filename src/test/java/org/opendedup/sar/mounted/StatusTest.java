@@ -18,8 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.turns.Alone;
 
 /** {@code sdfscli VOLUME status} and {@code support-bundle} of real mounts: well, on a failing disk, with damage. */
+@Alone
 @Timeout(300)
 class StatusTest {
     private static final int BYTES = 2 << 20;
