@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.health.FastTierFacts;
 import org.opendedup.sar.sdfs.health.Finding;
@@ -55,7 +56,7 @@ public final class StatusReport {
         report.put("devices", devices(facts.condition()));
         report.put("collection", GcReport.of(collections, timer));
         report.put("scrub", ScrubReport.of(scrubs, scrubTimer));
-        report.put("ssd", ssd(ssd));
+        report.put("ssd", ssd(ssd, facts.condition().index().use().share()));
         report.put("fastTier", fastTier(facts.fastTier()));
         report.put("index", index(facts.condition().index(), figures));
         report.put("errors", errors(facts));
@@ -98,12 +99,14 @@ public final class StatusReport {
         return report;
     }
 
-    private static Map<String, Object> ssd(SsdTier.Status status) {
+    /** @param share how the SSD is shared with the index; zeros if it is not */
+    private static Map<String, Object> ssd(SsdTier.Status status, SsdShare share) {
         var report = new LinkedHashMap<String, Object>();
         report.put("state", SarFigures.spelling(status.state()));
         report.put("reason", Printable.line(status.reason()));
         report.put("ssdUsedBytes", status.usedBytes());
         report.put("ssdCapacityBytes", status.settings().capacityBytes());
+        report.put("ssdIndexBytes", share.indexBytes());
         return report;
     }
 

@@ -115,11 +115,17 @@ public final class StatusText {
         return last.get("state") + " " + last.get("ended") + ", " + size(last, "returnedBytes") + " returned" + after;
     }
 
-    private static String ssd(Map<String, Object> ssd) {
+    /** Returns the line of the SSD of a report. */
+    static String ssd(Map<String, Object> ssd) {
         String state = String.valueOf(ssd.get("state"));
-        return state.equals("none")
-                ? state
-                : state + ", " + size(ssd, "ssdUsedBytes") + " of " + size(ssd, "ssdCapacityBytes") + " used";
+        if (state.equals("none")) {
+            return state;
+        }
+        String copies = state + ", " + size(ssd, "ssdUsedBytes");
+        String capacity = " of " + size(ssd, "ssdCapacityBytes") + " used";
+        return Json.number(ssd, "ssdIndexBytes") == 0
+                ? copies + capacity
+                : copies + " by copies and " + size(ssd, "ssdIndexBytes") + " by the index" + capacity;
     }
 
     private static String fastTier(Map<String, Object> tier) {
