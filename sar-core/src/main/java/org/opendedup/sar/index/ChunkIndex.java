@@ -137,8 +137,9 @@ public interface ChunkIndex extends Closeable {
      * was.
      *
      * @return whether it has one
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
-    default boolean store() throws IOException {
+    default boolean store(StoreProgress progress) throws IOException {
         return false;
     }
 

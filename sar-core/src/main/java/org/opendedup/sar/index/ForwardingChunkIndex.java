@@ -113,8 +113,8 @@ public abstract class ForwardingChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public boolean store() throws IOException {
-        return index.store();
+    public boolean store(StoreProgress progress) throws IOException {
+        return index.store(progress);
     }
 
     @Override

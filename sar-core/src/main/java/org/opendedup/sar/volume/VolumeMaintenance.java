@@ -16,6 +16,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
@@ -113,12 +114,13 @@ public final class VolumeMaintenance {
     }
 
     /**
-     * Stores the index in its home, as an unmount does; a long mount calls it from time to time.
+     * Stores the index in its home, as an unmount does; a long mount calls it from time to time. An update of the index
+     * that is running ends before. The end of the mount stops it: then the home stays as it was.
      *
      * @return false if the index has no home
      */
-    public boolean storeIndex() throws IOException {
-        return context.index().store();
+    public CompletableFuture<Boolean> storeIndex(StoreProgress progress) {
+        return context.rebuilder().store(progress);
     }
 
     /**

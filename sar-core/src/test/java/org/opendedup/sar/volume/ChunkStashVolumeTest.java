@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexPlacement;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -189,7 +190,7 @@ class ChunkStashVolumeTest {
         // A long mount stores it in between; what came later is read from the containers.
         new Random(5).nextBytes(data);
         write("later");
-        assertTrue(volume.maintenance().storeIndex());
+        assertTrue(volume.maintenance().storeIndex(StoreProgress.NONE).join());
         stored = storedBytes();
         Files.move(home, folder.resolve("kept"));
         volume.close();

@@ -18,6 +18,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexUse;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
@@ -421,7 +422,7 @@ public final class ChunkStashIndex implements ChunkIndex {
 
     /** No segment is deleted meanwhile. */
     @Override
-    public boolean store() throws IOException {
+    public boolean store(StoreProgress progress) throws IOException {
         StashHome home = limits.home();
         if (home == null) {
             return false;
@@ -433,7 +434,7 @@ public final class ChunkStashIndex implements ChunkIndex {
                 Checkpoint.write(directory, generation, state, false, 0);
                 return StashHome.Contents.of(generation, state);
             });
-            home.store(directory, contents);
+            home.store(directory, contents, progress);
             return true;
         } finally {
             moving.unlock();

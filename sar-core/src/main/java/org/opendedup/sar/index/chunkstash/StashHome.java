@@ -1,6 +1,7 @@
 package org.opendedup.sar.index.chunkstash;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Input;
@@ -66,6 +68,10 @@ public final class StashHome {
     record Part(int segment, long from, long end) {
         String name(long generation) {
             return String.format(Locale.ROOT, "%s%x-%08d-%x", PART, generation, segment, from);
+        }
+
+        static long bytes(List<Part> parts) {
+            return parts.stream().mapToLong(part -> part.end - part.from).sum();
         }
     }
 
@@ -153,16 +159,18 @@ public final class StashHome {
      *
      * @param ssd where the log is
      * @param wanted what it has
+     * @throws InterruptedIOException if {@code progress} stopped it; the home stays as it was
      * @throws IOException if that fails, or the home is that of another volume; the home stays as it was
      */
-    void store(Directory ssd, Contents wanted) throws IOException {
+    void store(Directory ssd, Contents wanted, StoreProgress progress) throws IOException {
         if (ssd.exists(StashFiles.DAMAGED)) {
             throw new IOException("damage of the fingerprint index in " + ssd + " was met; it is not stored");
         }
-        store(ssd, wanted, opening.open());
+        store(ssd, wanted, opening.open(), progress);
     }
 
-    private static void store(Directory ssd, Contents wanted, Directory home) throws IOException {
+    private static void store(Directory ssd, Contents wanted, Directory home, StoreProgress progress)
+            throws IOException {
         Contents before = readIfSound(home);
         if (before != null
                 && before.epoch != null
@@ -172,6 +180,7 @@ public final class StashHome {
         }
         boolean isSame = before != null && before.generation == wanted.generation;
         List<Part> parts = new ArrayList<>();
+        List<Part> fresh = new ArrayList<>();
         for (Part segment : wanted.parts) {
             long from = before == null || !isSame ? 0 : before.end(segment.segment);
             if (before != null && isSame && from <= segment.end) {
@@ -183,18 +192,22 @@ public final class StashHome {
             }
             if (from < segment.end) {
                 Part part = new Part(segment.segment, from, segment.end);
-                String name = part.name(wanted.generation);
-                StashFiles.deleteIfPresent(home, name); // An interrupted store left it.
-                copy(ssd, StashLog.name(wanted.generation, segment.segment), home, name, from, segment.end);
+                fresh.add(part);
                 parts.add(part);
             }
         }
         long stores = isSame && before != null ? before.stores + 1 : 1;
         long checkpoint = ssd.length(StashFiles.CHECKPOINT);
+        Copying copying = new Copying(ssd, home, checkpoint + Part.bytes(fresh), progress);
+        for (Part part : fresh) {
+            String name = part.name(wanted.generation);
+            StashFiles.deleteIfPresent(home, name); // An interrupted store left it.
+            copying.copy(StashLog.name(wanted.generation, part.segment), name, part.from, part.end);
+        }
         Contents after = new Contents(
                 wanted.generation, stores, wanted.epoch, wanted.highestContainer, checkpoint, List.copyOf(parts));
         StashFiles.deleteIfPresent(home, after.checkpoint());
-        copy(ssd, StashFiles.CHECKPOINT, home, after.checkpoint(), 0, checkpoint);
+        copying.copy(StashFiles.CHECKPOINT, after.checkpoint(), 0, checkpoint);
         home.sync();
         write(home, after);
         deleteOthers(home, after);
@@ -221,25 +234,47 @@ public final class StashHome {
         home.sync();
     }
 
-    private static void copy(Directory source, String from, Directory target, String to, long start, long end)
-            throws IOException {
-        Output out = target.create(to);
-        try {
-            append(source, from, out, start, end);
-            out.force();
-        } finally {
-            out.close();
-        }
-    }
+    /** Copies parts of files from one folder to another, and says how far it is. */
+    private static final class Copying {
+        private final Directory source;
+        private final Directory target;
+        private final long bytes;
+        private final StoreProgress progress;
+        private long done;
 
-    private static void append(Directory source, String from, Output out, long start, long end) throws IOException {
-        ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
-        try (Input in = source.open(from)) {
-            for (long at = start; at < end; ) {
-                buffer.clear().limit((int) Math.min(COPY_BYTES, end - at));
-                in.readFully(at, buffer);
-                at += buffer.flip().remaining();
-                out.append(buffer);
+        /** @param bytes bytes of all parts */
+        Copying(Directory source, Directory target, long bytes, StoreProgress progress) {
+            this.source = source;
+            this.target = target;
+            this.bytes = bytes;
+            this.progress = progress;
+        }
+
+        /** Makes a file durably of bytes {@code start} to {@code end} of another. */
+        void copy(String from, String to, long start, long end) throws IOException {
+            Output out = target.create(to);
+            try {
+                append(from, out, start, end);
+                out.force();
+            } finally {
+                out.close();
+            }
+        }
+
+        /** Appends bytes {@code start} to {@code end} of a file. */
+        void append(String from, Output out, long start, long end) throws IOException {
+            ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
+            try (Input in = source.open(from)) {
+                for (long at = start; at < end; ) {
+                    buffer.clear().limit((int) Math.min(COPY_BYTES, end - at));
+                    in.readFully(at, buffer);
+                    at += buffer.flip().remaining();
+                    done += buffer.remaining();
+                    out.append(buffer);
+                    if (!progress.stored(done, bytes)) {
+                        throw new InterruptedIOException("the store of the fingerprint index was stopped");
+                    }
+                }
             }
         }
     }
@@ -281,8 +316,10 @@ public final class StashHome {
                 ssd.delete(name);
             }
         }
-        loadLog(home, ssd, contents);
-        copy(home, contents.checkpoint(), ssd, StashFiles.CHECKPOINT, 0, contents.checkpointBytes);
+        Copying copying =
+                new Copying(home, ssd, contents.checkpointBytes + Part.bytes(contents.parts), StoreProgress.NONE);
+        loadLog(copying, ssd, contents);
+        copying.copy(contents.checkpoint(), StashFiles.CHECKPOINT, 0, contents.checkpointBytes);
         StashFiles.writeStores(ssd, contents.stores);
         ssd.sync();
         StashFiles.writeIdentity(ssd, contents.generation);
@@ -290,7 +327,7 @@ public final class StashHome {
         return true;
     }
 
-    private static void loadLog(Directory home, Directory ssd, Contents contents) throws IOException {
+    private static void loadLog(Copying copying, Directory ssd, Contents contents) throws IOException {
         Output out = null;
         int segment = 0;
         try {
@@ -300,7 +337,7 @@ public final class StashHome {
                     segment = part.segment;
                     out = ssd.create(StashLog.name(contents.generation, segment));
                 }
-                append(home, part.name(contents.generation), out, 0, part.end - part.from);
+                copying.append(part.name(contents.generation), out, 0, part.end - part.from);
             }
         } finally {
             close(out);

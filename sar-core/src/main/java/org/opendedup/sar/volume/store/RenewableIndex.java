@@ -10,6 +10,7 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexUse;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.io.Device;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -341,8 +342,8 @@ public final class RenewableIndex implements ChunkIndex {
     }
 
     @Override
-    public boolean store() throws IOException {
-        return index.store();
+    public boolean store(StoreProgress progress) throws IOException {
+        return index.store(progress);
     }
 
     @Override
@@ -360,7 +361,7 @@ public final class RenewableIndex implements ChunkIndex {
     /** An index that is lost must not replace what its home has. */
     private void storeLast() {
         try {
-            if (failing != index && index.store()) {
+            if (failing != index && index.store(StoreProgress.NONE)) {
                 log.info("the fingerprint index was stored in its home");
             }
         } catch (IOException e) {

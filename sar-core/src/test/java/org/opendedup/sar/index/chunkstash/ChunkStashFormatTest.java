@@ -23,6 +23,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.IndexSpace;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.FileDirectory;
 
@@ -189,7 +190,7 @@ class ChunkStashFormatTest {
         Path home = folder.resolve("home");
         StashLimits limits = new StashLimits(IndexSpace.UNBOUNDED, null, new StashHome(home));
         try (ChunkStashIndex index = ChunkStashIndexFactory.open(written, SETTINGS, limits)) {
-            assertTrue(index.store());
+            assertTrue(index.store(StoreProgress.NONE));
         }
         List<Path> files = List.of(home.resolve(StashHome.CONTENTS), written.resolve(StashFiles.STORES));
         String target = System.getProperty("sar.golden");

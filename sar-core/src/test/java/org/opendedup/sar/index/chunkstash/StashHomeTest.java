@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -16,6 +17,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.IndexSpace;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -79,7 +81,7 @@ class StashHomeTest {
             for (int container = from; container <= to; container++) {
                 fill(index, container);
             }
-            assertTrue(index.store());
+            assertTrue(index.store(StoreProgress.NONE));
         }
     }
 
@@ -138,7 +140,7 @@ class StashHomeTest {
             for (int container = 1; container <= 30; container++) {
                 fill(index, container);
                 if (container % 7 == 0) {
-                    index.store();
+                    index.store(StoreProgress.NONE);
                     CrashDirectory other = new CrashDirectory(container);
                     assertTrue(StashHome.load(home, other, VOLUME));
                     try (ChunkStashIndex loaded = open(other, new CrashDirectory(9))) {
@@ -151,10 +153,42 @@ class StashHomeTest {
     }
 
     @Test
+    void aStoreSaysHowFarItIsAndOneThatIsStoppedLeavesTheHomeAsItWas() throws IOException {
+        fillAndStore(1, 10);
+        List<String> before = home.list();
+        try (ChunkStashIndex index = open(ssd, home)) {
+            for (int container = 11; container <= 30; container++) {
+                fill(index, container);
+            }
+            long[] last = new long[2];
+            assertThrows(
+                    InterruptedIOException.class,
+                    () -> index.store((bytes, of) -> {
+                        last[0] = bytes;
+                        last[1] = of;
+                        return false;
+                    }));
+            assertTrue(0 < last[0] && last[0] < last[1], () -> last[0] + " of " + last[1]);
+            assertTrue(home.list().containsAll(before));
+            CrashDirectory other = new CrashDirectory(5);
+            assertTrue(StashHome.load(home, other, VOLUME));
+            try (ChunkStashIndex loaded = open(other, new CrashDirectory(9))) {
+                assertEquals(10, containers(loaded));
+            }
+            assertTrue(index.store((bytes, of) -> {
+                last[0] = bytes;
+                last[1] = of;
+                return true;
+            }));
+            assertEquals(last[1], last[0]);
+        }
+    }
+
+    @Test
     void anIndexWithoutAHomeIsNotStored() throws IOException {
         try (ChunkStashIndex index =
                 ChunkStashIndexFactory.open(ssd, SmallChunkStashIndexTest.SMALL, StashLimits.NONE, () -> {})) {
-            assertFalse(index.store());
+            assertFalse(index.store(StoreProgress.NONE));
         }
     }
 
@@ -266,7 +300,7 @@ class StashHomeTest {
         CrashDirectory other = new CrashDirectory(4);
         try (ChunkStashIndex index = open(other, home)) {
             index.stamp(new Epoch(new UUID(5, 6), 1, 1));
-            IOException e = assertThrows(IOException.class, index::store);
+            IOException e = assertThrows(IOException.class, () -> index.store(StoreProgress.NONE));
             assertTrue(e.getMessage().contains(VOLUME.toString()), e.getMessage());
         }
         assertEquals(10, containersAfter(home));
@@ -278,7 +312,7 @@ class StashHomeTest {
         try (ChunkStashIndex index = open(ssd, home)) {
             fill(index, 11);
             ssd.create(StashFiles.DAMAGED).close();
-            assertThrows(IOException.class, index::store);
+            assertThrows(IOException.class, () -> index.store(StoreProgress.NONE));
         }
         assertEquals(10, containersAfter(home));
         assertTrue(StashHome.load(home, ssd, VOLUME), "in place of the damaged one");

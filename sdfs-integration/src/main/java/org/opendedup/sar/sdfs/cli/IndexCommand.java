@@ -2,6 +2,8 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
@@ -51,6 +53,11 @@ final class IndexCommand extends CommandGroup {
         print(asked, named, text(report));
     }
 
+    private static String storing(Map<String, Object> storing) {
+        return "\nstoring     " + ByteSize.rounded(Json.number(storing, IndexControl.STORED_BYTES)) + " of "
+                + ByteSize.rounded(Json.number(storing, IndexControl.NEW_BYTES)) + " in its home";
+    }
+
     private static String text(Map<String, Object> report) {
         Object converting = report.get(IndexControl.CONVERTING);
         Object error = report.get(IndexControl.ERROR);
@@ -65,6 +72,7 @@ final class IndexCommand extends CommandGroup {
                         : "\nexamined    " + report.get("examinedContainers") + " of " + report.get("containers")
                                 + " containers")
                 + (error == null ? "" : "\nlast error  " + error)
+                + (report.containsKey(IndexControl.STORING) ? storing(Json.object(report, IndexControl.STORING)) : "")
                 + IndexUseText.lines(report)
                 + JoinText.lines(report);
     }

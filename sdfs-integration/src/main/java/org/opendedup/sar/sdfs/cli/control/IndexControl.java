@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
@@ -39,6 +40,18 @@ public final class IndexControl {
     /** In a report: why the last conversion of this mount failed; absent if it did not. */
     public static final String ERROR = "error";
 
+    /** In a report: how far the index is stored in its home; absent while it is not. */
+    public static final String STORING = "storing";
+
+    /** In {@link #STORING}: bytes written. */
+    public static final String STORED_BYTES = "storedBytes";
+
+    /** In {@link #STORING}: bytes that are new; 0 before the first of them is written. */
+    public static final String NEW_BYTES = "newBytes";
+
+    /** In a report: why the last store of this mount failed; absent if it did not. */
+    public static final String STORE_ERROR = "storeError";
+
     private static final Logger LOG = LoggerFactory.getLogger(IndexControl.class);
 
     private final Source source;
@@ -48,6 +61,11 @@ public final class IndexControl {
     private IndexClass kind;
     private @Nullable IndexClass converting;
     private @Nullable String error;
+    private @Nullable Storing storing;
+    private @Nullable String storeError;
+
+    /** How far a store is, in bytes. */
+    private record Storing(long stored, long of) {}
 
     /** The index of an open volume. */
     public interface Source {
@@ -57,7 +75,7 @@ public final class IndexControl {
         CompletableFuture<Void> exchangeIndex(IndexClass kind);
 
         /** As {@link org.opendedup.sar.volume.VolumeMaintenance#storeIndex}. */
-        boolean storeIndex() throws IOException;
+        CompletableFuture<Boolean> storeIndex(StoreProgress progress);
     }
 
     /** Stores the class for the next mount. */
@@ -99,10 +117,7 @@ public final class IndexControl {
             }
             case STORE -> {
                 arguments.end();
-                if (!source.storeIndex()) {
-                    throw new IOException("the index has no home; mkfs.sdfs --index-home, or index-home in the volume"
-                            + " file, names one, and it must be of class " + IndexClass.CHUNKSTASH.label());
-                }
+                store();
             }
             case STOP -> {
                 arguments.end();
@@ -131,10 +146,7 @@ public final class IndexControl {
     private synchronized void ended(IndexClass to, @Nullable Throwable failure) {
         converting = null;
         if (failure != null) {
-            Throwable cause = failure instanceof CompletionException wrapped && wrapped.getCause() != null
-                    ? wrapped.getCause()
-                    : failure;
-            error = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+            error = reason(failure);
             return;
         }
         kind = to;
@@ -148,6 +160,37 @@ public final class IndexControl {
         }
     }
 
+    private static String reason(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException wrapped && wrapped.getCause() != null
+                ? wrapped.getCause()
+                : failure;
+        return Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+    }
+
+    private synchronized void store() throws IOException {
+        if (storing != null) {
+            throw new IOException("the index is being stored in its home already");
+        }
+        storing = new Storing(0, 0);
+        storeError = null;
+        source.storeIndex(this::stored).whenComplete(this::storeEnded);
+    }
+
+    private synchronized boolean stored(long bytes, long of) {
+        storing = new Storing(bytes, of);
+        return true;
+    }
+
+    private synchronized void storeEnded(@Nullable Boolean hasHome, @Nullable Throwable failure) {
+        storing = null;
+        if (failure != null) {
+            storeError = "the index was not stored in its home: " + reason(failure);
+        } else if (!Boolean.TRUE.equals(hasHome)) {
+            storeError = "the index has no home; mkfs.sdfs --index-home, or index-home in the volume file, names one,"
+                    + " and it must be of class " + IndexClass.CHUNKSTASH.label();
+        }
+    }
+
     private synchronized Map<String, Object> report() throws IOException {
         VolumeCondition.Index condition = source.condition().index();
         var report = new LinkedHashMap<String, Object>();
@@ -157,6 +200,12 @@ public final class IndexControl {
         }
         if (error != null) {
             report.put(ERROR, error);
+        }
+        if (storing != null) {
+            report.put(STORING, Map.of(STORED_BYTES, storing.stored, NEW_BYTES, storing.of));
+        }
+        if (storeError != null) {
+            report.put(STORE_ERROR, storeError);
         }
         report.put("usable", condition.usable());
         report.put("complete", condition.complete());

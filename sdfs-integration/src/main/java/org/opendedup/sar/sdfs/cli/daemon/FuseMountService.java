@@ -9,6 +9,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.control.FilesOfVolume;
@@ -234,8 +235,8 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
-        public boolean storeIndex() throws IOException {
-            return volume.maintenance().storeIndex();
+        public CompletableFuture<Boolean> storeIndex(StoreProgress progress) {
+            return volume.maintenance().storeIndex(progress);
         }
 
         @Override
