@@ -16,6 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.metadata.ScrubRecord;
@@ -126,19 +127,28 @@ final class ChunkHealTest {
 
     @Test
     void aReadThatFindsDamageIsEnoughForAPass() throws IOException {
-        try (ChunkFolder chunks = new ChunkFolder(folder.resolve("volume"), folder.resolve("ssd"))) {
+        try (ChunkFolder chunks = new ChunkFolder(folder, null)) {
             chunks.put(0, CHUNKS);
-            chunks.volume.tier().detach();
             chunks.damage();
-            chunks.volume.tier().detach();
-            int unreadable = chunks.unreadable();
-            assertTrue(unreadable > 0, "control: the SSD has no copies");
+            assertFalse(chunks.scrub().isClean());
+            // Now what is damaged is stored a second time.
             chunks.put(0, CHUNKS);
+            chunks.heal();
+            chunks.assertWhole();
+            chunks.volume.close();
+            long first = ChunkId.container(chunks.locations.get(0L));
+            for (PackedContainer container : chunks.containers()) {
+                if (container.id() == first) {
+                    container.flipBitInFrames();
+                }
+            }
+            chunks.open();
             chunks.volume.maintenance().heal().setDelays(0, 50);
-            chunks.volume.maintenance().heal().requestAll();
+            assertEquals(0, chunks.damagedChunks(), "control: nobody has read it yet");
+            assertEquals(0, chunks.unreadable(), "the second copy is read");
             ChunkFolder.await(() -> chunks.volume.maintenance().heal().healedChunks() > 0);
             ChunkFolder.await(() -> chunks.damagedChunks() == 0);
-            assertEquals(0, chunks.unreadable());
+            chunks.assertWhole();
         }
     }
 
