@@ -14,6 +14,12 @@ public record BeanRemedies(String volume, Path index) implements Remedies {
     }
 
     @Override
+    public String ofDamage() {
+        return "Write the same content again, in any file, or attach the SSD that has copies; then heal. Restore files"
+                + " that give errors from a backup";
+    }
+
+    @Override
     public String listDamage() {
         return bean("Heal", "listDamage");
     }

@@ -15,6 +15,12 @@ record CommandRemedies(String volume, Path log, Path hashDb) implements Remedies
     }
 
     @Override
+    public String ofDamage() {
+        return "List the files, and heal them: write the same content again, under any name, or attach the SSD that has"
+                + " copies";
+    }
+
+    @Override
     public String listDamage() {
         return sdfscli("damaged");
     }

@@ -2,6 +2,9 @@ package org.opendedup.sar.sdfs.health;
 
 /** How an administrator of a volume does what a finding asks for: exact commands, or calls of MXBeans. */
 public interface Remedies {
+    /** Says what mends damaged chunks, as one sentence without its full stop. */
+    String ofDamage();
+
     String listDamage();
 
     String heal();

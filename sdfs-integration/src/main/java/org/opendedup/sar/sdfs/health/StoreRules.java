@@ -49,8 +49,7 @@ public final class StoreRules {
             damaged(
                     "damaged-chunks",
                     condition.damagedChunks() + " chunks of files are damaged: reading these bytes gives an I/O error",
-                    "List the files, and heal them: write the same content again, under any name, or attach the SSD"
-                            + " that has copies",
+                    remedies.ofDamage(),
                     remedies.listDamage() + "; " + remedies.heal());
         }
         if (condition.unmarkedFrames() > 0) {

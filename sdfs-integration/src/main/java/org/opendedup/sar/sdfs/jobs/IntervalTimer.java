@@ -13,18 +13,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Starts a job when an interval has passed since the last complete one, also if that was in an earlier mount. Looks
- * every ten minutes, the first time ten minutes after the mount. A clock that is set starts a job too early or too
- * late, once.
+ * every ten minutes, the first time ten minutes after the mount. One that fails is tried again after a day. A clock
+ * that is set starts a job too early or too late, once.
  */
 public final class IntervalTimer implements StartTimes, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(IntervalTimer.class);
     private static final int STEP_MINUTES = 10;
+    /** How long after a start no other one is tried: a job that fails at once would begin again at each look. */
+    private static final Duration PAUSE = Duration.ofDays(1);
 
     private final String what;
     private final ScheduleTimer.Starter starter;
     private final Last last;
     private final Duration interval;
     private final Clock clock;
+    /** No job starts before. Used by one thread at a time. */
+    private Instant notBefore = Instant.MIN;
+
     private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(task -> {
         var thread = new Thread(task, "sdfs-timer");
         thread.setDaemon(true);
@@ -64,8 +69,9 @@ public final class IntervalTimer implements StartTimes, AutoCloseable {
     /** Starts a job if one is due. Never fails. */
     void step() {
         try {
-            if (!clock.instant().isBefore(due()) && !starter.start()) {
-                LOG.debug("{} is running already", what);
+            Instant now = clock.instant();
+            if (!now.isBefore(due()) && !now.isBefore(notBefore) && starter.start()) {
+                notBefore = now.plus(PAUSE);
             }
         } catch (IOException | RuntimeException e) {
             // The next try may succeed; an exception would end the timer.

@@ -35,6 +35,8 @@ class IntervalTimerTest {
             assertEquals(0, started);
             due.step();
             assertEquals(1, started);
+            due.step();
+            assertEquals(1, started, "the same day");
             late.step();
             assertEquals(2, started);
             assertEquals("every 30 days", early.rule());
