@@ -1,14 +1,22 @@
 package org.opendedup.sar.check;
 
 import org.opendedup.sar.check.Finding.Kind;
+import org.opendedup.sar.metadata.MetadataHeader.Contents;
 
 /**
  * What to do about findings, for the volume's administrator: whole commands, to be entered as they are.
  *
  * @param volume the volume's name
  * @param inUse whether it is mounted
+ * @param contents what it stores: a volume of chunks has no daemon that answers sdfscli, and its counts cannot be
+ *     repaired by recipes
  */
-public record Mend(String volume, boolean inUse) {
+public record Mend(String volume, boolean inUse, Contents contents) {
+    /** For a volume of files. */
+    public Mend(String volume, boolean inUse) {
+        this(volume, inUse, Contents.FILES);
+    }
+
     /**
      * Returns what mends a finding.
      *
@@ -18,17 +26,17 @@ public record Mend(String volume, boolean inUse) {
         return switch (kind) {
             case MISSING_PACK -> bringBack(place);
             case PACK_HEADER, CONTAINER_HEADER ->
-                "check the disk, then verify what it returns: " + mounted("scrub start --wait")
+                "check the disk, then verify what it returns: " + scrub()
                         + ". The volume reads its files without the header";
             case MISSING_CONTAINER, MISSING_CHUNKS, WRONG_ENTRY, DAMAGED_ENTRY, NO_ENTRY, SUMMARY ->
                 unmounted("--rebuild-containers");
-            case DAMAGED_COUNTS, REFERENCES, NAMES -> unmounted("--repair");
+            case DAMAGED_COUNTS, REFERENCES, NAMES -> unmounted(hasFiles() ? "--repair" : "--restore-metadata");
             case WRONG_REFERENCE -> files();
             case DAMAGED_RECORD -> salvage();
             case INDEX -> newIndex(place);
-            case SSD -> mounted("scrub start --wait");
+            case SSD -> scrub();
             case NOT_CHECKED -> "remove the cause that the finding names, then: " + again();
-            case STRAYS -> mounted("gc");
+            case STRAYS -> mounted("gc", "GarbageCollector");
         };
     }
 
@@ -47,35 +55,57 @@ public record Mend(String volume, boolean inUse) {
     }
 
     private String writeAgain() {
-        return "write the files' content again from a backup, under any name, then: sdfscli " + volume + " heal --wait";
+        return "write the files' content again from a backup, under any name, then: "
+                + (hasFiles() ? "sdfscli " + volume + " heal --wait" : bean("Heal"));
     }
 
     /** Returns what to do about records, or blocks of records, that cannot be read. */
     String salvage() {
         return unmounted("--salvage-metadata") + ", which loses nothing; if the finding stays: "
-                + unmounted("--salvage-metadata=records") + ", which says what is lost";
+                + (hasFiles()
+                        ? unmounted("--salvage-metadata=records") + ", which says what is lost"
+                        : unmounted("--restore-metadata"));
     }
 
     private String bringBack(String pack) {
-        return "bring back " + pack + ", then: " + again() + ". If it is lost: " + mounted("scrub start --wait") + ", "
-                + writeAgain();
+        return "bring back " + pack + ", then: " + again() + ". If it is lost: " + scrub() + ", " + writeAgain();
     }
 
     private String newIndex(String folder) {
         String emptied = "find '" + folder.replace("'", "'\\''") + "' -mindepth 1 -delete";
-        return (inUse ? "sdfscli " + volume + " unmount && " : "") + emptied
-                + "; the next mount makes the index anew from the containers";
+        return unmount() + emptied + "; the next mount makes the index anew from the containers";
     }
 
     private String again() {
-        return inUse ? mounted("check") : "sdfs-check " + volume;
+        return inUse ? mounted("check", "Check") : "sdfs-check " + volume;
     }
 
     private String unmounted(String option) {
-        return (inUse ? "sdfscli " + volume + " unmount && " : "") + "sdfs-check " + volume + " " + option;
+        return unmount() + "sdfs-check " + volume + " " + option;
     }
 
-    private String mounted(String command) {
-        return (inUse ? "" : "mount the volume, then: ") + "sdfscli " + volume + " " + command;
+    private String unmount() {
+        if (!inUse) {
+            return "";
+        }
+        return hasFiles() ? "sdfscli " + volume + " unmount && " : "unmount the volume, then: ";
+    }
+
+    private String scrub() {
+        return mounted("scrub start --wait", "Scrub");
+    }
+
+    /** @param type of the MXBean that does the same in the process of a volume of chunks */
+    private String mounted(String command, String type) {
+        return (inUse ? "" : "mount the volume, then: ")
+                + (hasFiles() ? "sdfscli " + volume + " " + command : bean(type));
+    }
+
+    private String bean(String type) {
+        return "call start of the MXBean org.opendedup.sar:type=" + type + ",volume=" + volume;
+    }
+
+    private boolean hasFiles() {
+        return contents == Contents.FILES;
     }
 }

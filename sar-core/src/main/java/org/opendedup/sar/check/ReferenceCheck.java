@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.MetadataRecords;
@@ -209,29 +208,13 @@ final class ReferenceCheck {
         return isRight;
     }
 
-    /**
-     * Checks that the chunks of a frame have the frame's total length, if all of them are counted, and otherwise no
-     * more: a frame must have all chunks that are counted.
-     */
     private boolean hasLengths(long container, ContainerCounts counts, ChunkDirectory directory) {
         boolean isRight = true;
-        FrameTable table = directory.table();
-        for (int frame = 0; frame < table.frames(); frame++) {
-            int end = table.firstSlot(frame) + table.slotCount(frame);
-            boolean allAlive = true;
-            long bytes = 0;
-            for (int slot = table.firstSlot(frame); slot < end; slot++) {
-                // A lost chunk is counted and is not in the frame.
-                boolean isLost = directory.isLost(slot);
-                allAlive &= counts.isAlive(slot) || isLost;
-                bytes += counts.isAlive(slot) && !isLost ? counts.length(slot) : 0;
-            }
-            if (bytes > table.rawLength(frame) || allAlive && bytes != table.rawLength(frame)) {
+        for (int frame = 0; frame < directory.table().frames(); frame++) {
+            String problem = FrameLengths.problem(container, frame, counts, directory);
+            if (problem != null) {
                 isRight = false;
-                findings.container(
-                        report("frame " + frame + " of container " + container + " has " + table.rawLength(frame)
-                                + " bytes of chunks and its counts say " + bytes),
-                        container);
+                findings.container(report(problem), container);
             }
         }
         return isRight;

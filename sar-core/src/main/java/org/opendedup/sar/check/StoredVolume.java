@@ -13,8 +13,10 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.MetadataHeader.Contents;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.StoredCounts;
 
 /**
  * The check of a volume by its metadata, which do not change meanwhile, and by its packs: everything that can be
@@ -40,17 +42,20 @@ public final class StoredVolume {
 
     private final Directory data;
     private final KeyValueStore database;
+    private final Contents contents;
     private final Mend mend;
     private final Scratch scratch;
     private final @Nullable PresentContainers present;
 
     private StoredVolume(
-            Directory data, KeyValueStore database, Mend mend, Scratch scratch, @Nullable PresentContainers present) {
+            Directory data, KeyValueStore database, String name, Scratch scratch, @Nullable PresentContainers present)
+            throws IOException {
         this.data = data;
         this.database = database;
-        this.mend = mend;
         this.scratch = scratch;
         this.present = present;
+        contents = ContainerRecords.open(database).header().contents();
+        mend = new Mend(name, present != null, contents);
     }
 
     /**
@@ -59,8 +64,9 @@ public final class StoredVolume {
      * @param database the metadata
      * @param volume the volume's name, for the commands in the findings
      */
-    public static StoredVolume unmounted(Directory data, KeyValueStore database, String volume, Scratch scratch) {
-        return new StoredVolume(data, database, new Mend(volume, false), scratch, null);
+    public static StoredVolume unmounted(Directory data, KeyValueStore database, String volume, Scratch scratch)
+            throws IOException {
+        return new StoredVolume(data, database, volume, scratch, null);
     }
 
     /**
@@ -70,12 +76,14 @@ public final class StoredVolume {
      * @param present where containers lie now: a container that was written anew after the cut is no finding
      */
     public static StoredVolume inUse(
-            Directory data, KeyValueStore cut, String volume, Scratch scratch, PresentContainers present) {
-        return new StoredVolume(data, cut, new Mend(volume, true), scratch, present);
+            Directory data, KeyValueStore cut, String volume, Scratch scratch, PresentContainers present)
+            throws IOException {
+        return new StoredVolume(data, cut, volume, scratch, present);
     }
 
     /**
-     * Checks the volume, changes nothing, and closes the database.
+     * Checks the volume, changes nothing, and closes the database. Of a volume of chunks it compares no references,
+     * because it has none: its chunks are not garbage because no recipe refers to them.
      *
      * @throws InterruptedIOException if {@code progress} stopped it
      */
@@ -92,12 +100,14 @@ public final class StoredVolume {
                 new ContainerCheck(data, ContainerRecords.open(database), mend, findings, lost, present);
         containers.run(progress);
         WrongRanges ranges = new WrongRanges();
+        Mending mending = new Mending(findings, ranges);
         try {
-            new MetadataCheck(
-                            MetadataRecords.of(database),
-                            containers::directory,
-                            new Mending(findings, ranges),
-                            Corrections.NONE)
+            if (contents == Contents.CHUNKS) {
+                new CountCheck(StoredCounts.of(database), containers::directory, mending)
+                        .run(containers.containers(), progress);
+                return new Report(containers.containers(), findings.findings(Map.of()));
+            }
+            new MetadataCheck(MetadataRecords.of(database), containers::directory, mending, Corrections.NONE)
                     .run(scratch, containers.containers(), progress);
         } catch (UnsupportedFormatException | InterruptedIOException e) {
             throw e;

@@ -23,6 +23,7 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.MetadataHeader.Contents;
 
 /**
  * Makes the container table anew from the packs and the counts, whatever is left of the old table. Changes only the
@@ -35,7 +36,8 @@ import org.opendedup.sar.metadata.ContainerRecords;
  *
  * <p>Memory: about 150 bytes for each container, and up to 64 MiB. If it is unknown when the data location was last
  * used, for instance after the restore of a backup from an earlier mount, each container may be of another history:
- * then the frames of all of them are read, and the recipes once for each 16 million slots.
+ * then the frames of all of them are read, and the recipes once for each 16 million slots. A volume of chunks has no
+ * recipes: there a container of another history is told by the lengths of its chunks alone.
  */
 public final class TableRebuild {
     /**
@@ -327,9 +329,12 @@ public final class TableRebuild {
         }
     }
 
-    /** Returns the entries without counts of containers that recipes refer to; all of them if a page is damaged. */
+    /**
+     * Returns the entries without counts of containers that recipes refer to; all of them if a page is damaged, or in a
+     * volume of chunks, whose client may refer to them.
+     */
     private List<ContainerEntry> uncountedInUse() throws IOException {
-        if (uncounted.isEmpty()) {
+        if (uncounted.isEmpty() || records.header().contents() == Contents.CHUNKS) {
             return uncounted;
         }
         Set<Long> inUse = new HashSet<>();

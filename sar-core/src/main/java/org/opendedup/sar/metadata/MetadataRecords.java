@@ -76,7 +76,7 @@ public final class MetadataRecords {
                 totalsOf(database));
     }
 
-    private static @Nullable Totals totalsOf(KeyValueStore database) throws IOException {
+    static @Nullable Totals totalsOf(KeyValueStore database) throws IOException {
         try {
             return SystemRecords.decodeTotals(SystemRecords.read(database, SystemRecords.TOTALS));
         } catch (CorruptionException | UnsupportedFormatException e) {
@@ -91,7 +91,7 @@ public final class MetadataRecords {
                 overlay::scan, visitor -> counts.forEachContainer(visitor::visit), nameHash, pageBytes, totals);
     }
 
-    private static void countsOf(KeyValueStore database, CountVisitor visitor) throws IOException {
+    static void countsOf(KeyValueStore database, CountVisitor visitor) throws IOException {
         RecordCursor<ContainerCounts> records = new RecordCursor<>(
                 database.scan(Family.COUNT, Keys.FIRST, Keys.END),
                 Keys.LONG_BYTES,

@@ -61,6 +61,7 @@ public final class ChunkReads {
      * wrong.
      *
      * @return null if there is another chunk, or none
+     * @throws org.opendedup.sar.common.CorruptionException if there is that chunk, without its bytes
      */
     public byte @Nullable [] readIf(long chunk, byte[] fingerprint) throws IOException {
         int number = loader.frameOf(NO_INODE, chunk);
@@ -68,6 +69,10 @@ public final class ChunkReads {
         Frame frame = loader.frame(NO_INODE, chunk);
         int slot = ChunkId.slot(chunk);
         int prefix = Fingerprints.fingerprintPrefix(fingerprint, 0);
+        if (frame.fingerprintPrefix(slot) == prefix && frame.isLost(slot)) {
+            // It is that chunk, without its bytes: an error, and not another chunk.
+            loader.check(NO_INODE, frame, chunk, prefix, 1);
+        }
         if (!frame.holds(slot) || frame.fingerprintPrefix(slot) != prefix) {
             return null;
         }

@@ -62,6 +62,7 @@ public final class ChunkVolume implements Closeable {
     private final Committer committer;
     private final SpaceCollector collector;
     private final WriteOrderReads ahead;
+    private final ChunkMaintenance maintenance;
     private final LongAdder readBytes = new LongAdder();
     private volatile boolean readsAhead = true;
 
@@ -103,6 +104,7 @@ public final class ChunkVolume implements Closeable {
         ahead = engine.restore().inWriteOrder(this::containerAfter);
         committer = engine.committer(FileChanges.NONE, new WriteStop());
         collector = engine.collector(engine.index(), committer, () -> CompletableFuture.completedFuture(null));
+        maintenance = new ChunkMaintenance(config, new EngineInUse(engine, committer, collector));
     }
 
     /** Creates a volume of chunks at its locations, which must be empty or absent. */
@@ -384,24 +386,27 @@ public final class ChunkVolume implements Closeable {
         return committer.stopped();
     }
 
+    /** Returns what keeps the volume in order, and says how it is. */
+    public ChunkMaintenance maintenance() {
+        return maintenance;
+    }
+
+    /** Returns the engine: for tests. */
+    ChunkEngine engine() {
+        return engine;
+    }
+
     /** Returns the SSD of the volume. */
     public SsdTier tier() {
         return engine.tier();
     }
 
     public ChunkVolumeStatistics statistics() {
-        var stored = engine.metadata().totals().stored();
-        return new ChunkVolumeStatistics(
-                stored.chunks(),
-                stored.bytes(),
-                stored.garbageBytes(),
-                engine.containers().storedBytes(),
+        return ChunkVolumeStatistics.of(
+                new EngineInUse(engine, committer, collector),
                 config.capacityBytes(),
-                storing.storedBytes(),
-                storing.duplicateBytes(),
-                readBytes.sum(),
-                ahead.framesAhead(),
-                committer.commits());
+                new ChunkVolumeStatistics.Traffic(
+                        storing.storedBytes(), storing.duplicateBytes(), readBytes.sum(), ahead.framesAhead()));
     }
 
     /**
@@ -410,6 +415,7 @@ public final class ChunkVolume implements Closeable {
      */
     @Override
     public void close() throws IOException {
+        maintenance.heal().stop();
         Closing closing = new Closing();
         closing.run(collector::close);
         closing.run(committer::close);

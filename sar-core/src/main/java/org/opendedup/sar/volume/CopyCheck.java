@@ -22,20 +22,19 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  */
 final class CopyCheck {
     private final VolumeConfig config;
-    private final VolumeContext context;
+    private final ChunkEngine engine;
     private final Scratch scratch;
     private final Mend mend;
     private final Scrubber.Parts parts;
     private final List<Finding> findings = new ArrayList<>();
 
     /** @param scratch where the entries of the index are sorted */
-    CopyCheck(VolumeConfig config, VolumeContext context, Scratch scratch) {
+    CopyCheck(VolumeConfig config, EngineInUse volume, Scratch scratch) {
         this.config = config;
-        this.context = context;
+        engine = volume.engine();
         this.scratch = scratch;
-        mend = new Mend(config.name(), true);
-        parts = new Scrubber.Parts(
-                context.metadata(), context.containers(), context.collector().uses(), context.disk());
+        mend = new Mend(config.name(), true, engine.metadata().header().contents());
+        parts = volume.toScrub();
     }
 
     List<Finding> run(CheckProgress progress) throws IOException {
@@ -45,11 +44,11 @@ final class CopyCheck {
     }
 
     private void index(CheckProgress progress) throws IOException {
-        if (!context.index().keepsAnything()) {
+        if (!engine.index().keepsAnything()) {
             return; // The health of the volume says so.
         }
         IndexCheck.Report found = new IndexCheck(
-                        context.index(), parts, (done, of) -> progress.at("entries of the index", done, of))
+                        engine.index(), parts, (done, of) -> progress.at("entries of the index", done, of))
                 .run(scratch.directory(), scratch.steps(), (int) scratch.memoryBytes());
         String anew = mend.of(Kind.INDEX, config.locations().hashDb().toString());
         if (found.wrong() > 0) {
@@ -74,7 +73,7 @@ final class CopyCheck {
     }
 
     private void mapTable(CheckProgress progress) throws IOException {
-        SsdAudit audit = context.tier().audit();
+        SsdAudit audit = engine.tier().audit();
         if (audit == null) {
             return;
         }
@@ -89,7 +88,7 @@ final class CopyCheck {
                             + some(found.named()),
                     mend.of(Kind.SSD, ""));
         }
-        notChecked("the SSD's Map table", found.notChecked(), "sdfscli " + config.name() + " status");
+        notChecked("the SSD's Map table", found.notChecked(), mend.of(Kind.NOT_CHECKED, ""));
     }
 
     private void notChecked(String part, @Nullable String why, String mend) {

@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.container.format.PackFormat;
@@ -35,7 +36,7 @@ final class DamageNews implements DamageWatch {
     private static final int MAX_WAITING = 100;
 
     private static final long CLOSING_S = 60;
-    private static final DamageReport NOTHING = new DamageReport(List.of(), List.of(), 0, 0, 0);
+    static final DamageReport NOTHING = new DamageReport(List.of(), List.of(), 0, 0, 0);
 
     /** Lists the damaged files. */
     @FunctionalInterface
@@ -48,6 +49,7 @@ final class DamageNews implements DamageWatch {
 
     private final Lister lister;
     private final BooleanSupplier isDamaged;
+    private final Function<DamageFound, String> consequence;
     private final ScheduledExecutorService timer;
     private volatile boolean closing;
     private volatile NewDamageListener listener = new NewDamageListener() {
@@ -67,9 +69,11 @@ final class DamageNews implements DamageWatch {
     /** Used by the timer's thread only. */
     private long nextNanos = System.nanoTime();
 
-    DamageNews(Lister lister, BooleanSupplier isDamaged, String name) {
+    /** @param consequence says in the log what the damage of a place means */
+    DamageNews(Lister lister, BooleanSupplier isDamaged, Function<DamageFound, String> consequence, String name) {
         this.lister = lister;
         this.isDamaged = isDamaged;
+        this.consequence = consequence;
         timer = Executors.newSingleThreadScheduledExecutor(Threads.named(name + "-damage"));
         var unused = timer.scheduleWithFixedDelay(this::tick, PERIOD_MS, PERIOD_MS, TimeUnit.MILLISECONDS);
     }
@@ -104,7 +108,7 @@ final class DamageNews implements DamageWatch {
             }
             boolean damaged = isDamaged.getAsBoolean();
             if (wasDamaged && !damaged) {
-                log.info("no damage is left: all bytes of files can be read, as far as is known");
+                log.info("no damage is left: all chunks can be read, as far as is known");
                 listener.gone();
             }
             wasDamaged = damaged;
@@ -135,7 +139,7 @@ final class DamageNews implements DamageWatch {
         nextNanos = System.nanoTime() + SHARE * (System.nanoTime() - beganNanos);
         places.forEach((place, note) -> tell(place, note, report));
         if (others > 0) {
-            log.error("{} more places were found damaged; sdfscli VOLUME damaged names the files", others);
+            log.error("{} more places were found damaged, which the list of damage has", others);
         }
     }
 
@@ -173,11 +177,11 @@ final class DamageNews implements DamageWatch {
         }
         DamageFound found = new DamageFound(text(place), place.container, note, paths, morePaths);
         log.error(
-                "{} cannot be read, found by {}: {}; files: {}",
+                "{} cannot be read, found by {}: {}; {}",
                 found.place(),
                 note.how(),
                 Printable.line(note.reason()),
-                files(found));
+                consequence.apply(found));
         if (!closing) {
             listener.found(found);
         }
@@ -200,11 +204,12 @@ final class DamageNews implements DamageWatch {
                 : "frame " + place.frame + " of container " + place.container;
     }
 
-    private static String files(DamageFound found) {
+    /** Names the files that have bytes in a place. */
+    static String files(DamageFound found) {
         if (found.paths().isEmpty()) {
-            return "none is known";
+            return "files: none is known";
         }
-        String names = Printable.line(String.join(", ", found.paths()));
+        String names = "files: " + Printable.line(String.join(", ", found.paths()));
         return found.morePaths() == 0 ? names : names + " and " + found.morePaths() + " more";
     }
 

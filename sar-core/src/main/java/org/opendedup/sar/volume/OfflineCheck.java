@@ -47,12 +47,20 @@ public final class OfflineCheck {
      */
     public record RepairReport(TableRebuild.Report rebuilt, List<String> done, List<String> quarantines) {}
 
-    private final VolumeConfig config;
+    private final String volume;
+    private final VolumeConfig.Locations locations;
     private final InstantSource clock;
     private final CheckProgress progress;
 
+    /** Checks a volume with these settings. */
     public OfflineCheck(VolumeConfig config, CheckProgress progress, InstantSource clock) {
-        this.config = config;
+        this(config.name(), config.locations(), progress, clock);
+    }
+
+    /** @param volume its name, for the commands in the findings */
+    public OfflineCheck(String volume, VolumeConfig.Locations locations, CheckProgress progress, InstantSource clock) {
+        this.volume = volume;
+        this.locations = locations;
         this.clock = clock;
         this.progress = progress;
     }
@@ -64,17 +72,16 @@ public final class OfflineCheck {
      */
     public StoredVolume.Report check() throws IOException {
         Directory data = data();
-        KeyValueStore database =
-                KeyValueStores.lookIntoRocksDb(config.locations().metadata(), DATABASE_BYTES);
+        KeyValueStore database = KeyValueStores.lookIntoRocksDb(locations.metadata(), DATABASE_BYTES);
         try {
-            VolumeIdentity.read(data, volumeOfFiles(database));
+            VolumeIdentity.read(data, identity(database));
         } catch (IOException e) {
             database.close();
             throw e;
         }
         try (database;
-                CheckFolder folder = CheckFolder.make(config.locations().metadata())) {
-            return StoredVolume.unmounted(data, database, config.name(), folder.scratch(Scratch.MOST_MEMORY_BYTES))
+                CheckFolder folder = CheckFolder.make(locations.metadata())) {
+            return StoredVolume.unmounted(data, database, volume, folder.scratch(Scratch.MOST_MEMORY_BYTES))
                     .check(progress);
         }
     }
@@ -82,10 +89,9 @@ public final class OfflineCheck {
     /** Makes the container table anew; see {@link TableRebuild}. */
     public TableRebuild.Report rebuildContainers() throws IOException {
         Directory data = data();
-        try (KeyValueStore database =
-                KeyValueStores.openRocksDb(config.locations().metadata(), DATABASE_BYTES, false)) {
+        try (KeyValueStore database = KeyValueStores.openRocksDb(locations.metadata(), DATABASE_BYTES, false)) {
             ContainerRecords records = ContainerRecords.open(database);
-            return new TableRebuild(data, records, VolumeIdentity.read(data, volumeOfFiles(database)), progress).run();
+            return new TableRebuild(data, records, VolumeIdentity.read(data, identity(database)), progress).run();
         }
     }
 
@@ -93,8 +99,11 @@ public final class OfflineCheck {
      * Repairs what a check can mend without any byte of a file being given up: the container table, counts, totals,
      * links and names. Deletes no data; the records that it replaces are kept in a quarantine file in the metadata
      * location. If it is interrupted, call it again.
+     *
+     * @throws IOException if it is a volume of chunks, of which only the client has the references; nothing is changed
      */
     public RepairReport repair() throws IOException {
+        requireFiles();
         TableRebuild.Report rebuilt = rebuildContainers();
         List<String> done = new ArrayList<>();
         List<String> quarantines = new ArrayList<>();
@@ -106,25 +115,29 @@ public final class OfflineCheck {
         return new RepairReport(rebuilt, done, quarantines);
     }
 
-    /** Returns the identity of a volume. Refuses a volume of chunks: its counts cannot be compared with recipes. */
-    private static UUID volumeOfFiles(KeyValueStore database) throws IOException {
-        MetadataHeader header = ContainerRecords.open(database).header();
-        header.require(MetadataHeader.Contents.FILES);
-        return header.volume();
+    private static UUID identity(KeyValueStore database) throws IOException {
+        return ContainerRecords.open(database).header().volume();
+    }
+
+    /** Refuses a volume of chunks: by recipes, which it does not have, all its chunks would be garbage. */
+    private void requireFiles() throws IOException {
+        try (KeyValueStore database = KeyValueStores.lookIntoRocksDb(locations.metadata(), DATABASE_BYTES)) {
+            ContainerRecords.open(database).header().require(MetadataHeader.Contents.FILES);
+        }
     }
 
     private long repairOnce(List<String> done, List<String> quarantines) throws IOException {
         Directory data = data();
-        Path metadata = config.locations().metadata();
+        Path metadata = locations.metadata();
         try (KeyValueStore database = KeyValueStores.openRocksDb(metadata, DATABASE_BYTES, false);
                 CheckFolder folder = CheckFolder.make(metadata)) {
-            UUID volume = volumeOfFiles(database);
-            VolumeIdentity.read(data, volume);
+            UUID id = identity(database);
+            VolumeIdentity.read(data, id);
             Instant now = clock.instant();
             MetadataRepair repair = new MetadataRepair(
                     database,
                     FileDirectory.open(metadata),
-                    new LastBackingFiles(() -> openRaw(volume)),
+                    new LastBackingFiles(() -> openRaw(id)),
                     TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano());
             StoredVolume.correct(data, database, folder.scratch(Scratch.MOST_MEMORY_BYTES), repair, progress);
             long changes = repair.finish();
@@ -134,16 +147,15 @@ public final class OfflineCheck {
         }
     }
 
-    private RawFolder openRaw(UUID volume) throws IOException {
-        Path location = config.locations().ssd();
+    private RawFolder openRaw(UUID id) throws IOException {
+        Path location = locations.ssd();
         if (location == null) {
             throw new IOException("the volume has no SSD location");
         }
-        return FileRawFolder.open(location, volume);
+        return FileRawFolder.open(location, id);
     }
 
     private Directory data() throws IOException {
-        VolumeConfig.Locations locations = config.locations();
         for (Path folder : List.of(locations.data(), locations.metadata())) {
             if (!Files.isDirectory(folder)) {
                 throw new NoSuchFileException(

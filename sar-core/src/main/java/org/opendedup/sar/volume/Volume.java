@@ -524,7 +524,7 @@ public final class Volume implements Closeable {
     }
 
     public VolumeCondition condition() throws IOException {
-        return context.condition();
+        return context.engineInUse().condition();
     }
 
     public VolumeStatistics statistics() throws IOException {

@@ -33,13 +33,13 @@ public final class VolumeCheck {
     private static final long WAIT_MS = 200;
 
     private final VolumeConfig config;
-    private final VolumeContext context;
+    private final EngineInUse volume;
     private final MemoryPlan memory;
     private final ReentrantLock running = new ReentrantLock();
 
-    VolumeCheck(VolumeConfig config, VolumeContext context) {
+    VolumeCheck(VolumeConfig config, EngineInUse volume) {
         this.config = config;
-        this.context = context;
+        this.volume = volume;
         memory = MemoryPlan.of(config);
         try {
             CheckFolder.removeLeftover(config.locations().metadata());
@@ -59,12 +59,12 @@ public final class VolumeCheck {
      * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
     public StoredVolume.Report run(CheckProgress progress) throws IOException {
-        return run(progress, true, context.metadata().containers()::get, () -> {}, true);
+        return run(progress, true, volume.metadata().containers()::get, () -> {}, true);
     }
 
     /** As {@link #run}, without index and SSD. */
     StoredVolume.Report withoutCopies(CheckProgress progress) throws IOException {
-        return run(progress, true, context.metadata().containers()::get, () -> {}, false);
+        return run(progress, true, volume.metadata().containers()::get, () -> {}, false);
     }
 
     /**
@@ -79,13 +79,13 @@ public final class VolumeCheck {
         VolumeConfig.Locations locations = config.locations();
         await(progress);
         // From before the cut: what the cut refers to stays.
-        try (Pins.Pin pin = pins ? context.collector().pins().pin() : () -> {};
+        try (Pins.Pin pin = pins ? volume.collector().pins().pin() : () -> {};
                 CheckFolder folder = CheckFolder.make(locations.metadata())) {
             progress.at("copy of the metadata", 0, 0);
             // Of changes that the disk refuses, nothing is in the cut; what is there is checked nevertheless.
             commit();
             Path cut = folder.cut();
-            if (!context.metadata().checkpoint(cut)) {
+            if (!volume.metadata().checkpoint(cut)) {
                 throw new IOException("the metadata are not in a database with files");
             }
             afterCut.run();
@@ -100,7 +100,7 @@ public final class VolumeCheck {
                 return report;
             }
             List<Finding> findings = new ArrayList<>(report.findings());
-            findings.addAll(new CopyCheck(config, context, scratch).run(progress));
+            findings.addAll(new CopyCheck(config, volume, scratch).run(progress));
             return new StoredVolume.Report(report.containers(), findings);
         } finally {
             running.unlock();
@@ -121,7 +121,7 @@ public final class VolumeCheck {
 
     private void commit() {
         try {
-            context.committer().commit();
+            volume.committer().commit();
         } catch (IOException e) {
             log.warn("the check looks at an earlier commit, because the last one failed: {}", e.getMessage());
         }

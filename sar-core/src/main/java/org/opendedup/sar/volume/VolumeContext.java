@@ -398,13 +398,9 @@ final class VolumeContext implements Closeable {
         return openings;
     }
 
-    VolumeCondition condition() throws IOException {
-        return VolumeCondition.of(
-                committer,
-                devices,
-                metadata,
-                engine.damaged(),
-                engine.rebuilder().condition());
+    /** Returns what of the volume does not depend on files. */
+    EngineInUse engineInUse() {
+        return new EngineInUse(engine, committer, collector);
     }
 
     /** Returns the configured memory budget, in bytes. */

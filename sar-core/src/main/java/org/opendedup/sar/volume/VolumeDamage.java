@@ -12,40 +12,26 @@ import java.util.TreeMap;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.DamagedFiles;
-import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.DamageReport.DamagedRange;
 import org.opendedup.sar.volume.DamageReport.FileDamage;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Lists the damage of an open volume, and tells about new damage. Safe for use by many threads. */
 public final class VolumeDamage {
-    private static final Logger log = LoggerFactory.getLogger(VolumeDamage.class);
-
     private final MetadataStore metadata;
-    private final ContainerStore containers;
-    private final DamagedFrames damaged;
-    private final Committer committer;
+    private final KnownDamage known;
     private final DamageNews news;
 
-    VolumeDamage(VolumeContext context, String name) {
-        metadata = context.metadata();
-        containers = context.containers();
-        damaged = context.damaged();
-        committer = context.committer();
-        news = new DamageNews(this::list, this::isDamaged, name);
-        damaged.watchedBy(news);
+    VolumeDamage(EngineInUse volume) {
+        metadata = volume.metadata();
+        known = new KnownDamage(volume);
+        news = new DamageNews(this::list, known::isAny, DamageNews::files, volume.name());
+        volume.damaged().watchedBy(news);
     }
 
     /** Sets the listener for new damage, and for its end; replaces the previous one. */
     public void listen(NewDamageListener toTell) {
         news.listen(toTell);
-    }
-
-    /** Returns whether bytes of files are known to be damaged, or a pack is missing. Reads nothing from the disk. */
-    private boolean isDamaged() {
-        return metadata.totals().stored().damagedChunks() > 0 || damaged.missingPacks() > 0;
     }
 
     /**
@@ -56,28 +42,9 @@ public final class VolumeDamage {
      * @param progress called for each inode; may end the list with an {@link java.io.InterruptedIOException}
      */
     public DamageReport list(CheckProgress progress) throws IOException {
-        damaged.noteMissingPacks(); // A pack may be back.
-        damaged.recordAll();
-        try {
-            // So that inodes have the present lengths of their files.
-            committer.commit();
-        } catch (IOException e) {
-            log.debug("the list of damage is made without what cannot be committed", e);
-        }
-        DamagePlaces places = DamagePlaces.of(metadata, missingPacks());
+        DamagePlaces places = known.places();
         DamagedFiles files = new DamagedFiles(metadata, places.lost(), progress, true, DamagedFiles.MOST_IN_USE);
         return report(places, files.run(), files);
-    }
-
-    /** Returns the packs that are missing now, with when that was found, in milliseconds since 1970. */
-    private SortedMap<Long, Long> missingPacks() throws IOException {
-        SortedMap<Long, Long> missing = new TreeMap<>();
-        if (damaged.missingPacks() > 0) {
-            SortedMap<Long, Long> noted = metadata.damage().missingPacks();
-            long now = System.currentTimeMillis();
-            containers.missingPacks().keySet().forEach(pack -> missing.put(pack, noted.getOrDefault(pack, now)));
-        }
-        return missing;
     }
 
     /** @param all has what is not in {@code found} */

@@ -40,7 +40,8 @@ public final class VolumeHeal {
     /** Most containers remembered for a pass; with more, the pass looks at all. */
     private static final int MAX_WANTED = 10_000;
 
-    private final VolumeContext context;
+    private final EngineInUse volume;
+    private final Runnable storing;
     private final DamagedFrames damaged;
     private final HealParts parts;
     private final ScheduledThreadPoolExecutor thread;
@@ -62,33 +63,36 @@ public final class VolumeHeal {
     /** What a pass is to look at. */
     private record Request(Set<Long> some, boolean all) {}
 
-    VolumeHeal(VolumeContext context, String name) {
-        this.context = context;
-        damaged = context.damaged();
+    /** @param storing stores in chunks what was written and is not in chunks yet; reports failures elsewhere */
+    VolumeHeal(EngineInUse volume, Runnable storing) {
+        this.volume = volume;
+        this.storing = storing;
+        damaged = volume.damaged();
+        ChunkEngine engine = volume.engine();
         parts = new HealParts(
-                context.metadata(),
-                context.containers(),
-                context.index(),
-                context.committer(),
-                context.collector().uses(),
-                context.collector().pins(),
-                context.disk(),
-                context.tier()::copy);
-        thread = new ScheduledThreadPoolExecutor(1, Threads.named(name + "-heal"));
+                volume.metadata(),
+                volume.containers(),
+                engine.index(),
+                volume.committer(),
+                engine.uses(),
+                volume.collector().pins(),
+                engine.disk(),
+                engine.tier()::copy);
+        thread = new ScheduledThreadPoolExecutor(1, Threads.named(volume.name() + "-heal"));
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         damaged.listen(this::request);
         // A writer stores the content of such a chunk again: the pass finds the new copy by the index.
-        context.metadata().counts().listenToDamaged(chunk -> request(ChunkId.container(chunk)));
+        volume.metadata().counts().listenToDamaged(chunk -> request(ChunkId.container(chunk)));
         // Where copies are may be known now that was not before.
-        context.tier().whenAttached(this::newSources);
-        context.rebuilder().whenUpdated(this::newSources);
+        engine.tier().whenAttached(this::newSources);
+        engine.rebuilder().whenUpdated(this::newSources);
         requestFormer();
     }
 
     /** What could not be read where a container was before may be readable now: a missing pack may be back. */
     private synchronized void requestFormer() {
         try {
-            context.metadata().damage().former().forEach((container, place) -> want(container));
+            volume.metadata().damage().former().forEach((container, place) -> want(container));
         } catch (IOException e) {
             log.debug("former places of containers are not looked at", e);
         }
@@ -187,7 +191,7 @@ public final class VolumeHeal {
      */
     public HealReport run(HealProgress progress) throws IOException {
         // Content that was written again may not be in chunks yet. What cannot be stored is reported elsewhere.
-        context.writer().storeEverythingLogging();
+        storing.run();
         return run(true, progress);
     }
 
@@ -199,7 +203,7 @@ public final class VolumeHeal {
             // A frame that a reader found damaged just now is marked first.
             damaged.recordAll();
             // Old places are given back. No chunk goes that an older backup of the metadata refers to.
-            context.collector().requireAllowed();
+            volume.collector().requireAllowed();
             Healer healer = new Healer(parts, new Marks(), soFar -> !closing && progress.examined(soFar));
             long beganNanos = System.nanoTime();
             HealReport report = healer.run(request.some(), all || request.all(), this::withoutCollections);
@@ -218,7 +222,7 @@ public final class VolumeHeal {
     }
 
     private void withoutCollections(Healer.Part part) throws IOException {
-        context.collector().withoutCollections(isWanted -> {
+        volume.collector().withoutCollections(isWanted -> {
             part.run(isWanted);
             return part;
         });
@@ -292,7 +296,7 @@ public final class VolumeHeal {
 
     /** Returns the number of chunks that are known to be damaged and not healed. */
     public long unhealedChunks() {
-        return context.metadata().totals().stored().damagedChunks();
+        return volume.metadata().totals().stored().damagedChunks();
     }
 
     /**

@@ -64,11 +64,17 @@ public final class VolumeMaintenance {
         backups = new MetadataBackups(config.locations(), metadata, context.clock());
         context.collector().beforeEach(backups::collectionBegins);
         context.collector()
-                .permit(() -> OtherHistory.requireGivenUp(config.locations().data(), config.name()));
-        check = new VolumeCheck(config, context);
-        heal = new VolumeHeal(context, config.name());
-        scrub = new VolumeScrub(context, check, heal);
-        damage = new VolumeDamage(context, config.name());
+                .permit(() -> OtherHistory.requireGivenUp(
+                        config.locations().data(),
+                        "call: sdfscli " + config.name() + " metadata-backup --accept-restored"));
+        EngineInUse volume = context.engineInUse();
+        check = new VolumeCheck(config, volume);
+        heal = new VolumeHeal(volume, context.writer()::storeEverythingLogging);
+        scrub = new VolumeScrub(
+                volume,
+                (pace, progress, restBytes, before) -> new ReferenceScrub(check, pace, progress, restBytes).run(before),
+                heal);
+        damage = new VolumeDamage(volume);
         join = new VolumeJoin(config, context);
     }
 

@@ -11,7 +11,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.disk.Pace;
-import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ScrubCursor;
 import org.opendedup.sar.metadata.ScrubPhase;
@@ -23,7 +22,6 @@ import org.opendedup.sar.scrub.ScrubProgress;
 import org.opendedup.sar.scrub.Scrubber;
 import org.opendedup.sar.scrub.SsdScrub;
 import org.opendedup.sar.tier.SsdAudit;
-import org.opendedup.sar.tier.SsdTier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,11 +39,10 @@ public final class VolumeScrub {
     /** Wrong entries of the index of which each has a line in the log; the others are only counted. */
     private static final int MOST_LINES = 10;
 
+    private final ChunkEngine engine;
     private final MetadataStore metadata;
     private final Scrubber.Parts parts;
-    private final SsdTier tier;
-    private final VolumeCheck check;
-    private final ChunkIndex index;
+    private final ReferencePhase references;
     private final DamagedFrames damaged;
     private final Committer committer;
     private final InstantSource clock;
@@ -54,20 +51,18 @@ public final class VolumeScrub {
     private final ReentrantLock running = new ReentrantLock();
 
     /**
-     * @param check compares the references of files
+     * @param references compares the references of files
      * @param heal asked for a pass after each scrub that found something damaged
      */
-    VolumeScrub(VolumeContext context, VolumeCheck check, VolumeHeal heal) {
-        this.check = check;
+    VolumeScrub(EngineInUse volume, ReferencePhase references, VolumeHeal heal) {
+        this.references = references;
         this.heal = heal;
-        metadata = context.metadata();
-        tier = context.tier();
-        index = context.index();
-        damaged = context.damaged();
-        committer = context.committer();
-        clock = context.clock();
-        parts = new Scrubber.Parts(
-                metadata, context.containers(), context.collector().uses(), context.disk());
+        engine = volume.engine();
+        metadata = volume.metadata();
+        damaged = volume.damaged();
+        committer = volume.committer();
+        clock = engine.clock();
+        parts = volume.toScrub();
     }
 
     /** Returns the pace of all scrubs of this mount. */
@@ -91,9 +86,9 @@ public final class VolumeScrub {
     }
 
     /**
-     * Verifies containers, references, copies on the SSD, and samples of the index, while the volume is in use:
-     * continues a scrub that was stopped, or begins a new one. One scrub runs at a time; a second call waits for the
-     * first, and then begins another.
+     * Verifies containers, references of files, copies on the SSD, and samples of the index, while the volume is in
+     * use: continues a scrub that was stopped, or begins a new one. One scrub runs at a time; a second call waits for
+     * the first, and then begins another.
      *
      * @return the record of the complete scrub, which is durable
      * @throws InterruptedIOException if {@code progress} stopped it; the next call continues it
@@ -135,7 +130,7 @@ public final class VolumeScrub {
     /** Verifies what a phase has to, from the present place on; returns what was verified by then. */
     private ScrubTotals verify(ScrubPhase phase, Recording recording) throws IOException {
         Marks marks = new Marks();
-        SsdAudit copies = tier.audit();
+        SsdAudit copies = engine.tier().audit();
         ScrubCursor from = recording.next.phase() == phase ? recording.next : ScrubCursor.beginOf(phase);
         return switch (phase) {
             case CONTAINERS -> {
@@ -145,7 +140,7 @@ public final class VolumeScrub {
             case REFERENCES -> {
                 recording.laterBytes = 0;
                 long rest = copies == null ? 0 : copies.bytes();
-                yield new ReferenceScrub(check, pace, recording, rest).run(recording.totals);
+                yield references.run(pace, recording, rest, recording.totals);
             }
             case SSD -> {
                 recording.laterBytes = 0;
@@ -153,7 +148,8 @@ public final class VolumeScrub {
                         ? recording.totals
                         : new SsdScrub(copies, parts, pace, marks, recording).run(from, recording.totals);
             }
-            case INDEX -> new IndexScrub(index, parts, pace, marks, recording, recording.beganMs).run(recording.totals);
+            case INDEX ->
+                new IndexScrub(engine.index(), parts, pace, marks, recording, recording.beganMs).run(recording.totals);
         };
     }
 

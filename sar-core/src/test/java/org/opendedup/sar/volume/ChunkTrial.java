@@ -30,7 +30,7 @@ final class ChunkTrial {
     final CrashDirectory data;
     final CrashKeyValueStore metadata;
 
-    private ChunkTrial(CrashDirectory data, CrashKeyValueStore metadata) {
+    ChunkTrial(CrashDirectory data, CrashKeyValueStore metadata) {
         this.data = data;
         this.metadata = metadata;
     }

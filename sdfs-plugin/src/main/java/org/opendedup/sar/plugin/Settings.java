@@ -30,6 +30,9 @@ public final class Settings {
     public static final String THRESHOLD = "sar-reference-count-threshold";
     public static final String LRU_ENTRIES = "sar-lru-entries";
     public static final String PROMOTE_ON_READ = "sar-promote-on-read";
+    public static final String SCRUB_DAYS = "sar-scrub-interval-days";
+    public static final String BACKUP_INTERVAL = "sar-metadata-backup-interval";
+    public static final String BACKUPS_KEPT = "sar-metadata-backups-kept";
 
     private static final String PREFIX = "sar-";
 

@@ -36,15 +36,14 @@ public final class OtherHistory {
      * Checks that there is no mark.
      *
      * @param data the data location
-     * @param volume name of the volume, for the message
+     * @param howToGiveUp what to do for that, for the message: "call: …"
      * @throws IOException if there is one; the message says how to remove it
      */
-    public static void requireGivenUp(Path data, String volume) throws IOException {
+    public static void requireGivenUp(Path data, String howToGiveUp) throws IOException {
         if (Files.exists(data.resolve(NAME))) {
             throw new IOException(
                     "the metadata were restored, and a collection of garbage would take away what only the"
-                            + " replaced metadata know; if you will not go back to these, call: sdfscli " + volume
-                            + " metadata-backup --accept-restored");
+                            + " replaced metadata know; if you will not go back to these, " + howToGiveUp);
         }
     }
 

@@ -5,6 +5,7 @@ import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,9 @@ import picocli.CommandLine.Spec;
             "",
             "For each finding it prints how bad it is, what it is, the damaged files with their byte ranges, and the",
             "command that mends it. NOTE is no defect, DEFECT costs no byte of a file, LOSS does.",
+            "",
+            "Of an OpenDedup SDFS volume with the plugin it checks the chunks: containers, container table and counts.",
+            "The references are SDFS's, so nothing is compared with them, and --repair is refused.",
             ""
         },
         footer = {
@@ -130,16 +134,28 @@ public final class CheckCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         String name = Objects.requireNonNull(volume);
         checkUsage();
+        Optional<VolumeConfig.Locations> ofPlugin =
+                environment.configDirectory().locationsOfPlugin(name);
+        if (ofPlugin.isPresent()) {
+            // SDFS has no lock that we know: the metadata database is locked by who uses it.
+            return run(name, ofPlugin.get(), true);
+        }
         VolumeDefinition definition = environment.configDirectory().read(name);
         RunFiles files = environment.runFiles(definition);
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
-            ProgressLine line = new ProgressLine(environment);
-            CheckProgress progress = json ? (step, done, of) -> {} : new Shown(line);
-            MetadataRecovery.Outcome recovered = recover(definition, progress);
-            line.clear();
-            return check(name, definition, recovered, progress, line);
+            return run(name, definition.engineConfig().locations(), false);
         }
+    }
+
+    /** @param ofPlugin whether these are the chunks of an SDFS volume, and the plugin mounts them */
+    private int run(String name, VolumeConfig.Locations locations, boolean ofPlugin)
+            throws IOException, CommandFailedException {
+        ProgressLine line = new ProgressLine(environment);
+        CheckProgress progress = json ? (step, done, of) -> {} : new Shown(line);
+        MetadataRecovery.Outcome recovered = recover(new MetadataRecovery(name, locations, ofPlugin), progress);
+        line.clear();
+        return check(name, locations, recovered, progress, line);
     }
 
     private void checkUsage() {
@@ -165,19 +181,17 @@ public final class CheckCommand implements Callable<Integer> {
     }
 
     /** Brings the metadata back as the options say. */
-    private MetadataRecovery.@Nullable Outcome recover(VolumeDefinition definition, CheckProgress progress)
+    private MetadataRecovery.@Nullable Outcome recover(MetadataRecovery recovery, CheckProgress progress)
             throws IOException, CommandFailedException {
-        String name = definition.config().name();
-        VolumeConfig.Locations locations = definition.config().locations();
         if (restoreMetadata != null) {
-            return MetadataRecovery.restore(name, locations, restoreMetadata);
+            return recovery.restore(restoreMetadata);
         }
-        return salvageMetadata == null ? null : MetadataRecovery.salvage(name, locations, salvageMetadata, progress);
+        return salvageMetadata == null ? null : recovery.salvage(salvageMetadata, progress);
     }
 
     private int check(
             String name,
-            VolumeDefinition definition,
+            VolumeConfig.Locations locations,
             MetadataRecovery.@Nullable Outcome recovered,
             CheckProgress progress,
             ProgressLine line)
@@ -185,7 +199,7 @@ public final class CheckCommand implements Callable<Integer> {
         if (recovered != null && !json) {
             environment.out().print(recovered.text());
         }
-        var check = new OfflineCheck(definition.engineConfig(), progress, InstantSource.system());
+        var check = new OfflineCheck(name, locations, progress, InstantSource.system());
         OfflineCheck.RepairReport repaired = repair ? check.repair() : null;
         TableRebuild.Report rebuilt =
                 repaired != null ? repaired.rebuilt() : rebuildContainers ? check.rebuildContainers() : null;

@@ -18,8 +18,13 @@ import org.opendedup.sar.volume.backup.MetadataRestore;
 import org.opendedup.sar.volume.backup.MetadataSalvager;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
-/** Brings back the metadata of a volume that is not mounted: what two options of {@code sdfs-check} do. */
-final class MetadataRecovery {
+/**
+ * Brings back the metadata of a volume that is not mounted: what two options of {@code sdfs-check} do.
+ *
+ * @param volume name of the volume
+ * @param ofPlugin whether it has the chunks of an SDFS volume
+ */
+record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean ofPlugin) {
     /** In place of a backup: the newest automatic one. */
     static final String NEWEST = "newest";
 
@@ -41,15 +46,12 @@ final class MetadataRecovery {
     /** What was done, as values for JSON and as text. */
     record Outcome(Map<String, Object> values, String text) {}
 
-    private MetadataRecovery() {}
-
     /**
      * Restores a backup.
      *
      * @param wanted {@link #NEWEST}, the number of an automatic backup, or a folder, of which the newest is taken
      */
-    static Outcome restore(String volume, VolumeConfig.Locations locations, String wanted)
-            throws IOException, CommandFailedException {
+    Outcome restore(String wanted) throws IOException, CommandFailedException {
         boolean isFolder = wanted.contains("/");
         Path folder = isFolder ? Path.of(wanted) : MetadataBackups.folderIn(locations.data());
         if (isFolder && !Files.isDirectory(folder)) {
@@ -75,7 +77,7 @@ final class MetadataRecovery {
         return new Outcome(
                 values,
                 "Restored the metadata from " + folder + ", backup\n"
-                        + BackupText.line(BackupText.values(backup, false)) + "\n" + BackupText.text(volume, report));
+                        + BackupText.line(BackupText.values(backup, false)) + "\n" + BackupText.text(accept(), report));
     }
 
     /** Returns whether a text has the form of what {@link #restore} takes. */
@@ -84,8 +86,7 @@ final class MetadataRecovery {
     }
 
     /** Salvages what can be read of a damaged database. */
-    static Outcome salvage(String volume, VolumeConfig.Locations locations, Parts parts, CheckProgress progress)
-            throws IOException {
+    Outcome salvage(Parts parts, CheckProgress progress) throws IOException {
         List<Path> backups = List.of(MetadataBackups.folderIn(locations.data()));
         return switch (parts) {
             case TABLES -> mend(locations, backups, progress);
@@ -93,9 +94,18 @@ final class MetadataRecovery {
                 MetadataReport report = MetadataSalvager.salvage(locations, backups, progress);
                 yield new Outcome(
                         new LinkedHashMap<>(BackupText.values(report)),
-                        "Salvaged the records of the metadata that can be read.\n" + BackupText.text(volume, report));
+                        "Salvaged the records of the metadata that can be read.\n" + BackupText.text(accept(), report));
             }
         };
+    }
+
+    /** Returns how the replaced metadata are given up, as the end of a sentence. */
+    private String accept() {
+        return ofPlugin
+                ? "acceptRestored of the MXBean org.opendedup.sar:type=MetadataBackup,volume=" + volume
+                        + ".\nThe counts are those of the backup: call it only if SDFS has written, copied and deleted"
+                        + " no file since. Otherwise copy all files to another volume"
+                : "sdfscli " + volume + " metadata-backup --accept-restored";
     }
 
     /** Mends damaged files of the database from backups. */

@@ -39,6 +39,11 @@ public interface CollectionSource {
     @Nullable
     JoinReport joinIfWorthwhile(JoinProgress progress) throws IOException;
 
+    /** Returns whether chunks can be moved at all. */
+    default boolean canArrange() {
+        return true;
+    }
+
     /** @throws IOException if no collection may run but a dry run; the message says why and what to do */
     void requireAllowed() throws IOException;
 

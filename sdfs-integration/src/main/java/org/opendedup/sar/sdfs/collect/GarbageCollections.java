@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
@@ -46,7 +47,7 @@ public final class GarbageCollections implements Closeable {
 
     private long started;
     /** Whether collections arrange if they are not told. Guarded by this. */
-    private boolean arranging = ARRANGES_BY_DEFAULT;
+    private boolean arranging;
 
     private boolean closed;
 
@@ -70,6 +71,7 @@ public final class GarbageCollections implements Closeable {
         this.permission = permission;
         this.clock = clock;
         pace = new PaceSetting(volume, "garbage collection", source.pace(), LOG);
+        arranging = ARRANGES_BY_DEFAULT && source.canArrange();
         source.watch(this::begunByVolume);
     }
 
@@ -154,12 +156,21 @@ public final class GarbageCollections implements Closeable {
     }
 
     /** The volume begins a collection because a disk is full. */
-    private synchronized CollectionWatcher.Watch begunByVolume(CollectionLimits limits) {
+    private CollectionWatcher.Watch begunByVolume(CollectionLimits limits) {
+        return begun(Cause.FULL_DISK, limits, this::endedByVolume);
+    }
+
+    /** Shows a collection that the caller does itself, and whose progress and end it tells. */
+    public CollectionWatcher.Watch begunBy(Cause cause, CollectionLimits limits) {
+        return begun(cause, limits, this::ended);
+    }
+
+    private synchronized CollectionWatcher.Watch begun(Cause cause, CollectionLimits limits, Consumer<Runnable> atEnd) {
         if (closed || running().isPresent()) {
             // One that was started on request waits for this one.
             return CollectionWatcher.IDLE;
         }
-        var begun = new RunningCollection(++started, Cause.FULL_DISK, limits, null, source, clock, this::endedByVolume);
+        var begun = new RunningCollection(++started, cause, limits, null, source, clock, atEnd);
         latest = begun;
         return begun;
     }

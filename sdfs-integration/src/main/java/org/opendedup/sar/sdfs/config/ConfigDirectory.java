@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The folder of the volume files. Each file is named {@code <name>-volume-cfg.xml}, as in SDFS. */
 public record ConfigDirectory(Path folder) {
@@ -28,6 +30,15 @@ public record ConfigDirectory(Path folder) {
         } catch (NoSuchFileException e) {
             return List.of();
         }
+    }
+
+    /**
+     * Returns where the chunks of an OpenDedup SDFS volume are that the plugin stores; empty if this is no such volume,
+     * or there is no file.
+     */
+    public Optional<VolumeConfig.Locations> locationsOfPlugin(String volume) throws IOException {
+        Path file = fileOf(volume);
+        return Files.isRegularFile(file) ? PluginVolumeFile.locations(file) : Optional.empty();
     }
 
     /**

@@ -6,27 +6,31 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Judges the health of a mounted volume on request and every few seconds, and reports each change. Safe for use by many
  * threads.
+ *
+ * @param <F> the facts by which it is judged
  */
-public final class HealthWatch implements AutoCloseable {
+public final class HealthWatch<F> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HealthWatch.class);
     private static final int PERIOD_SECONDS = 5;
 
     /** Collects the facts. */
     @FunctionalInterface
-    public interface Source {
-        HealthFacts facts() throws IOException;
+    public interface Source<F> {
+        F facts() throws IOException;
     }
 
-    /** What {@link HealthRules} decided, and from which facts. */
-    public record Judgement(Health health, List<Finding> findings, HealthFacts facts) {}
+    /** What the rules decided, and from which facts. */
+    public record Judgement<F>(Health health, List<Finding> findings, F facts) {}
 
-    private final Source source;
+    private final Source<F> source;
+    private final Function<F, List<Finding>> rules;
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
         var thread = new Thread(task, "sdfs-health");
         thread.setDaemon(true);
@@ -35,10 +39,12 @@ public final class HealthWatch implements AutoCloseable {
     /** Guarded by this. */
     private Health reported = Health.WELL;
     /** Guarded by this. */
-    private Consumer<Judgement> listener = judgement -> {};
+    private Consumer<Judgement<F>> listener = judgement -> {};
 
-    public HealthWatch(Source source) {
+    /** @param rules return what is wrong, the worst first */
+    public HealthWatch(Source<F> source, Function<F, List<Finding>> rules) {
         this.source = source;
+        this.rules = rules;
     }
 
     /** Begins to judge every few seconds. */
@@ -47,20 +53,20 @@ public final class HealthWatch implements AutoCloseable {
     }
 
     /** Sets the listener for changes of the health; replaces the previous one. */
-    public synchronized void listen(Consumer<Judgement> toTell) {
+    public synchronized void listen(Consumer<Judgement<F>> toTell) {
         listener = toTell;
     }
 
     /** Judges the health now. Reports it if it has changed. */
-    public Judgement judge() throws IOException {
-        HealthFacts facts = source.facts();
-        List<Finding> findings = HealthRules.findings(facts);
-        var judgement = new Judgement(Finding.healthOf(findings), findings, facts);
+    public Judgement<F> judge() throws IOException {
+        F facts = source.facts();
+        List<Finding> findings = rules.apply(facts);
+        var judgement = new Judgement<>(Finding.healthOf(findings), findings, facts);
         reportChange(judgement);
         return judgement;
     }
 
-    private synchronized void reportChange(Judgement judgement) {
+    private synchronized void reportChange(Judgement<F> judgement) {
         if (judgement.health() != reported) {
             reported = judgement.health();
             listener.accept(judgement);

@@ -11,14 +11,14 @@ import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.jobs.Cause;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 
 /** Implements {@link GarbageCollectorMXBean} on {@link GarbageCollections}. */
 final class GarbageCollectorView extends JobView implements GarbageCollectorMXBean {
     private final GarbageCollections collections;
 
-    GarbageCollectorView(GarbageCollections collections, ScheduleTimer timer) {
-        super(collections.pace(), timer);
+    GarbageCollectorView(GarbageCollections collections, StartTimes times) {
+        super(collections.pace(), times);
         this.collections = collections;
     }
 

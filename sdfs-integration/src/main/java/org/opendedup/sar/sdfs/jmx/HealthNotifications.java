@@ -40,7 +40,8 @@ final class HealthNotifications extends NotificationBroadcasterSupport implement
     public void found(DamageFound damage) {
         String names = String.join(", ", damage.paths());
         String more = damage.morePaths() == 0 ? "" : " and " + damage.morePaths() + " more";
-        send(DAMAGE, damage.place() + ": " + damage.note().reason() + "; files: " + names + more, damage.place());
+        String files = names.isEmpty() ? "" : "; files: " + names + more;
+        send(DAMAGE, damage.place() + ": " + damage.note().reason() + files, damage.place());
     }
 
     @Override
@@ -48,7 +49,7 @@ final class HealthNotifications extends NotificationBroadcasterSupport implement
         send(NO_DAMAGE, "no damage is left", "");
     }
 
-    void send(HealthWatch.Judgement judgement) {
+    void send(HealthWatch.Judgement<?> judgement) {
         String findings = judgement.findings().stream().map(Finding::line).collect(Collectors.joining("\n"));
         send(TYPE, findings, judgement.health().toString());
     }

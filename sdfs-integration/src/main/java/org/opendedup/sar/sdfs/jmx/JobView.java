@@ -2,16 +2,16 @@ package org.opendedup.sar.sdfs.jmx;
 
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 
 /** The attributes that {@link GarbageCollectorMXBean} and {@link ScrubMXBean} have in common. */
 abstract class JobView {
     private final PaceSetting pace;
-    private final ScheduleTimer timer;
+    private final StartTimes times;
 
-    JobView(PaceSetting pace, ScheduleTimer timer) {
+    JobView(PaceSetting pace, StartTimes times) {
         this.pace = pace;
-        this.timer = timer;
+        this.times = times;
     }
 
     public final boolean isPaused() {
@@ -31,10 +31,10 @@ abstract class JobView {
     }
 
     public final String getSchedule() {
-        return timer.schedule().toString();
+        return times.rule();
     }
 
     public final String getNext() {
-        return timer.nextText();
+        return times.nextText();
     }
 }

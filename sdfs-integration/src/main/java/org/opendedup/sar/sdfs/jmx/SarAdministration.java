@@ -9,7 +9,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
-import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.tier.SsdEvent;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -27,8 +26,9 @@ public final class SarAdministration {
     private final SettingsKeeper keeper;
     private final LocationCheck check;
 
+    private final String volume;
     /** Guarded by this. */
-    private VolumeDefinition definition;
+    private SarSettings settings;
 
     /** The interface through which a user requests a change, for the log. */
     public enum Way {
@@ -57,15 +57,22 @@ public final class SarAdministration {
     /** Checks a folder before it is used for the SSD. */
     @FunctionalInterface
     public interface LocationCheck {
-        /** @throws IOException if the folder cannot be used; the message says why */
+        /**
+         * @throws IllegalArgumentException if the path is not absolute, or lies in another location of the volume
+         * @throws IOException if the folder cannot be used; the message says why
+         */
         void check(Path location) throws IOException;
     }
 
-    /** @param definition the definition that the volume was mounted with */
+    /**
+     * @param volume name of the volume
+     * @param settings those that the volume was mounted with
+     */
     public SarAdministration(
-            SarSource source, VolumeDefinition definition, SettingsKeeper keeper, LocationCheck check) {
+            String volume, SarSource source, SarSettings settings, SettingsKeeper keeper, LocationCheck check) {
+        this.volume = volume;
         this.source = source;
-        this.definition = definition;
+        this.settings = settings;
         this.keeper = keeper;
         this.check = check;
     }
@@ -85,10 +92,10 @@ public final class SarAdministration {
      * @throws IOException if the settings cannot be applied, or cannot be stored; the message says which
      */
     public synchronized TierSettings change(Way way, Map<String, ?> changes) throws IOException {
-        SarSettings before = definition.sar();
-        VolumeDefinition changed = definition.withSar(before.withTier(SarParameters.change(before.tier(), changes)));
-        source.change(changed.sar().tier());
-        logChanges(way, before.tier(), changed.sar().tier());
+        SarSettings before = settings;
+        SarSettings changed = before.withTier(SarParameters.change(before.tier(), changes));
+        source.change(changed.tier());
+        logChanges(way, before.tier(), changed.tier());
         keep(changed);
         return before.tier();
     }
@@ -105,7 +112,7 @@ public final class SarAdministration {
 
     /** Logs an action, with the name of the volume and the interface in front. */
     private void log(Way way, String done, Object... values) {
-        LOG.info("volume " + definition.config().name() + ", by " + way + ": " + done, values);
+        LOG.info("volume " + volume + ", by " + way + ": " + done, values);
     }
 
     /**
@@ -143,16 +150,14 @@ public final class SarAdministration {
      *     says which
      */
     public synchronized void attach(Way way, @Nullable Path location) throws IOException {
-        Path configured = definition.sar().ssdLocation();
+        Path configured = settings.ssdLocation();
         if (configured == null) {
             // The tier gets its memory only at mount time.
             throw new IOException(
                     "the volume was mounted without an SSD location: unmount it, attach the SSD, mount it, and attach"
                             + " it again");
         }
-        VolumeDefinition changed = location == null
-                ? definition
-                : definition.withSar(definition.sar().withLocation(location));
+        SarSettings changed = location == null ? settings : settings.withLocation(location);
         Path taken = location == null ? configured : location;
         check.check(taken);
         source.attach(taken);
@@ -161,15 +166,15 @@ public final class SarAdministration {
         } else {
             log(way, "SSD attached; its location changed from {} to {}", configured, taken);
         }
-        if (!changed.equals(definition)) {
+        if (!changed.equals(settings)) {
             keep(changed);
         }
     }
 
-    private void keep(VolumeDefinition changed) throws IOException {
-        definition = changed;
+    private void keep(SarSettings changed) throws IOException {
+        settings = changed;
         try {
-            keeper.keep(changed.sar());
+            keeper.keep(changed);
         } catch (IOException e) {
             throw new IOException("changed until the volume is unmounted, but not kept: " + e.getMessage(), e);
         }

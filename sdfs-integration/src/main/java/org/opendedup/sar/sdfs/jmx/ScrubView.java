@@ -9,7 +9,7 @@ import java.util.function.ToLongFunction;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.jobs.Cause;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.ScrubStatus;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 
@@ -17,8 +17,8 @@ import org.opendedup.sar.sdfs.scrub.Scrubs;
 final class ScrubView extends JobView implements ScrubMXBean {
     private final Scrubs scrubs;
 
-    ScrubView(Scrubs scrubs, ScheduleTimer timer) {
-        super(scrubs.pace(), timer);
+    ScrubView(Scrubs scrubs, StartTimes times) {
+        super(scrubs.pace(), times);
         this.scrubs = scrubs;
     }
 

@@ -21,7 +21,7 @@ public final class VolumeMonitor implements VolumeMXBean {
     private final String name;
     private final String mountPoint;
     private final VolumeSource source;
-    private final HealthWatch health;
+    private final HealthWatch<HealthFacts> health;
     private final long startedNanos = System.nanoTime();
 
     /** Guarded by this. */
@@ -29,10 +29,13 @@ public final class VolumeMonitor implements VolumeMXBean {
 
     /** A sample of the engine's statistics at one moment. */
     private record Figures(
-            VolumeStatistics statistics, SpaceUse space, HealthWatch.Judgement judgement, long takenNanos) {}
+            VolumeStatistics statistics,
+            SpaceUse space,
+            HealthWatch.Judgement<HealthFacts> judgement,
+            long takenNanos) {}
 
     /** @param health watches the same volume */
-    public VolumeMonitor(String name, String mountPoint, VolumeSource source, HealthWatch health) {
+    public VolumeMonitor(String name, String mountPoint, VolumeSource source, HealthWatch<HealthFacts> health) {
         this.name = name;
         this.mountPoint = mountPoint;
         this.source = source;

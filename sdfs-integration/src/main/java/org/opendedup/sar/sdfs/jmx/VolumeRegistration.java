@@ -1,8 +1,10 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
@@ -11,18 +13,21 @@ import javax.management.MalformedObjectNameException;
 import javax.management.NotificationBroadcasterSupport;
 import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
+import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
-import org.opendedup.sar.sdfs.health.DamageSource;
+import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthWatch;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
+import org.opendedup.sar.volume.NewDamageListener;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registration of a volume, its SSD, its fast tier, its garbage collector, its scrubs and its exact passes on the
- * platform's MBean server, from {@link #register} to {@link #close}.
+ * The beans of a volume on the platform's MBean server, from {@link #register} to {@link #close}. Which of them a
+ * volume has depends on the process: mount.sdfs has those of files as well, an SDFS with the plugin those of chunks.
  */
 public final class VolumeRegistration implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeRegistration.class);
@@ -30,58 +35,26 @@ public final class VolumeRegistration implements AutoCloseable {
 
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private final List<ObjectName> registered = new ArrayList<>();
+    private final String volume;
     private final HealthNotifications notifications;
 
-    private VolumeRegistration(HealthNotifications notifications) {
-        this.notifications = notifications;
-    }
-
-    /** Sends notifications of the volume when damage is found, and when none is left. */
-    public void tell(DamageSource damage) {
-        damage.listen(notifications);
-    }
-
-    /** @throws IllegalStateException if a volume of this name is already registered in this process */
-    public static VolumeRegistration register(
-            VolumeMXBean volume,
-            HealthWatch health,
-            SarAdministration sar,
-            FastTierSource fastTier,
-            GarbageCollections collections,
-            ScheduleTimer timer,
-            Scrubs scrubs,
-            ScheduleTimer scrubTimer,
-            Joins joins) {
-        var registration = new VolumeRegistration(new HealthNotifications(objectName(volume.getName())));
-        try {
-            registration.addVolume(volume, health);
-            registration.addSar(volume.getName(), sar);
-            registration.add(
-                    objectName("FastTier", volume.getName()), new FastTierView(fastTier), FastTierMXBean.class);
-            registration.add(
-                    objectName("GarbageCollector", volume.getName()),
-                    new GarbageCollectorView(collections, timer),
-                    GarbageCollectorMXBean.class);
-            registration.add(
-                    objectName("Scrub", volume.getName()), new ScrubView(scrubs, scrubTimer), ScrubMXBean.class);
-            registration.add(
-                    objectName("ExactPass", volume.getName()), new ExactPassView(joins), ExactPassMXBean.class);
-            return registration;
-        } catch (RuntimeException e) {
-            registration.close();
-            throw e;
-        }
+    private VolumeRegistration(String volume) {
+        this.volume = volume;
+        notifications = new HealthNotifications(objectName(volume));
     }
 
     /**
-     * Registers only the SSD of a volume that this program does not mount: the chunk store of an SDFS volume.
+     * Registers the beans of a volume: all of them or none.
      *
-     * @throws IllegalStateException if one of this name is already registered in this process
+     * @param volume name of the volume
+     * @param beans adds them
+     * @throws IllegalStateException if one of these names is already registered in this process
+     * @throws IllegalArgumentException if the name is not possible in JMX
      */
-    public static VolumeRegistration registerSar(String volume, SarAdministration sar) {
-        var registration = new VolumeRegistration(new HealthNotifications(objectName(volume)));
+    public static VolumeRegistration register(String volume, Consumer<VolumeRegistration> beans) {
+        var registration = new VolumeRegistration(volume);
         try {
-            registration.addSar(volume, sar);
+            beans.accept(registration);
             return registration;
         } catch (RuntimeException e) {
             registration.close();
@@ -89,26 +62,67 @@ public final class VolumeRegistration implements AutoCloseable {
         }
     }
 
-    private void addVolume(VolumeMXBean volume, HealthWatch health) {
-        ObjectName name = objectName(volume.getName());
-        add(name, volume, VolumeMXBean.class, notifications);
+    /** Returns what sends notifications of the volume when damage is found, and when none is left. */
+    public NewDamageListener damageListener() {
+        return notifications;
+    }
+
+    /** Adds the figures of a volume of files, which also send notifications of its health. */
+    public void volume(VolumeMXBean figures, HealthWatch<?> health) {
+        add(objectName(volume), figures, VolumeMXBean.class, notifications);
         health.listen(notifications::send);
     }
 
-    private void addSar(String volume, SarAdministration sar) {
-        add(sarName("SelectivePromotion", volume), new SelectivePromotionView(sar), SelectivePromotionMXBean.class);
-        add(sarName("DataDemotion", volume), new DataDemotionView(sar), DataDemotionMXBean.class);
-        add(sarName("MapTable", volume), new MapTableView(sar), MapTableMXBean.class);
-        add(sarName("DataDistributor", volume), new DataDistributorView(sar), DataDistributorMXBean.class);
-        add(sarName("LruList", volume), new LruListView(sar), LruListMXBean.class);
-        ObjectName log = sarName("SsdLog", volume);
-        var notifications = new StateNotifications(log);
-        add(log, new SsdLogView(sar), SsdLogMXBean.class, notifications);
-        sar.listen(notifications::send);
+    /** Adds the figures of a volume of chunks, which also send notifications of its health. */
+    public void chunkVolume(ChunkVolumeMXBean figures, HealthWatch<?> health) {
+        add(objectName(volume), figures, ChunkVolumeMXBean.class, notifications);
+        health.listen(notifications::send);
     }
 
-    private <T> void add(ObjectName name, T bean, Class<T> type) {
-        add(name, bean, type, new NotificationBroadcasterSupport());
+    public void fastTier(FastTierSource fastTier) {
+        add("FastTier", new FastTierView(fastTier), FastTierMXBean.class);
+    }
+
+    public void collections(GarbageCollections collections, StartTimes times) {
+        add("GarbageCollector", new GarbageCollectorView(collections, times), GarbageCollectorMXBean.class);
+    }
+
+    public void scrubs(Scrubs scrubs, StartTimes times) {
+        add("Scrub", new ScrubView(scrubs, times), ScrubMXBean.class);
+    }
+
+    public void heals(Heals heals, DamageList damage) {
+        add("Heal", new HealView(heals, damage), HealMXBean.class);
+    }
+
+    public void joins(Joins joins) {
+        add("ExactPass", new ExactPassView(joins), ExactPassMXBean.class);
+    }
+
+    public void checks(VolumeChecks checks) {
+        add("Check", new CheckView(checks), CheckMXBean.class);
+    }
+
+    /** @param data the data location */
+    public void backups(MetadataBackups backups, Path data) {
+        add("MetadataBackup", new MetadataBackupView(backups, data), MetadataBackupMXBean.class);
+    }
+
+    /** Adds the beans of the SSD. */
+    public void sar(SarAdministration sar) {
+        add("SelectivePromotion", new SelectivePromotionView(sar), SelectivePromotionMXBean.class);
+        add("DataDemotion", new DataDemotionView(sar), DataDemotionMXBean.class);
+        add("MapTable", new MapTableView(sar), MapTableMXBean.class);
+        add("DataDistributor", new DataDistributorView(sar), DataDistributorMXBean.class);
+        add("LruList", new LruListView(sar), LruListMXBean.class);
+        ObjectName log = objectName("SsdLog", volume);
+        var ofState = new StateNotifications(log);
+        add(log, new SsdLogView(sar), SsdLogMXBean.class, ofState);
+        sar.listen(ofState::send);
+    }
+
+    private <T> void add(String kind, T bean, Class<T> type) {
+        add(objectName(kind, volume), bean, type, new NotificationBroadcasterSupport());
     }
 
     private <T> void add(ObjectName name, T bean, Class<T> type, NotificationEmitter emitter) {

@@ -9,7 +9,9 @@ public enum Cause {
     MOUNT("the mount"),
     /** No program has used the volume for some time. */
     IDLE("an idle volume"),
-    FULL_DISK("a full disk");
+    FULL_DISK("a full disk"),
+    /** The OpenDedup SDFS whose chunks the volume stores. */
+    SDFS("SDFS");
 
     private final String text;
 

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * times of the schedule. But a time for which a job began less than an hour ago, by a clock that nobody can set, begins
  * no other job; so a clock that is set back and forth does not start jobs without end.
  */
-public final class ScheduleTimer implements AutoCloseable {
+public final class ScheduleTimer implements StartTimes, AutoCloseable {
     /** How late a job may start. */
     public static final Duration LATE = Duration.ofMinutes(10);
 
@@ -94,7 +94,12 @@ public final class ScheduleTimer implements AutoCloseable {
         return schedule.next(ZonedDateTime.now(clock));
     }
 
-    /** Returns the next time of the schedule in ISO 8601, with its offset from UTC; empty if there is none. */
+    @Override
+    public String rule() {
+        return schedule.toString();
+    }
+
+    @Override
     public String nextText() {
         return next().map(time -> DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time.truncatedTo(ChronoUnit.SECONDS)))
                 .orElse("");

@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -15,13 +18,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.volume.ChunkVolume;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The command on a volume on the disk, without a mount. */
 class CheckCommandTest {
@@ -73,6 +80,66 @@ class CheckCommandTest {
         assertEquals(ExitCode.OK, check("pool0", "--repair", "--json"), output.err());
         assertEquals(List.of(), Json.read(output.out()).get("repaired"));
         assertEquals(List.of(), Json.read(output.out()).get("quarantine"));
+    }
+
+    /** An SDFS volume whose chunks the plugin stores, with one chunk. */
+    private VolumeConfig makeVolumeOfPlugin() throws IOException {
+        Path store = folder.resolve("sdfs/chunkstore");
+        Files.writeString(
+                folder.resolve("etc/sdfs0-volume-cfg.xml"),
+                "<subsystem-config version=\"3.12.0\"><volume name=\"sdfs0\"/><local-chunkstore chunkstore-class=\""
+                        + "org.opendedup.sar.plugin.SarChunkStore\" chunk-store=\"" + store
+                        + "\"><extended-config/></local-chunkstore></subsystem-config>");
+        VolumeConfig config = new VolumeConfig(
+                "sdfs0",
+                1L << 30,
+                100,
+                new VolumeConfig.Locations(
+                        store.resolve("sar/data"), store.resolve("sar/metadata"), store.resolve("sar/index")),
+                Chunking.SHA256,
+                new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
+                256 << 10,
+                256 << 20,
+                2,
+                new VolumeConfig.RootDirectory(0700, 0, 0));
+        ChunkVolume.create(config);
+        byte[] chunk = new byte[5000];
+        chunk[17] = 1;
+        byte[] fingerprint = sha256(chunk);
+        try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1))) {
+            volume.put(fingerprint, chunk, chunk.length, 1, 1);
+            volume.sync();
+            volume.maintenance().backups().backUp(4);
+        }
+        return config;
+    }
+
+    private static byte[] sha256(byte[] bytes) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(bytes);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void theChunksOfAnSdfsVolumeAreCheckedAndTheirMetadataRestored() throws IOException {
+        VolumeConfig config = makeVolumeOfPlugin();
+        assertEquals(ExitCode.OK, check("sdfs0"), output.err());
+        assertTrue(output.out().contains("1 container"), output.out());
+        assertEquals(ExitCode.OK, check("sdfs0", "--rebuild-containers"), output.err());
+        assertEquals(ExitCode.FAILED, check("sdfs0", "--repair"));
+        assertTrue(output.err().contains("chunks without files"), output.err());
+        assertEquals(ExitCode.FAILED, check("sdfs0", "--salvage-metadata=records"));
+        output = new CommandOutput(folder.resolve("etc"));
+        assertEquals(ExitCode.OK, check("sdfs0", "--restore-metadata"), output.err());
+        assertTrue(output.out().contains("acceptRestored of the MXBean"), output.out());
+        assertFalse(output.out().contains("sdfscli"), output.out());
+        try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1))) {
+            assertEquals(1, volume.statistics().chunks());
+            int inUse = check("sdfs0");
+            assertEquals(ExitCode.FAILED, inUse, "a volume in use is not checked");
+        }
     }
 
     private void damageManifest() throws IOException {

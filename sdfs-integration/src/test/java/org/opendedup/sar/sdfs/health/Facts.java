@@ -38,11 +38,9 @@ public final class Facts {
     public @Nullable String lostAtLastEnd;
 
     public HealthFacts facts() {
-        return new HealthFacts(
+        var store = new StoreFacts(
                 "pool0",
-                Path.of("/base/log/pool0.log"),
                 Path.of("/data"),
-                Path.of("/hash db"),
                 new VolumeCondition(
                         stopped,
                         resumable,
@@ -54,17 +52,21 @@ public final class Facts {
                         unmarkedFrames,
                         missingContainers,
                         index),
-                space,
                 ssd,
                 "the reason",
                 ssdDetachedOnRequest,
-                new FastTierFacts(fastTier, lostFiles),
-                failures,
                 collectionFailure,
                 scrub,
+                NOW);
+        return new HealthFacts(
+                store,
+                Path.of("/base/log/pool0.log"),
+                Path.of("/hash db"),
+                space,
+                new FastTierFacts(fastTier, lostFiles),
+                failures,
                 lostAtLastEnd,
                 2,
-                1,
-                NOW);
+                1);
     }
 }

@@ -315,7 +315,7 @@ class HealthRulesTest {
     void eachChangeIsReportedOnce() throws IOException {
         var facts = new Facts();
         var heard = new ArrayList<Health>();
-        try (var watch = new HealthWatch(facts::facts)) {
+        try (var watch = new HealthWatch<>(facts::facts, HealthRules::findings)) {
             watch.listen(judgement -> heard.add(judgement.health()));
             assertEquals(Health.WELL, watch.judge().health());
             facts.stopped = "EIO";

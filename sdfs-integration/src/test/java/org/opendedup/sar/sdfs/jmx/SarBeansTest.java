@@ -33,16 +33,21 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.heal.FakeHeal;
+import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.Facts;
+import org.opendedup.sar.sdfs.health.HealthRules;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
 import org.opendedup.sar.sdfs.jobs.Cause;
@@ -77,15 +82,30 @@ class SarBeansTest {
     private final Scrubs scrubs = new Scrubs("beans", new FakeScrub(), Clock.systemUTC());
     private final FakeJoin join = new FakeJoin();
     private final Joins joins = new Joins("beans", join, Clock.systemUTC());
+    private final Heals heals = new Heals("beans", new FakeHeal(), Clock.systemUTC());
+    private final VolumeChecks checks =
+            new VolumeChecks("beans", progress -> new StoredVolume.Report(7, List.of()), Clock.systemUTC());
     private VolumeRegistration registration;
 
     @BeforeEach
     void register() {
-        var health = new HealthWatch(new Facts()::facts);
+        var health = new HealthWatch<>(new Facts()::facts, HealthRules::findings);
         var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures(), health);
-        administration = new SarAdministration(ssd, definition, kept::add, location -> {});
-        registration = VolumeRegistration.register(
-                monitor, health, administration, fastTier, collections, timer, scrubs, timer, joins);
+        administration = new SarAdministration("beans", ssd, definition.sar(), kept::add, this::checkLocation);
+        registration = VolumeRegistration.register("beans", beans -> {
+            beans.volume(monitor, health);
+            beans.sar(administration);
+            beans.fastTier(fastTier);
+            beans.collections(collections, timer);
+            beans.scrubs(scrubs, timer);
+            beans.heals(heals, List::of);
+            beans.joins(joins);
+            beans.checks(checks);
+        });
+    }
+
+    private void checkLocation(Path location) {
+        var unused = definition.withSar(definition.sar().withLocation(location));
     }
 
     @AfterEach
@@ -95,12 +115,14 @@ class SarBeansTest {
         collections.close();
         scrubs.close();
         joins.close();
+        heals.close();
+        checks.close();
     }
 
     @Test
     void everyAttributeOperationAndParameterHasADescriptionAndAUnit() throws Exception {
         Set<ObjectName> names = SERVER.queryNames(new ObjectName("org.opendedup.sar:*"), null);
-        assertEquals(11, names.size(), names::toString);
+        assertEquals(13, names.size(), names::toString);
         for (ObjectName name : names) {
             MBeanInfo info = SERVER.getMBeanInfo(name);
             assertTrue(info.getDescription().contains(" "), info.getDescription());

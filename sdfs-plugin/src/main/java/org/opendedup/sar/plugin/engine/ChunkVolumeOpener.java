@@ -14,6 +14,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.plugin.PluginEngine;
 import org.opendedup.sar.plugin.Settings;
+import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.ChunkVolume;
@@ -26,6 +27,10 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
     private static final Logger log = LoggerFactory.getLogger(ChunkVolumeOpener.class);
     private static final int FRAME_BYTES = 64 << 10;
     private static final int PAGE_BYTES = 256 << 10;
+    /** Days from a scrub to the next one: as often as a volume of files is scrubbed. */
+    private static final long SCRUB_DAYS = 30;
+
+    private static final long MOST_DAYS = 3650;
 
     /** The plugin's loader makes one by name. */
     public ChunkVolumeOpener() {}
@@ -34,10 +39,12 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
     public PluginEngine open(Map<String, String> settings) throws IOException {
         VolumeConfig config;
         Duration grace;
+        VolumeCare.Settings care;
         Values values = new Values(settings);
         try {
             config = config(values);
             grace = Duration.ofMinutes(values.number(Settings.GRACE_MINUTES, 60));
+            care = care(values);
         } catch (IllegalArgumentException e) {
             throw new IOException("the settings of SAR on <extended-config>: " + e.getMessage(), e);
         }
@@ -50,9 +57,30 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                     + " is in use; is a disk not mounted? Nothing was made");
         }
         ChunkVolume volume = ChunkVolume.open(config, grace);
-        volume.setReadAhead(values.isOn(Settings.READ_AHEAD, true));
-        attach(volume, config, values);
-        return new VolumeEngine(volume, config.locations(), SsdBeans.register(volume.tier(), config));
+        try {
+            volume.setReadAhead(values.isOn(Settings.READ_AHEAD, true));
+            attach(volume, config, values);
+            return new VolumeEngine(volume, config.locations(), VolumeCare.begin(volume, config, care));
+        } catch (RuntimeException e) {
+            try {
+                volume.close();
+            } catch (IOException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    private static VolumeCare.Settings care(Values values) {
+        long days = values.number(Settings.SCRUB_DAYS, SCRUB_DAYS);
+        if (days < 0 || days > MOST_DAYS) {
+            throw new IllegalArgumentException(
+                    Settings.SCRUB_DAYS + " must be from 0, which means no scrub by itself, to " + MOST_DAYS);
+        }
+        return new VolumeCare.Settings(
+                Duration.ofDays(days),
+                BackupSettings.of(values.text(Settings.BACKUP_INTERVAL, BackupSettings.DEFAULT_INTERVAL), (int)
+                        values.number(Settings.BACKUPS_KEPT, BackupSettings.DEFAULT_KEEP)));
     }
 
     /**

@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.plugin.PluginEngine;
 import org.opendedup.sar.volume.ChunkVolume;
@@ -22,13 +24,13 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 final class VolumeEngine implements PluginEngine {
     private final ChunkVolume volume;
     private final VolumeConfig.Locations locations;
-    private final Runnable unregister;
+    private final VolumeCare care;
 
-    /** @param unregister takes the volume's MXBeans off */
-    VolumeEngine(ChunkVolume volume, VolumeConfig.Locations locations, Runnable unregister) {
+    /** @param care keeps the volume in order; closed with it */
+    VolumeEngine(ChunkVolume volume, VolumeConfig.Locations locations, VolumeCare care) {
         this.volume = volume;
         this.locations = locations;
-        this.unregister = unregister;
+        this.care = care;
     }
 
     @Override
@@ -81,9 +83,20 @@ final class VolumeEngine implements PluginEngine {
     @Override
     public long collect(boolean everything, Progress progress) throws IOException {
         long before = volume.statistics().chunks();
-        volume.collect(
-                new CollectionLimits(everything ? 0 : CollectionLimits.DEFAULT_GARBAGE_SHARE, false),
-                (done, of, returned) -> progress.collected(done, of));
+        CollectionLimits limits = new CollectionLimits(everything ? 0 : CollectionLimits.DEFAULT_GARBAGE_SHARE, false);
+        CollectionWatcher.Watch watch = care.collecting(limits);
+        @Nullable CollectionReport report = null;
+        @Nullable Exception failure = null;
+        try {
+            report = volume.collect(
+                    limits,
+                    (done, of, returned) -> watch.collected(done, of, returned) && progress.collected(done, of));
+        } catch (IOException e) {
+            failure = e;
+            throw e;
+        } finally {
+            watch.ended(report, failure);
+        }
         return Math.max(0, before - volume.statistics().chunks());
     }
 
@@ -101,8 +114,11 @@ final class VolumeEngine implements PluginEngine {
 
     @Override
     public void close() throws IOException {
-        unregister.run();
-        volume.close();
+        try {
+            care.close();
+        } finally {
+            volume.close();
+        }
     }
 
     @Override

@@ -16,11 +16,13 @@ import org.opendedup.sar.sdfs.health.FastTierFacts;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.ScrubFacts;
+import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.opendedup.sar.sdfs.scrub.ScrubStatus;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
  * Collects from the parts of a daemon what decides about its volume's health.
@@ -34,30 +36,33 @@ record DaemonHealth(
         GarbageCollections collections,
         Scrubs scrubs,
         Optional<LastEnd.Found> lastEnd)
-        implements HealthWatch.Source {
+        implements HealthWatch.Source<HealthFacts> {
 
     @Override
     public HealthFacts facts() throws IOException {
         SsdTier.Status ssd = sar.status();
         RepeatsAppender.Logged logged = RepeatsAppender.logged();
-        return new HealthFacts(
-                files.definition().config().name(),
-                files.log(),
-                files.definition().config().locations().data(),
-                files.definition().config().locations().hashDb(),
+        VolumeConfig config = files.definition().config();
+        var store = new StoreFacts(
+                config.name(),
+                config.locations().data(),
                 volume.condition(),
-                volume.space(),
                 ssd.state(),
                 ssd.reason(),
                 ssd.isDetachedOnRequest(),
-                new FastTierFacts(volume.tier().summary(), volume.tier().lostFiles()),
-                volume.failures().counts(),
                 collections.last().map(DaemonHealth::failure).orElse(null),
                 scrub(),
+                Instant.now());
+        return new HealthFacts(
+                store,
+                files.log(),
+                config.locations().hashDb(),
+                volume.space(),
+                new FastTierFacts(volume.tier().summary(), volume.tier().lostFiles()),
+                volume.failures().counts(),
                 lastEnd.filter(LastEnd.Found::lost).map(LastEnd.Found::text).orElse(null),
                 logged.warnings(),
-                logged.errors(),
-                Instant.now());
+                logged.errors());
     }
 
     private ScrubFacts scrub() throws IOException {

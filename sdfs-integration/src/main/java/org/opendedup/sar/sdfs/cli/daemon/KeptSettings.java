@@ -33,6 +33,8 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
      * folder than before if raw files lie there: they would be looked for in the new one.
      */
     void checkLocation(Path location) throws IOException {
+        // Refuses one in another location of the volume.
+        var unused = definition.withSar(definition.sar().withLocation(location));
         if (PathWalk.to(location).meets(mountPoint)) {
             throw new IOException(location + " lies in the volume itself; choose a folder on the SSD");
         }

@@ -49,6 +49,8 @@ import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.heal.Heals;
+import org.opendedup.sar.sdfs.health.HealthFacts;
+import org.opendedup.sar.sdfs.health.HealthRules;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jmx.FastTierView;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
@@ -202,7 +204,8 @@ public final class VolumeDaemon {
         MountedVolume volume = service.mount(definition, mountPoint, options);
         lastEnd.begin();
         var settings = new KeptSettings(volumeFile, definition, mountPoint);
-        var administration = new SarAdministration(volume.sar(), definition, settings::keep, settings::checkLocation);
+        var administration =
+                new SarAdministration(name(), volume.sar(), definition.sar(), settings::keep, settings::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
         var schedule = Schedule.parse(definition.garbageCollectionSchedule());
         var recompress = new RecompressSetting(
@@ -227,18 +230,20 @@ public final class VolumeDaemon {
                         Schedule.parse(definition.scrubSchedule()),
                         clock);
                 ScrubResumer resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
-                var health = new HealthWatch(
-                        new DaemonHealth(files, volume, administration, collections, scrubs, foundEnd));
-                VolumeRegistration registration = VolumeRegistration.register(
-                        figures(volume, health),
-                        health,
-                        administration,
-                        volume.tier(),
-                        collections,
-                        timer,
-                        scrubs,
-                        scrubTimer,
-                        joins);
+                var health = new HealthWatch<>(
+                        new DaemonHealth(files, volume, administration, collections, scrubs, foundEnd),
+                        HealthRules::findings);
+                VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
+                    beans.volume(figures(volume, health), health);
+                    beans.sar(administration);
+                    beans.fastTier(volume.tier());
+                    beans.collections(collections, timer);
+                    beans.scrubs(scrubs, scrubTimer);
+                    beans.heals(
+                            heals,
+                            () -> volume.damage().list((step, done, of) -> {}).faults());
+                    beans.joins(joins);
+                });
                 DamageControl damageControl = new DamageControl(volume.damage());
                 FileControl fileControl = new FileControl(volume.files(), mountPoint);
                 var tierControl = new TierControl(
@@ -247,7 +252,7 @@ public final class VolumeDaemon {
             fileTools = fileControl;
             tier = tierControl;
             damage = damageControl;
-            registration.tell(volume.damage());
+            volume.damage().listen(registration.damageListener());
             mounted = volume;
             sar = administration;
             gc = new GcControl(collections, timer);
@@ -289,7 +294,7 @@ public final class VolumeDaemon {
         }
     }
 
-    private VolumeMonitor figures(MountedVolume volume, HealthWatch health) {
+    private VolumeMonitor figures(MountedVolume volume, HealthWatch<HealthFacts> health) {
         var figures = new VolumeMonitor(name(), mountPoint.toString(), volume, health);
         monitor = figures;
         return figures;

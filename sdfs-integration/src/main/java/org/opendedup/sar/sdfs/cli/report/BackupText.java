@@ -72,8 +72,8 @@ public final class BackupText {
         return values;
     }
 
-    /** @param volume name of the volume */
-    public static String text(String volume, MetadataReport report) {
+    /** @param accept how the replaced metadata are given up, as the end of a sentence */
+    public static String text(String accept, MetadataReport report) {
         var text = new StringBuilder();
         text.append("The replaced database is in ").append(report.oldDatabase()).append('\n');
         text.append("Containers: ")
@@ -97,8 +97,8 @@ public final class BackupText {
                     .append(time(newer.newestNs()))
                     .append(".\nThey are kept. Files that were written after the metadata are not in the volume.\n");
         }
-        text.append("Garbage is not collected, so that you can go back to the replaced database, until you call:"
-                + " sdfscli " + volume + " metadata-backup --accept-restored\n");
+        text.append("Garbage is not collected, so that you can go back to the replaced database, until you call: "
+                + accept + "\n");
         report.lost().forEach(lost -> text.append("Lost: ").append(lost).append('\n'));
         text.append("Files with bytes that cannot be read: ")
                 .append(report.damagedFiles().size())

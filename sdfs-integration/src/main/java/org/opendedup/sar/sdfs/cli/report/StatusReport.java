@@ -34,7 +34,7 @@ public final class StatusReport {
      */
     public static Map<String, Object> of(
             Map<String, Object> state,
-            HealthWatch health,
+            HealthWatch<HealthFacts> health,
             VolumeMXBean figures,
             GarbageCollections collections,
             ScheduleTimer timer,
@@ -42,7 +42,7 @@ public final class StatusReport {
             ScheduleTimer scrubTimer,
             SsdTier.Status ssd)
             throws IOException {
-        HealthWatch.Judgement judgement = health.judge();
+        HealthWatch.Judgement<HealthFacts> judgement = health.judge();
         HealthFacts facts = judgement.facts();
         var report = new LinkedHashMap<String, Object>();
         report.put("name", facts.volume());

@@ -1,0 +1,93 @@
+package org.opendedup.sar.check;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.Finding.Kind;
+import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.StoredCopies;
+import org.opendedup.sar.metadata.StoredCounts;
+import org.opendedup.sar.metadata.Totals;
+
+/**
+ * Compares the counts of a volume of chunks with the directories of the containers (slots and lengths) and with the
+ * totals. Whether a count is right only the client can tell, which has the references. Reads no chunk.
+ */
+final class CountCheck {
+    private final StoredCounts counts;
+    private final ChunkDirectory.Source directories;
+    private final CheckFindings findings;
+    private StoredCopies recounted = StoredCopies.NONE;
+
+    CountCheck(StoredCounts counts, ChunkDirectory.Source directories, CheckFindings findings) {
+        this.counts = counts;
+        this.directories = directories;
+        this.findings = findings;
+    }
+
+    /** @param containers number of containers, for the progress */
+    void run(long containers, CheckProgress progress) throws IOException {
+        long[] done = {0};
+        counts.forEachCounted((container, counted) -> {
+            progress.at("counts of containers", done[0]++, containers);
+            if (counted != null) { // The check of the container table reports a damaged record.
+                recounted = recounted.plus(StoredCopies.of(counted));
+                check(container, counted);
+            }
+        });
+        Totals totals = counts.totals();
+        if (totals == null) {
+            report("the record of the volume's totals is damaged");
+        } else if (!totals.stored().equals(recounted)) {
+            report("the volume counts as stored " + totals.stored() + " and its counts have " + recounted);
+        }
+    }
+
+    private void check(long container, ContainerCounts counted) throws IOException {
+        ChunkDirectory directory = directory(container);
+        if (directory == null) {
+            return;
+        }
+        for (int slot = 0; slot < Math.min(counted.slots(), directory.slots()); slot++) {
+            int length = directory.length(slot);
+            boolean isCounted = counted.isAlive(slot) && counted.length(slot) > 0;
+            if (isCounted && length > 0 && length != counted.length(slot)) {
+                report(
+                        container,
+                        "chunk " + container + ":" + slot + " has " + length + " bytes and its counts say "
+                                + counted.length(slot));
+            }
+        }
+        for (int frame = 0; frame < directory.table().frames(); frame++) {
+            String problem = FrameLengths.problem(container, frame, counted, directory);
+            if (problem != null) {
+                report(container, problem);
+            }
+        }
+    }
+
+    private @Nullable ChunkDirectory directory(long container) throws InterruptedIOException {
+        try {
+            return directories.of(container);
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            findings.container(
+                    findings.add(
+                            Severity.LOSS,
+                            Kind.MISSING_CONTAINER,
+                            "container " + container + " has counts and cannot be read: " + e.getMessage()),
+                    container);
+            return null;
+        }
+    }
+
+    private int report(String problem) {
+        return findings.add(Severity.DEFECT, Kind.REFERENCES, problem);
+    }
+
+    private void report(long container, String problem) {
+        findings.container(report(problem), container);
+    }
+}

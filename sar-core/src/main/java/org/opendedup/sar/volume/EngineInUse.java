@@ -1,0 +1,45 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.scrub.Scrubber;
+
+/**
+ * The engine of an open volume with what its client made of it: the commits and the collector. Scrub, healing, damage
+ * and checks work on it, so that they serve volumes of files and volumes of chunks alike.
+ *
+ * @param committer makes the changes of the engine durable, with those of its client
+ * @param collector collects the garbage of the engine
+ */
+record EngineInUse(ChunkEngine engine, Committer committer, SpaceCollector collector) {
+    String name() {
+        return engine.name();
+    }
+
+    MetadataStore metadata() {
+        return engine.metadata();
+    }
+
+    ContainerStore containers() {
+        return engine.containers();
+    }
+
+    DamagedFrames damaged() {
+        return engine.damaged();
+    }
+
+    /** Returns what verifying containers needs. */
+    Scrubber.Parts toScrub() {
+        return new Scrubber.Parts(metadata(), containers(), engine.uses(), engine.disk());
+    }
+
+    VolumeCondition condition() throws IOException {
+        return VolumeCondition.of(
+                committer,
+                engine.devices(),
+                metadata(),
+                damaged(),
+                engine.rebuilder().condition());
+    }
+}

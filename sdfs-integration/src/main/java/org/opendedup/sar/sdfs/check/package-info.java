@@ -1,0 +1,5 @@
+/** The checks of a volume in use that are asked for through JMX. */
+@NullMarked
+package org.opendedup.sar.sdfs.check;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,82 @@
+package org.opendedup.sar.sdfs.health;
+
+import java.nio.file.Path;
+
+/**
+ * The commands for a mounted volume of files.
+ *
+ * @param volume its name
+ * @param log the daemon's log
+ * @param hashDb folder of the fingerprint index
+ */
+record CommandRemedies(String volume, Path log, Path hashDb) implements Remedies {
+    private String sdfscli(String command) {
+        return "sdfscli " + volume + " " + command;
+    }
+
+    @Override
+    public String ofDamage() {
+        return "List the files, and heal them: write the same content again, under any name, or attach the SSD that has"
+                + " copies";
+    }
+
+    @Override
+    public String listDamage() {
+        return sdfscli("damaged");
+    }
+
+    @Override
+    public String heal() {
+        return sdfscli("heal --wait");
+    }
+
+    @Override
+    public String resume() {
+        return sdfscli("resume");
+    }
+
+    @Override
+    public String unmount() {
+        return sdfscli("unmount");
+    }
+
+    @Override
+    public String collect() {
+        return sdfscli("gc --wait");
+    }
+
+    @Override
+    public String attachSsd() {
+        return sdfscli("sar attach");
+    }
+
+    @Override
+    public String ssdStatus() {
+        return sdfscli("sar status");
+    }
+
+    @Override
+    public String scrub() {
+        return sdfscli("scrub start --wait");
+    }
+
+    @Override
+    public String check() {
+        return sdfscli("check");
+    }
+
+    @Override
+    public String emptyIndex() {
+        return unmount() + " && find " + quoted(hashDb.toString()) + " -mindepth 1 -delete";
+    }
+
+    @Override
+    public String logged(String text) {
+        return "grep -a " + quoted(text) + " " + quoted(log.toString());
+    }
+
+    /** Quotes a text for a shell if needed. */
+    private static String quoted(String text) {
+        return text.matches("[A-Za-z0-9/._+:@%-]*") ? text : "'" + text.replace("'", "'\\''") + "'";
+    }
+}

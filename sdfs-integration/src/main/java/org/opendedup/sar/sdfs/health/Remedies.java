@@ -1,0 +1,32 @@
+package org.opendedup.sar.sdfs.health;
+
+/** How an administrator of a volume does what a finding asks for: exact commands, or calls of MXBeans. */
+public interface Remedies {
+    /** Says what mends damaged chunks, as one sentence without its full stop. */
+    String ofDamage();
+
+    String listDamage();
+
+    String heal();
+
+    /** Makes the volume accept changes again. */
+    String resume();
+
+    String unmount();
+
+    String collect();
+
+    String attachSsd();
+
+    String ssdStatus();
+
+    String scrub();
+
+    String check();
+
+    /** Unmounts the volume and empties the location of its index. */
+    String emptyIndex();
+
+    /** Shows the lines of the log that have a text. */
+    String logged(String text);
+}

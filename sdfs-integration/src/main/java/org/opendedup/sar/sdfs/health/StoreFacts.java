@@ -1,0 +1,31 @@
+package org.opendedup.sar.sdfs.health;
+
+import java.nio.file.Path;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.tier.SsdState;
+import org.opendedup.sar.volume.VolumeCondition;
+
+/**
+ * What is known at one moment about what a volume stores, with or without files. {@link StoreRules} decide whether that
+ * is well.
+ *
+ * @param volume name of the volume
+ * @param data folder of the containers
+ * @param ssd state of the SSD
+ * @param ssdReason why the SSD is in that state; may be empty
+ * @param ssdDetachedOnRequest whether an administrator detached the SSD
+ * @param collectionFailure why the last collection of garbage failed; null if it did not
+ * @param scrub the scrubs
+ * @param now the time of the other facts
+ */
+public record StoreFacts(
+        String volume,
+        Path data,
+        VolumeCondition condition,
+        SsdState ssd,
+        String ssdReason,
+        boolean ssdDetachedOnRequest,
+        @Nullable String collectionFailure,
+        ScrubFacts scrub,
+        Instant now) {}

@@ -1,0 +1,258 @@
+package org.opendedup.sar.plugin.engine;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionWatcher;
+import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.sdfs.backup.BackupTimer;
+import org.opendedup.sar.sdfs.check.VolumeChecks;
+import org.opendedup.sar.sdfs.collect.CollectionStatus;
+import org.opendedup.sar.sdfs.collect.CollectorOfChunks;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.collect.RecompressSetting;
+import org.opendedup.sar.sdfs.config.BackupSettings;
+import org.opendedup.sar.sdfs.config.RecompressLevel;
+import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.heal.HealOfVolume;
+import org.opendedup.sar.sdfs.heal.Heals;
+import org.opendedup.sar.sdfs.health.BeanRemedies;
+import org.opendedup.sar.sdfs.health.Finding;
+import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.health.ScrubFacts;
+import org.opendedup.sar.sdfs.health.StoreFacts;
+import org.opendedup.sar.sdfs.health.StoreRules;
+import org.opendedup.sar.sdfs.jmx.ChunkVolumeMonitor;
+import org.opendedup.sar.sdfs.jmx.SarAdministration;
+import org.opendedup.sar.sdfs.jmx.SarOfTier;
+import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.IntervalTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
+import org.opendedup.sar.sdfs.scrub.ScrubOfVolume;
+import org.opendedup.sar.sdfs.scrub.ScrubResumer;
+import org.opendedup.sar.sdfs.scrub.ScrubStatus;
+import org.opendedup.sar.sdfs.scrub.Scrubs;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.ChunkMaintenance;
+import org.opendedup.sar.volume.ChunkVolume;
+import org.opendedup.sar.volume.ChunkVolumeStatistics;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What keeps the volume in order while SDFS has it open: scrubs, healing, collections, checks and backups of the
+ * metadata, the judgement whether it is well, and the MXBeans of all of them, with the names that they have in a
+ * process of mount.sdfs.
+ */
+final class VolumeCare implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(VolumeCare.class);
+
+    private final VolumeConfig config;
+    private final ChunkVolume volume;
+    private final ChunkMaintenance maintenance;
+    private final Settings settings;
+    private final BackupTimer backups;
+    private final Heals heals;
+    private final GarbageCollections collections;
+    private final VolumeChecks checks;
+    private final Scrubs scrubs;
+    private final IntervalTimer scrubTimer;
+    private final ScrubResumer resumer;
+    private final HealthWatch<StoreFacts> health;
+    private final @Nullable VolumeRegistration registration;
+
+    /**
+     * What happens by itself.
+     *
+     * @param scrubInterval time from the end of a scrub to the next one; zero: none starts by itself
+     * @param backups when the metadata are backed up
+     */
+    record Settings(Duration scrubInterval, BackupSettings backups) {
+        /** At least this often a scrub must be complete to be late after the time that {@link StoreRules} name. */
+        private static final Duration MONTHLY = Duration.ofDays(31);
+
+        boolean scrubsMonthly() {
+            return !scrubInterval.isZero() && scrubInterval.compareTo(MONTHLY) <= 0;
+        }
+    }
+
+    private VolumeCare(ChunkVolume volume, VolumeConfig config, Settings settings) {
+        this.config = config;
+        this.volume = volume;
+        this.settings = settings;
+        maintenance = volume.maintenance();
+        String name = config.name();
+        Clock clock = Clock.systemDefaultZone();
+        backups = BackupTimer.start(
+                name, maintenance.backups(), settings.backups(), maintenance.collector()::isRunning, clock);
+        heals = new Heals(name, new HealOfVolume(maintenance.heal()), clock);
+        // What compresses harder lasts until the next mount: there is no volume file of ours.
+        collections = new GarbageCollections(
+                name,
+                new CollectorOfChunks(maintenance.collector()),
+                new RecompressSetting(RecompressLevel.OFF, config.compression(), level -> {}),
+                () -> {},
+                clock);
+        checks = new VolumeChecks(name, maintenance.check()::run, clock);
+        scrubs = new Scrubs(name, new ScrubOfVolume(maintenance.scrub()), clock);
+        scrubTimer = IntervalTimer.start(
+                "the scrub",
+                () -> scrubs.start(Cause.SCHEDULE).isPresent(),
+                this::lastScrub,
+                settings.scrubInterval(),
+                clock);
+        resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
+        BeanRemedies remedies = new BeanRemedies(name, config.locations().hashDb());
+        health = new HealthWatch<>(this::facts, facts -> StoreRules.findings(facts, remedies));
+        registration = register(name);
+    }
+
+    /** Begins to take care of a volume, and logs how it is. */
+    static VolumeCare begin(ChunkVolume volume, VolumeConfig config, Settings settings) {
+        VolumeCare care = new VolumeCare(volume, config, settings);
+        care.health.start();
+        try {
+            List<Finding> findings = care.health.judge().findings();
+            if (findings.isEmpty()) {
+                log.info("the volume {} is well", config.name());
+            }
+            findings.forEach(finding -> log.error("the volume {} is {}", config.name(), finding.line()));
+        } catch (IOException e) {
+            log.warn("whether the volume {} is well is not known: {}", config.name(), e.toString());
+        }
+        return care;
+    }
+
+    /** Returns the registration of the beans; null if they cannot be registered, which is no reason not to mount. */
+    private @Nullable VolumeRegistration register(String name) {
+        try {
+            VolumeRegistration all = VolumeRegistration.register(name, beans -> {
+                beans.chunkVolume(new ChunkVolumeMonitor(name, new Figures(volume), health), health);
+                beans.collections(collections, StartTimes.NEVER);
+                beans.scrubs(scrubs, scrubTimer);
+                beans.heals(heals, maintenance.damage()::list);
+                beans.checks(checks);
+                beans.backups(maintenance.backups(), config.locations().data());
+                sar().ifPresent(beans::sar);
+            });
+            maintenance.damage().listen(all.damageListener());
+            return all;
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            log.warn("the figures of the volume {} are not in JMX: {}", name, e.getMessage());
+            return null;
+        }
+    }
+
+    /** The volume, as its bean sees it. */
+    private record Figures(ChunkVolume volume) implements ChunkVolumeMonitor.Source {
+        @Override
+        public ChunkVolumeStatistics statistics() {
+            return volume.statistics();
+        }
+
+        @Override
+        public ChunkMaintenance maintenance() {
+            return volume.maintenance();
+        }
+    }
+
+    /** Returns the administration of the SSD; empty if the volume has none, or its settings contradict each other. */
+    private Optional<SarAdministration> sar() {
+        Path ssd = config.locations().ssd();
+        TierSettings tier = config.tier();
+        if (ssd == null || tier == null) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(new SarAdministration(
+                    config.name(),
+                    new SarOfTier(volume.tier()),
+                    new SarSettings(ssd, tier),
+                    changed -> log.info("the setting lasts until the volume is mounted again: change it on"
+                            + " <extended-config> as well"),
+                    this::checkLocation));
+        } catch (IllegalArgumentException e) {
+            log.warn("the figures of the SSD are not in JMX: {}", e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private void checkLocation(Path location) {
+        VolumeConfig.Locations locations = config.locations();
+        for (Path other : List.of(locations.data(), locations.metadata(), locations.hashDb())) {
+            if (!location.isAbsolute() || location.startsWith(other) || other.startsWith(location)) {
+                throw new IllegalArgumentException("the SSD location must be an absolute path, and not lie in " + other
+                        + " or contain it: " + location);
+            }
+        }
+    }
+
+    private Instant lastScrub() throws IOException {
+        return scrubs.last()
+                .map(record -> Instant.ofEpochMilli(record.endedMs()))
+                .orElseGet(scrubs::volumeMade);
+    }
+
+    private StoreFacts facts() throws IOException {
+        SsdTier.Status ssd = volume.tier().status();
+        return new StoreFacts(
+                config.name(),
+                config.locations().data(),
+                maintenance.condition(),
+                ssd.state(),
+                ssd.reason(),
+                ssd.isDetachedOnRequest(),
+                collections
+                        .last()
+                        .map(CollectionStatus::failure)
+                        .map(Throwable::toString)
+                        .orElse(null),
+                new ScrubFacts(
+                        settings.scrubsMonthly(),
+                        scrubs.running().isPresent(),
+                        lastScrub(),
+                        scrubs.last().map(ScrubRecord::totals).orElse(ScrubTotals.NONE),
+                        scrubs.latest()
+                                .map(ScrubStatus::failure)
+                                .map(Throwable::toString)
+                                .orElse(null)),
+                Instant.now());
+    }
+
+    /** Shows a collection that SDFS has asked for. */
+    CollectionWatcher.Watch collecting(CollectionLimits limits) {
+        return collections.begunBy(Cause.SDFS, limits);
+    }
+
+    /** Takes the beans off, and stops all jobs. A scrub goes on after the next mount. The volume is still open. */
+    @Override
+    public void close() throws IOException {
+        if (registration != null) {
+            registration.close();
+        }
+        health.close();
+        resumer.close();
+        scrubTimer.close();
+        // Each of these waits in bounded time for the end of a job.
+        scrubs.close();
+        checks.close();
+        collections.close();
+        heals.close();
+        try {
+            volume.sync(); // The last backup has what is committed.
+        } finally {
+            backups.close();
+        }
+    }
+}
