@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Mend;
+import org.opendedup.sar.metadata.MetadataHeader.Contents;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import picocli.CommandLine;
@@ -58,6 +59,21 @@ class MendingCommandsTest {
                 assertFalse(commands.isEmpty(), mend);
             }
             for (List<String> command : commands) {
+                assertEquals("pool0", command.get(1), mend);
+                assertDoesNotThrow(() -> parse(command), mend);
+            }
+        }
+    }
+
+    /** Nothing of an SDFS volume with the plugin answers sdfscli, and no recipes are there to repair by. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void ofChunksWithoutFilesItNamesBeansAndWhatACheckCanDo(Kind kind) {
+        for (boolean inUse : List.of(true, false)) {
+            String mend = new Mend("pool0", inUse, Contents.CHUNKS).of(kind, "/base/a place");
+            assertFalse(mend.contains("sdfscli"), mend);
+            assertFalse(mend.contains("--repair") || mend.contains("=records"), mend);
+            for (List<String> command : commands(mend)) {
                 assertEquals("pool0", command.get(1), mend);
                 assertDoesNotThrow(() -> parse(command), mend);
             }

@@ -278,6 +278,24 @@ class HealthRulesTest {
         }
     }
 
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("rows")
+    void theRemediesOfChunksWithoutFilesNameNoCommandOfAMountedVolume(
+            String name, Health health, String finding, String command, Consumer<Facts> change) {
+        var facts = new Facts();
+        change.accept(facts);
+        List<Finding> findings = StoreRules.findings(
+                facts.facts().store(), new BeanRemedies("pool0", facts.facts().hashDb()));
+        for (Finding found : findings) {
+            assertFalse(found.line().contains("sdfscli"), found::line);
+            assertFalse(found.command().isEmpty(), found::line);
+        }
+        boolean isOfStore = HealthRules.findings(facts.facts()).stream()
+                .map(Finding::id)
+                .anyMatch(id -> findings.stream().anyMatch(found -> found.id().equals(id)));
+        assertEquals(!findings.isEmpty(), isOfStore, "the same findings, unless they are about files");
+    }
+
     @Test
     void theWorstIsFirstAndDecides() {
         var facts = new Facts();
