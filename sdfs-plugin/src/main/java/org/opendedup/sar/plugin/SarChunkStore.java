@@ -36,6 +36,8 @@ public final class SarChunkStore implements AbstractChunkStore {
 
     @Override
     public void init(Element config) throws IOException {
+        HostLog.use();
+        cacheBytes = Settings.cacheBytes(config);
         engine.open(Settings.of(config));
         OpenStores.opened(engine);
     }

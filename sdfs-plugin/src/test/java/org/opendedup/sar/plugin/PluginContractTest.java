@@ -13,6 +13,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.collections.AbstractHashesMap;
 import org.opendedup.collections.InsertRecord;
 import org.opendedup.collections.KeyNotFoundException;
+import org.opendedup.logging.SDFSLogger;
 import org.opendedup.sdfs.filestore.AbstractChunkStore;
 import org.opendedup.sdfs.filestore.ChunkData;
 import org.opendedup.sdfs.notification.SDFSEvent;
@@ -132,6 +134,39 @@ class PluginContractTest {
     }
 
     @Test
+    void linesOfTheEngineAreInTheLogOfSdfsOnce() throws Exception {
+        open("");
+        close();
+        SDFSLogger.LINES.clear();
+        Files.walk(folder.resolve("hashes/sar"))
+                .sorted(Comparator.reverseOrder())
+                .forEach(file -> assertTrue(file.toFile().delete()));
+        open("");
+        List<String> lines = SDFSLogger.LINES.stream()
+                .filter(line -> line.contains("fingerprint index"))
+                .toList();
+        assertEquals(1, lines.size(), () -> String.valueOf(SDFSLogger.LINES));
+        assertTrue(lines.get(0).contains(" org.opendedup.sar."), lines.get(0));
+    }
+
+    @Test
+    void sdfsReadsTheConfigurationThatItWritesAgain() throws Exception {
+        // SDFS writes getMaxCacheSize() with a unit into the element, and reads nothing below 1 KB there.
+        for (String[] sizeAndBytes : new String[][] {
+            {"local-cache-size='20GB'", "21474836480"},
+            {"local-cache-size='1.5 MB'", "1572864"},
+            {"local-cache-size='1,5 MB'", "1572864"},
+            {"local-cache-size='0 B'", "10737418240"},
+            {"local-cache-size='much'", "10737418240"},
+            {"", "10737418240"}
+        }) {
+            assertEquals(sizeAndBytes[1], String.valueOf(Settings.cacheBytes(Host.config(folder, sizeAndBytes[0]))));
+        }
+        open("local-cache-size='20GB'");
+        assertEquals(20L << 30, store.getMaxCacheSize());
+    }
+
+    @Test
     void encryptionIsRefusedAndNothingIsMade() {
         var config = Host.config(folder, "");
         ((org.w3c.dom.Element) config.getParentNode()).setAttribute("encrypt", "true");
@@ -142,10 +177,17 @@ class PluginContractTest {
 
     @Test
     void wrongSettingsAreNamed() {
-        IOException e = assertThrows(
-                IOException.class,
-                () -> new SarChunkStore().init(Host.config(folder, "sar-grace-period-minutes='soon'")));
-        assertTrue(e.getMessage().contains("sar-grace-period-minutes"), e.getMessage());
+        for (String[] settingAndName : new String[][] {
+            {"sar-grace-period-minutes='soon'", "sar-grace-period-minutes"},
+            {"sar-read-ahead='yes'", "sar-read-ahead"},
+            {"sar-ssd-location='/nowhere' sar-promote-on-read='1'", "sar-promote-on-read"},
+            {"sar-grace-minutes='10'", "sar-grace-period-minutes"}
+        }) {
+            IOException e = assertThrows(
+                    IOException.class, () -> new SarChunkStore().init(Host.config(folder, settingAndName[0])));
+            assertTrue(e.getMessage().contains(settingAndName[1]), e.getMessage());
+            assertFalse(Files.exists(folder.resolve("chunks")), "nothing was made");
+        }
     }
 
     @Test

@@ -34,10 +34,14 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
     public PluginEngine open(Map<String, String> settings) throws IOException {
         VolumeConfig config;
         Duration grace;
+        boolean isReadAhead;
+        boolean isSsdAttached;
         Values values = new Values(settings);
         try {
             config = config(values);
             grace = Duration.ofMinutes(values.number(Settings.GRACE_MINUTES, 60));
+            isReadAhead = values.isOn(Settings.READ_AHEAD, true);
+            isSsdAttached = values.isOn(Settings.SSD_ATTACH, false);
         } catch (IllegalArgumentException e) {
             throw new IOException("the settings of SAR on <extended-config>: " + e.getMessage(), e);
         }
@@ -50,8 +54,10 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                     + " is in use; is a disk not mounted? Nothing was made");
         }
         ChunkVolume volume = ChunkVolume.open(config, grace);
-        volume.setReadAhead(values.isOn(Settings.READ_AHEAD, true));
-        attach(volume, config, values);
+        volume.setReadAhead(isReadAhead);
+        if (isSsdAttached) {
+            attach(volume, config);
+        }
         return new VolumeEngine(volume, config.locations(), SsdBeans.register(volume.tier(), config));
     }
 
@@ -59,11 +65,9 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
      * Attaches an SSD that a volume did not have, if the administrator asks for it: an empty location is otherwise
      * taken for a disk that is not mounted. The volume can be used without it.
      */
-    private static void attach(ChunkVolume volume, VolumeConfig config, Values values) {
+    private static void attach(ChunkVolume volume, VolumeConfig config) {
         Path ssd = config.locations().ssd();
-        if (ssd == null
-                || !values.isOn(Settings.SSD_ATTACH, false)
-                || volume.tier().status().state() != SsdState.DETACHED) {
+        if (ssd == null || volume.tier().status().state() != SsdState.DETACHED) {
             return;
         }
         try {
@@ -129,7 +133,11 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         }
 
         boolean isOn(String name, boolean otherwise) {
-            return Boolean.parseBoolean(text(name, String.valueOf(otherwise)));
+            String value = text(name, String.valueOf(otherwise)).trim().toLowerCase(Locale.ROOT);
+            if (!value.equals("true") && !value.equals("false")) {
+                throw new IllegalArgumentException(name + " must be true or false, not " + value);
+            }
+            return value.equals("true");
         }
 
         long number(String name, long otherwise) {
