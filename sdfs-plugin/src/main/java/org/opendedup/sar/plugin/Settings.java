@@ -26,6 +26,7 @@ public final class Settings {
     public static final String COMPRESSION = "sar-compression";
     public static final String COMPRESSION_LEVEL = "sar-compression-level";
     public static final String GRACE_MINUTES = "sar-grace-period-minutes";
+    public static final String COLLECT = "sar-collect";
     public static final String READ_AHEAD = "sar-read-ahead";
     public static final String SSD = "sar-ssd-location";
     public static final String SSD_ATTACH = "sar-ssd-attach";
@@ -47,6 +48,7 @@ public final class Settings {
             COMPRESSION,
             COMPRESSION_LEVEL,
             GRACE_MINUTES,
+            COLLECT,
             READ_AHEAD,
             SSD,
             SSD_ATTACH,

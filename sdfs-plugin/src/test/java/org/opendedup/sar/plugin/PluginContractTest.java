@@ -13,7 +13,6 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -135,18 +134,19 @@ class PluginContractTest {
 
     @Test
     void linesOfTheEngineAreInTheLogOfSdfsOnce() throws Exception {
-        open("");
+        String ssd = "sar-ssd-location='" + folder.resolve("ssd") + "' sar-ssd-capacity='256MB'";
+        open(ssd);
         close();
         SDFSLogger.LINES.clear();
-        Files.walk(folder.resolve("hashes/sar"))
-                .sorted(Comparator.reverseOrder())
-                .forEach(file -> assertTrue(file.toFile().delete()));
-        open("");
-        List<String> lines = SDFSLogger.LINES.stream()
-                .filter(line -> line.contains("fingerprint index"))
-                .toList();
-        assertEquals(1, lines.size(), () -> String.valueOf(SDFSLogger.LINES));
-        assertTrue(lines.get(0).contains(" org.opendedup.sar."), lines.get(0));
+        open(ssd);
+        assertEquals(1, lines("info org.opendedup.sar.plugin.engine.ChunkVolumeOpener: opened sdfs: 0 chunks"));
+        assertEquals(0, lines("other users had permissions"), "in a folder that nobody else may enter");
+        close();
+        assertEquals(1, lines("closed; everything is durable"));
+    }
+
+    private static long lines(String text) {
+        return SDFSLogger.LINES.stream().filter(line -> line.contains(text)).count();
     }
 
     @Test
@@ -290,6 +290,17 @@ class PluginContractTest {
                     Chunk.of(number).bytes(), map.getData(Chunk.of(number).hash(), locations.get(number)));
         }
         assertFalse(map.containsKey(Chunk.of(0).hash()));
+    }
+
+    @Test
+    void nothingIsClaimedIfCollectionsAreSwitchedOff() throws Exception {
+        open(NO_GRACE + " sar-collect='false'");
+        Chunk chunk = Chunk.of(1);
+        long location = Chunk.location(map.put(chunk.data(1, "file")));
+        map.claimKey(chunk.hash(), location, -1);
+        assertEquals(0, map.claimRecords(null, true));
+        assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
+        assertEquals(1, lines("warn org.opendedup.sar.plugin.engine.VolumeEngine: nothing is collected"));
     }
 
     @Test

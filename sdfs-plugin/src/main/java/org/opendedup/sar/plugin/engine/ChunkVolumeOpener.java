@@ -34,12 +34,14 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
     public PluginEngine open(Map<String, String> settings) throws IOException {
         VolumeConfig config;
         Duration grace;
+        boolean collects;
         boolean isReadAhead;
         boolean isSsdAttached;
         Values values = new Values(settings);
         try {
             config = config(values);
             grace = Duration.ofMinutes(values.number(Settings.GRACE_MINUTES, 60));
+            collects = values.isOn(Settings.COLLECT, true);
             isReadAhead = values.isOn(Settings.READ_AHEAD, true);
             isSsdAttached = values.isOn(Settings.SSD_ATTACH, false);
         } catch (IllegalArgumentException e) {
@@ -58,7 +60,18 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         if (isSsdAttached) {
             attach(volume, config);
         }
-        return new VolumeEngine(volume, config.locations(), SsdBeans.register(volume.tier(), config));
+        log.info(
+                "opened {}: {} chunks, containers of {} bytes in {}; metadata in {}, index in {}, SSD {}",
+                config.name(),
+                volume.statistics().chunks(),
+                volume.statistics().containerBytes(),
+                config.locations().data(),
+                config.locations().metadata(),
+                config.locations().hashDb(),
+                config.locations().ssd() == null
+                        ? "none"
+                        : volume.tier().status().state());
+        return new VolumeEngine(volume, config.locations(), collects, SsdBeans.register(volume.tier(), config));
     }
 
     /**

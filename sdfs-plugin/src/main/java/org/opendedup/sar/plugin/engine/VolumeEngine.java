@@ -12,22 +12,32 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.plugin.PluginEngine;
+import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.volume.ChunkVolume;
 import org.opendedup.sar.volume.ChunkVolumeStatistics;
 import org.opendedup.sar.volume.ChunkWalk;
 import org.opendedup.sar.volume.StoredChunk;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** An open volume of chunks, as the plugin sees it. */
 final class VolumeEngine implements PluginEngine {
+    private static final Logger log = LoggerFactory.getLogger(VolumeEngine.class);
+
     private final ChunkVolume volume;
     private final VolumeConfig.Locations locations;
+    private final boolean collects;
     private final Runnable unregister;
 
-    /** @param unregister takes the volume's MXBeans off */
-    VolumeEngine(ChunkVolume volume, VolumeConfig.Locations locations, Runnable unregister) {
+    /**
+     * @param collects whether a collection removes anything
+     * @param unregister takes the volume's MXBeans off
+     */
+    VolumeEngine(ChunkVolume volume, VolumeConfig.Locations locations, boolean collects, Runnable unregister) {
         this.volume = volume;
         this.locations = locations;
+        this.collects = collects;
         this.unregister = unregister;
     }
 
@@ -80,6 +90,10 @@ final class VolumeEngine implements PluginEngine {
 
     @Override
     public long collect(boolean everything, Progress progress) throws IOException {
+        if (!collects) {
+            log.warn("nothing is collected: {} is false", Settings.COLLECT);
+            return 0;
+        }
         long before = volume.statistics().chunks();
         volume.collect(
                 new CollectionLimits(everything ? 0 : CollectionLimits.DEFAULT_GARBAGE_SHARE, false),
@@ -103,6 +117,7 @@ final class VolumeEngine implements PluginEngine {
     public void close() throws IOException {
         unregister.run();
         volume.close();
+        log.info("closed; everything is durable in {}", locations.data());
     }
 
     @Override
