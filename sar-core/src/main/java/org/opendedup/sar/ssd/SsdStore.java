@@ -116,8 +116,10 @@ public final class SsdStore implements Closeable {
     }
 
     private static void narrow(PrivateFolder place, Path location) throws IOException {
+        boolean wasOpenToOthers = place.isWide();
         int narrowed = Files.isWritable(location) ? place.narrowAll() : 0;
-        if (narrowed > 0) {
+        // In a process whose umask allows it RocksDB makes files that others could read if they could enter the folder.
+        if (narrowed > 0 && wasOpenToOthers) {
             logger.warn("{}: other users had permissions for {} files and folders; took them away", location, narrowed);
         }
     }

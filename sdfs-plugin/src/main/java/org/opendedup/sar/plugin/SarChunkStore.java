@@ -36,6 +36,8 @@ public final class SarChunkStore implements AbstractChunkStore {
 
     @Override
     public void init(Element config) throws IOException {
+        HostLog.use();
+        cacheBytes = Settings.cacheBytes(config);
         engine.open(Settings.of(config));
         OpenStores.opened(engine);
     }
@@ -45,11 +47,12 @@ public final class SarChunkStore implements AbstractChunkStore {
         closeEngine();
     }
 
+    /** Nothing may be thrown here: SDFS would leave its shutdown there, and its process would go on without a mount. */
     private @Nullable PluginEngine closeEngine() {
         OpenStores.closed(engine);
         try {
             return engine.closed();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | LinkageError e) {
             log.log(Level.ERROR, "the chunk store of SAR could not make everything durable when it was closed", e);
             return null;
         }

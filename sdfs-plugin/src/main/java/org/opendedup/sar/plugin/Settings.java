@@ -1,8 +1,11 @@
 package org.opendedup.sar.plugin;
 
 import java.io.IOException;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.w3c.dom.Element;
 import org.w3c.dom.NamedNodeMap;
@@ -23,6 +26,7 @@ public final class Settings {
     public static final String COMPRESSION = "sar-compression";
     public static final String COMPRESSION_LEVEL = "sar-compression-level";
     public static final String GRACE_MINUTES = "sar-grace-period-minutes";
+    public static final String COLLECT = "sar-collect";
     public static final String READ_AHEAD = "sar-read-ahead";
     public static final String SSD = "sar-ssd-location";
     public static final String SSD_ATTACH = "sar-ssd-attach";
@@ -36,13 +40,45 @@ public final class Settings {
 
     private static final String PREFIX = "sar-";
 
+    private static final Set<String> NAMES = new TreeSet<>(Set.of(
+            NAME,
+            DATA,
+            METADATA,
+            INDEX,
+            CAPACITY,
+            MEMORY,
+            WRITE_THREADS,
+            COMPRESSION,
+            COMPRESSION_LEVEL,
+            GRACE_MINUTES,
+            COLLECT,
+            READ_AHEAD,
+            SSD,
+            SSD_ATTACH,
+            SSD_CAPACITY,
+            THRESHOLD,
+            LRU_ENTRIES,
+            PROMOTE_ON_READ,
+            SCRUB_DAYS,
+            BACKUP_INTERVAL,
+            BACKUPS_KEPT));
+
+    /** SDFS's attribute for the size of its cache, and what SDFS takes if it is not there. */
+    private static final String CACHE = "local-cache-size";
+
+    private static final long DEFAULT_CACHE_BYTES = 10L << 30;
+
+    /** Units of SDFS's sizes: powers of 1024. */
+    private static final String UNITS = "KMGTP";
+
     private Settings() {}
 
     /**
      * Reads the settings of a volume.
      *
      * @param config the element {@code <extended-config>}
-     * @throws IOException if SDFS is told to encrypt, which this store does not do, or no location can be found
+     * @throws IOException if SDFS is told to encrypt, which this store does not do, if there is no setting of some name
+     *     that begins with {@code sar-}, or no location can be found
      */
     static Map<String, String> of(Element config) throws IOException {
         Map<String, String> settings = new TreeMap<>();
@@ -70,6 +106,10 @@ public final class Settings {
         for (int i = 0; i < attributes.getLength(); i++) {
             Node attribute = attributes.item(i);
             if (attribute.getNodeName().startsWith(PREFIX)) {
+                if (!NAMES.contains(attribute.getNodeName())) {
+                    throw new IOException("there is no setting " + attribute.getNodeName()
+                            + ", which <extended-config> has; there are " + String.join(", ", NAMES));
+                }
                 settings.put(attribute.getNodeName(), attribute.getNodeValue());
             }
         }
@@ -78,6 +118,25 @@ public final class Settings {
                     + INDEX + " on <extended-config>, or chunk-store on <local-chunkstore>");
         }
         return settings;
+    }
+
+    /**
+     * Returns the size of SDFS's cache that the element names. It has no effect here, but SDFS writes what the store
+     * answers into the file again, and could not read a size of 0 there with a store of its own.
+     */
+    static long cacheBytes(Element config) {
+        String size = config.getAttribute(CACHE).trim().toUpperCase(Locale.ROOT);
+        int unit = size.endsWith("B") && size.length() > 2 ? UNITS.indexOf(size.charAt(size.length() - 2)) : -1;
+        if (unit < 0) {
+            return DEFAULT_CACHE_BYTES;
+        }
+        try {
+            String number = size.substring(0, size.length() - 2).trim().replace(',', '.');
+            long bytes = (long) (Double.parseDouble(number) * (1L << 10 * (unit + 1)));
+            return bytes > 0 ? bytes : DEFAULT_CACHE_BYTES;
+        } catch (NumberFormatException e) {
+            return DEFAULT_CACHE_BYTES;
+        }
     }
 
     /** Returns the name of the volume in the file around the element, as far as JMX takes it. */

@@ -10,6 +10,8 @@ import org.opendedup.sdfs.filestore.ChunkData;
 /** Chunks as SDFS cuts them: one for each number. */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record Chunk(byte[] bytes, byte[] hash) {
+    private static final int PAGE_BYTES = 256 << 10;
+
     static Chunk of(long number) {
         SplittableRandom random = new SplittableRandom(number);
         byte[] bytes = new byte[4096 + random.nextInt(28 << 10)];
@@ -25,9 +27,9 @@ record Chunk(byte[] bytes, byte[] hash) {
         }
     }
 
-    /** Returns the chunk as the write path brings it. */
+    /** Returns the chunk as the write path brings it: SDFS gives the size of its pages as the length. */
     ChunkData data(long references, String uuid) {
-        ChunkData data = new ChunkData(hash, bytes.length, bytes, uuid);
+        ChunkData data = new ChunkData(hash, Math.max(PAGE_BYTES, bytes.length), bytes, uuid);
         data.references = references;
         return data;
     }

@@ -159,6 +159,14 @@ class PluginBeansTest {
     }
 
     @Test
+    void noCollectionStartsIfTheSettingsForbidIt() throws Exception {
+        open("kept", "sar-collect='false'");
+        Exception refused = assertThrows(Exception.class, () -> call("GarbageCollector", "kept", "start"));
+        assertTrue(refused.toString().contains("sar-collect") || refused.getCause() != null, refused::toString);
+        assertEquals("", get("GarbageCollector", "kept", "LastState"));
+    }
+
+    @Test
     void withAnSsdThereAreItsBeansAndItsLocationIsChecked() throws Exception {
         open(
                 "ssd",

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.collections.AbstractHashesMap;
 import org.opendedup.collections.InsertRecord;
 import org.opendedup.collections.KeyNotFoundException;
+import org.opendedup.logging.SDFSLogger;
 import org.opendedup.sdfs.filestore.AbstractChunkStore;
 import org.opendedup.sdfs.filestore.ChunkData;
 import org.opendedup.sdfs.notification.SDFSEvent;
@@ -132,6 +133,40 @@ class PluginContractTest {
     }
 
     @Test
+    void linesOfTheEngineAreInTheLogOfSdfsOnce() throws Exception {
+        String ssd = "sar-ssd-location='" + folder.resolve("ssd") + "' sar-ssd-capacity='256MB'";
+        open(ssd);
+        close();
+        SDFSLogger.LINES.clear();
+        open(ssd);
+        assertEquals(1, lines("info org.opendedup.sar.plugin.engine.ChunkVolumeOpener: opened sdfs: 0 chunks"));
+        assertEquals(0, lines("other users had permissions"), "in a folder that nobody else may enter");
+        close();
+        assertEquals(1, lines("closed; everything is durable"));
+    }
+
+    private static long lines(String text) {
+        return SDFSLogger.LINES.stream().filter(line -> line.contains(text)).count();
+    }
+
+    @Test
+    void sdfsReadsTheConfigurationThatItWritesAgain() throws Exception {
+        // SDFS writes getMaxCacheSize() with a unit into the element, and reads nothing below 1 KB there.
+        for (String[] sizeAndBytes : new String[][] {
+            {"local-cache-size='20GB'", "21474836480"},
+            {"local-cache-size='1.5 MB'", "1572864"},
+            {"local-cache-size='1,5 MB'", "1572864"},
+            {"local-cache-size='0 B'", "10737418240"},
+            {"local-cache-size='much'", "10737418240"},
+            {"", "10737418240"}
+        }) {
+            assertEquals(sizeAndBytes[1], String.valueOf(Settings.cacheBytes(Host.config(folder, sizeAndBytes[0]))));
+        }
+        open("local-cache-size='20GB'");
+        assertEquals(20L << 30, store.getMaxCacheSize());
+    }
+
+    @Test
     void encryptionIsRefusedAndNothingIsMade() {
         var config = Host.config(folder, "");
         ((org.w3c.dom.Element) config.getParentNode()).setAttribute("encrypt", "true");
@@ -142,10 +177,17 @@ class PluginContractTest {
 
     @Test
     void wrongSettingsAreNamed() {
-        IOException e = assertThrows(
-                IOException.class,
-                () -> new SarChunkStore().init(Host.config(folder, "sar-grace-period-minutes='soon'")));
-        assertTrue(e.getMessage().contains("sar-grace-period-minutes"), e.getMessage());
+        for (String[] settingAndName : new String[][] {
+            {"sar-grace-period-minutes='soon'", "sar-grace-period-minutes"},
+            {"sar-read-ahead='yes'", "sar-read-ahead"},
+            {"sar-ssd-location='/nowhere' sar-promote-on-read='1'", "sar-promote-on-read"},
+            {"sar-grace-minutes='10'", "sar-grace-period-minutes"}
+        }) {
+            IOException e = assertThrows(
+                    IOException.class, () -> new SarChunkStore().init(Host.config(folder, settingAndName[0])));
+            assertTrue(e.getMessage().contains(settingAndName[1]), e.getMessage());
+            assertFalse(Files.exists(folder.resolve("chunks")), "nothing was made");
+        }
     }
 
     @Test
@@ -248,6 +290,17 @@ class PluginContractTest {
                     Chunk.of(number).bytes(), map.getData(Chunk.of(number).hash(), locations.get(number)));
         }
         assertFalse(map.containsKey(Chunk.of(0).hash()));
+    }
+
+    @Test
+    void nothingIsClaimedIfCollectionsAreSwitchedOff() throws Exception {
+        open(NO_GRACE + " sar-collect='false'");
+        Chunk chunk = Chunk.of(1);
+        long location = Chunk.location(map.put(chunk.data(1, "file")));
+        map.claimKey(chunk.hash(), location, -1);
+        assertEquals(0, map.claimRecords(null, true));
+        assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
+        assertEquals(1, lines("warn org.opendedup.sar.plugin.engine.VolumeEngine: nothing is collected"));
     }
 
     @Test

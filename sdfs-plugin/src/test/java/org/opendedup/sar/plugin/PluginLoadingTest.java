@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -26,5 +27,28 @@ class PluginLoadingTest {
         } finally {
             process.destroyForcibly();
         }
+    }
+
+    @Test
+    void aJarThatIsReplacedWhileItIsUsedDoesNotKeepSdfsFromEnding(@TempDir Path folder) throws Exception {
+        Path jar = Files.copy(Host.jar(), folder.resolve("plugin.jar"));
+        ProcessBuilder builder =
+                Host.process(ReplacedJar.class, folder.resolve("volume").toString(), jar.toString());
+        builder.command().replaceAll(word -> word.replace(Host.jar().toString(), jar.toString()));
+        Process process = builder.start();
+        try {
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+            assertTrue(said.contains("closed"), said);
+            assertEquals(0, process.exitValue(), said);
+        } finally {
+            process.destroyForcibly();
+        }
+        SarChunkStore store = new SarChunkStore();
+        store.init(Host.config(folder.resolve("volume"), ""));
+        SarHashesMap map = new SarHashesMap();
+        map.init(1000, "", 0.01);
+        assertTrue(map.containsKey(Chunk.of(1).hash()), "what was synced is there");
+        store.close();
     }
 }

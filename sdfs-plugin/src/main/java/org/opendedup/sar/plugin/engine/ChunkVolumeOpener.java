@@ -39,12 +39,16 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
     public PluginEngine open(Map<String, String> settings) throws IOException {
         VolumeConfig config;
         Duration grace;
-        VolumeCare.Settings care;
+        VolumeCare.CareSettings care;
+        boolean isReadAhead;
+        boolean isSsdAttached;
         Values values = new Values(settings);
         try {
             config = config(values);
             grace = Duration.ofMinutes(values.number(Settings.GRACE_MINUTES, 60));
             care = care(values);
+            isReadAhead = values.isOn(Settings.READ_AHEAD, true);
+            isSsdAttached = values.isOn(Settings.SSD_ATTACH, false);
         } catch (IllegalArgumentException e) {
             throw new IOException("the settings of SAR on <extended-config>: " + e.getMessage(), e);
         }
@@ -58,8 +62,21 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         }
         ChunkVolume volume = ChunkVolume.open(config, grace);
         try {
-            volume.setReadAhead(values.isOn(Settings.READ_AHEAD, true));
-            attach(volume, config, values);
+            volume.setReadAhead(isReadAhead);
+            if (isSsdAttached) {
+                attach(volume, config);
+            }
+            log.info(
+                    "opened {}: {} chunks, containers of {} bytes in {}; metadata in {}, index in {}, SSD {}",
+                    config.name(),
+                    volume.statistics().chunks(),
+                    volume.statistics().containerBytes(),
+                    config.locations().data(),
+                    config.locations().metadata(),
+                    config.locations().hashDb(),
+                    config.locations().ssd() == null
+                            ? "none"
+                            : volume.tier().status().state());
             return new VolumeEngine(volume, config.locations(), VolumeCare.begin(volume, config, care));
         } catch (RuntimeException e) {
             try {
@@ -71,13 +88,14 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         }
     }
 
-    private static VolumeCare.Settings care(Values values) {
+    private static VolumeCare.CareSettings care(Values values) {
         long days = values.number(Settings.SCRUB_DAYS, SCRUB_DAYS);
         if (days < 0 || days > MOST_DAYS) {
             throw new IllegalArgumentException(
                     Settings.SCRUB_DAYS + " must be from 0, which means no scrub by itself, to " + MOST_DAYS);
         }
-        return new VolumeCare.Settings(
+        return new VolumeCare.CareSettings(
+                values.isOn(Settings.COLLECT, true),
                 Duration.ofDays(days),
                 BackupSettings.of(values.text(Settings.BACKUP_INTERVAL, BackupSettings.DEFAULT_INTERVAL), (int)
                         values.number(Settings.BACKUPS_KEPT, BackupSettings.DEFAULT_KEEP)));
@@ -87,11 +105,9 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
      * Attaches an SSD that a volume did not have, if the administrator asks for it: an empty location is otherwise
      * taken for a disk that is not mounted. The volume can be used without it.
      */
-    private static void attach(ChunkVolume volume, VolumeConfig config, Values values) {
+    private static void attach(ChunkVolume volume, VolumeConfig config) {
         Path ssd = config.locations().ssd();
-        if (ssd == null
-                || !values.isOn(Settings.SSD_ATTACH, false)
-                || volume.tier().status().state() != SsdState.DETACHED) {
+        if (ssd == null || volume.tier().status().state() != SsdState.DETACHED) {
             return;
         }
         try {
@@ -157,7 +173,11 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         }
 
         boolean isOn(String name, boolean otherwise) {
-            return Boolean.parseBoolean(text(name, String.valueOf(otherwise)));
+            String value = text(name, String.valueOf(otherwise)).trim().toLowerCase(Locale.ROOT);
+            if (!value.equals("true") && !value.equals("false")) {
+                throw new IllegalArgumentException(name + " must be true or false, not " + value);
+            }
+            return value.equals("true");
         }
 
         long number(String name, long otherwise) {

@@ -13,6 +13,7 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
@@ -61,7 +62,7 @@ final class VolumeCare implements Closeable {
     private final VolumeConfig config;
     private final ChunkVolume volume;
     private final ChunkMaintenance maintenance;
-    private final Settings settings;
+    private final CareSettings settings;
     private final BackupTimer backups;
     private final Heals heals;
     private final GarbageCollections collections;
@@ -75,10 +76,11 @@ final class VolumeCare implements Closeable {
     /**
      * What happens by itself.
      *
+     * @param collects whether collections remove anything
      * @param scrubInterval time from the end of a scrub to the next one; zero: none starts by itself
      * @param backups when the metadata are backed up
      */
-    record Settings(Duration scrubInterval, BackupSettings backups) {
+    record CareSettings(boolean collects, Duration scrubInterval, BackupSettings backups) {
         /** At least this often a scrub must be complete to be late after the time that {@link StoreRules} name. */
         private static final Duration MONTHLY = Duration.ofDays(31);
 
@@ -87,7 +89,7 @@ final class VolumeCare implements Closeable {
         }
     }
 
-    private VolumeCare(ChunkVolume volume, VolumeConfig config, Settings settings) {
+    private VolumeCare(ChunkVolume volume, VolumeConfig config, CareSettings settings) {
         this.config = config;
         this.volume = volume;
         this.settings = settings;
@@ -102,7 +104,7 @@ final class VolumeCare implements Closeable {
                 name,
                 new CollectorOfChunks(maintenance.collector()),
                 new RecompressSetting(RecompressLevel.OFF, config.compression(), level -> {}),
-                () -> {},
+                this::checkCollects,
                 clock);
         checks = new VolumeChecks(name, maintenance.check()::run, clock);
         scrubs = new Scrubs(name, new ScrubOfVolume(maintenance.scrub()), clock);
@@ -119,7 +121,7 @@ final class VolumeCare implements Closeable {
     }
 
     /** Begins to take care of a volume, and logs how it is. */
-    static VolumeCare begin(ChunkVolume volume, VolumeConfig config, Settings settings) {
+    static VolumeCare begin(ChunkVolume volume, VolumeConfig config, CareSettings settings) {
         VolumeCare care = new VolumeCare(volume, config, settings);
         care.health.start();
         try {
@@ -228,6 +230,18 @@ final class VolumeCare implements Closeable {
                                 .map(Throwable::toString)
                                 .orElse(null)),
                 Instant.now());
+    }
+
+    /** Returns whether collections remove anything. */
+    boolean collects() {
+        return settings.collects;
+    }
+
+    private void checkCollects() throws IOException {
+        if (!settings.collects) {
+            throw new IOException(
+                    "nothing is collected, because " + Settings.COLLECT + " on <extended-config> is false");
+        }
     }
 
     /** Shows a collection that SDFS has asked for. */

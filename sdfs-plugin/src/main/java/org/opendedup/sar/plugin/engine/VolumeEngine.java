@@ -14,14 +14,19 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.plugin.PluginEngine;
+import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.volume.ChunkVolume;
 import org.opendedup.sar.volume.ChunkVolumeStatistics;
 import org.opendedup.sar.volume.ChunkWalk;
 import org.opendedup.sar.volume.StoredChunk;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** An open volume of chunks, as the plugin sees it. */
 final class VolumeEngine implements PluginEngine {
+    private static final Logger log = LoggerFactory.getLogger(VolumeEngine.class);
+
     private final ChunkVolume volume;
     private final VolumeConfig.Locations locations;
     private final VolumeCare care;
@@ -82,6 +87,10 @@ final class VolumeEngine implements PluginEngine {
 
     @Override
     public long collect(boolean everything, Progress progress) throws IOException {
+        if (!care.collects()) {
+            log.warn("nothing is collected: {} is false", Settings.COLLECT);
+            return 0;
+        }
         long before = volume.statistics().chunks();
         CollectionLimits limits = new CollectionLimits(everything ? 0 : CollectionLimits.DEFAULT_GARBAGE_SHARE, false);
         CollectionWatcher.Watch watch = care.collecting(limits);
@@ -119,6 +128,7 @@ final class VolumeEngine implements PluginEngine {
         } finally {
             volume.close();
         }
+        log.info("closed; everything is durable in {}", locations.data());
     }
 
     @Override
