@@ -38,6 +38,9 @@ public final class Settings {
     public static final String BACKUP_INTERVAL = "sar-metadata-backup-interval";
     public static final String BACKUPS_KEPT = "sar-metadata-backups-kept";
 
+    /** Where SDFS's own chunk store would be; an attribute of {@code <local-chunkstore>}, not a setting of SAR. */
+    public static final String HOST_CHUNKS = "chunk-store";
+
     private static final String PREFIX = "sar-";
 
     private static final Set<String> NAMES = new TreeSet<>(Set.of(
@@ -77,8 +80,8 @@ public final class Settings {
      * Reads the settings of a volume.
      *
      * @param config the element {@code <extended-config>}
-     * @throws IOException if SDFS is told to encrypt, which this store does not do, if there is no setting of some name
-     *     that begins with {@code sar-}, or no location can be found
+     * @throws IOException if SDFS is told to encrypt, which this store does not do, or to use another index, if there
+     *     is no setting of some name that begins with {@code sar-}, or no location can be found
      */
     static Map<String, String> of(Element config) throws IOException {
         Map<String, String> settings = new TreeMap<>();
@@ -89,9 +92,15 @@ public final class Settings {
                                 + " store of SAR does not encrypt. Encrypt the disk below it, and set"
                                 + " encrypt=\"false\"");
             }
-            String chunks = attribute(store, "chunk-store");
+            if (!SarHashesMap.class.getName().equals(attribute(store, "hashdb-class"))) {
+                throw new IOException(
+                        "the chunk store of SAR works only with the index of SAR, which counts references:"
+                                + " set hashdb-class on <local-chunkstore> to " + SarHashesMap.class.getName());
+            }
+            String chunks = attribute(store, HOST_CHUNKS);
             String index = attribute(store, "hash-db-store");
             if (chunks != null) {
+                settings.put(HOST_CHUNKS, chunks);
                 settings.put(DATA, chunks + "/sar/data");
                 settings.put(METADATA, chunks + "/sar/metadata");
                 settings.put(INDEX, (index == null ? chunks : index) + "/sar/index");

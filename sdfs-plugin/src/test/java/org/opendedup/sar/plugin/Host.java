@@ -69,7 +69,8 @@ final class Host {
         String memory = attributes.contains(Settings.MEMORY) ? "" : Settings.MEMORY + "='300MB' ";
         String xml =
                 "<subsystem-config><local-chunkstore chunk-store='" + folder.resolve("chunks") + "' hash-db-store='"
-                        + folder.resolve("hashes") + "' allocation-size='10737418240' encrypt='false'><extended-config "
+                        + folder.resolve("hashes") + "' allocation-size='10737418240' encrypt='false'"
+                        + " hashdb-class='org.opendedup.sar.plugin.SarHashesMap'><extended-config "
                         + "sar-write-threads='2' " + memory + attributes + "/></local-chunkstore></subsystem-config>";
         try {
             return (Element) DocumentBuilderFactory.newInstance()

@@ -204,6 +204,34 @@ class PluginContractTest {
     }
 
     @Test
+    void aVolumeWithChunksOfSdfsItselfIsNotSwitchedOver() throws Exception {
+        // SDFS makes these folders for each volume, and puts archives into them.
+        Path archives = Files.createDirectories(folder.resolve("chunks/-111"));
+        Files.createDirectories(folder.resolve("chunks/753"));
+        Path archive = Files.createFile(archives.resolve("-1115735016804426907.map"));
+        IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(Host.config(folder, "")));
+        assertTrue(e.getMessage().contains("SDFS's own store"), e.getMessage());
+        assertFalse(Files.exists(folder.resolve("chunks/sar")));
+        Files.delete(archive);
+        open("");
+        close();
+        Files.createFile(archive);
+        open("");
+    }
+
+    @Test
+    void aStoreWithoutItsIndexIsRefused() {
+        // SDFS's own index would keep the counts, and a later collection of SAR would find none.
+        for (String index : new String[] {"org.opendedup.collections.RocksDBMap", ""}) {
+            var config = Host.config(folder, "");
+            ((org.w3c.dom.Element) config.getParentNode()).setAttribute("hashdb-class", index);
+            IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(config));
+            assertTrue(e.getMessage().contains("hashdb-class"), e.getMessage());
+            assertFalse(Files.exists(folder.resolve("chunks")));
+        }
+    }
+
+    @Test
     void anIndexWithoutItsStoreIsRefused() {
         IOException e = assertThrows(IOException.class, () -> new SarHashesMap().init(1, "", 0.1));
         assertTrue(e.getMessage().contains("chunkstore-class"), e.getMessage());

@@ -54,6 +54,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         }
         List<Path> used = usedFolders(config.locations());
         if (used.isEmpty()) {
+            requireNoArchives(values.text(Settings.HOST_CHUNKS, ""));
             ChunkVolume.create(config);
         } else if (used.size() == 1 && used.get(0).equals(config.locations().hashDb())
                 || !Files.isDirectory(config.locations().data())) {
@@ -99,6 +100,15 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                 Duration.ofDays(days),
                 BackupSettings.of(values.text(Settings.BACKUP_INTERVAL, BackupSettings.DEFAULT_INTERVAL), (int)
                         values.number(Settings.BACKUPS_KEPT, BackupSettings.DEFAULT_KEEP)));
+    }
+
+    /** Requires that no volume with files is switched over: none of them could be read. */
+    private static void requireNoArchives(String hostChunks) throws IOException {
+        if (!hostChunks.isEmpty() && HostArchives.areIn(Path.of(hostChunks))) {
+            throw new IOException("the volume has chunks of SDFS's own store in " + hostChunks + ", which the chunk"
+                    + " store of SAR does not read. Name SDFS's classes again; to move the files, make another volume"
+                    + " with the plugin, mount both, and copy them. Nothing was made");
+        }
     }
 
     /**
