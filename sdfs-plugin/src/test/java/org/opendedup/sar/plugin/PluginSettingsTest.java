@@ -27,7 +27,8 @@ class PluginSettingsTest {
 
     private static String xml(String store, String chunkStore, String extended) {
         return "<subsystem-config version=\"3.12.0\"><volume name=\"pool0\"/><local-chunkstore chunkstore-class=\""
-                + store + "\" " + chunkStore + "><extended-config " + extended
+                + store + "\" hashdb-class=\"" + SarHashesMap.class.getName() + "\" " + chunkStore
+                + "><extended-config " + extended
                 + "/></local-chunkstore></subsystem-config>";
     }
 
