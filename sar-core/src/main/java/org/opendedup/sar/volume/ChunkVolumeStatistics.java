@@ -11,7 +11,10 @@ package org.opendedup.sar.volume;
  * @param storedBytes bytes of new chunks, stored since the volume was opened
  * @param duplicateBytes bytes of chunks that were stored already, since the volume was opened
  * @param readBytes bytes of chunks read since the volume was opened
- * @param framesAhead frames that were asked for ahead of readers since the volume was opened
+ * @param framesAhead frames that were asked for ahead of readers in the order of containers, since the volume was
+ *     opened
+ * @param chunksAhead chunks that readers of a stream found fetched ahead along its log, since the volume was opened
+ * @param logReferences references in the logs of all streams
  * @param commits number of commits since the volume was opened
  */
 public record ChunkVolumeStatistics(
@@ -24,4 +27,6 @@ public record ChunkVolumeStatistics(
         long duplicateBytes,
         long readBytes,
         long framesAhead,
+        long chunksAhead,
+        long logReferences,
         long commits) {}
