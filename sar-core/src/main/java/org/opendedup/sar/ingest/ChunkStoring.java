@@ -2,7 +2,6 @@ package org.opendedup.sar.ingest;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.LongAdder;
@@ -20,7 +19,6 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.ReferenceCounts;
 import org.opendedup.sar.tier.copies.AccessListener;
-import org.opendedup.sar.tier.copies.ChunkRequest;
 
 /**
  * The write path of a volume of chunks: stores chunks that a client has cut and fingerprinted, one by one, and counts
@@ -43,7 +41,7 @@ public final class ChunkStoring implements Closeable {
     private final LongConsumer unreferenced;
     private final StreamWriters writers;
     private final @Nullable AccessListener promotion;
-    private final StreamRuns runs = new StreamRuns();
+    private final @Nullable StreamRuns runs;
     private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
     private final BlockingQueue<Segment> segments = new ArrayBlockingQueue<>(POOLED);
     private final LongAdder storedBytes = new LongAdder();
@@ -88,6 +86,7 @@ public final class ChunkStoring implements Closeable {
         this.damaged = damaged;
         this.unreferenced = unreferenced;
         this.promotion = promotion;
+        runs = promotion == null ? null : new StreamRuns(promotion);
         writers = new StreamWriters(containers, maxStreams);
         for (int i = 0; i < LOCKS; i++) {
             locks[i] = new ReentrantLock();
@@ -129,6 +128,9 @@ public final class ChunkStoring implements Closeable {
                 known = addToKnown(fingerprint, references);
                 if (known == null) {
                     storedBytes.add(length);
+                    if (runs != null) {
+                        runs.end(stream);
+                    }
                     return store(fingerprint, data, length, references, stream);
                 }
             } finally {
@@ -172,20 +174,22 @@ public final class ChunkStoring implements Closeable {
         }
     }
 
-    /** Reports a duplicate to the promotion, while its bytes are in memory. */
+    /** Notes a duplicate for the promotion, while its bytes are in memory. */
     private void tellDuplicate(long chunk, byte[] fingerprint, byte[] data, int length, long stream)
             throws IOException {
         AccessListener listener = promotion;
-        if (listener == null || !listener.isActive()) {
+        if (listener == null || runs == null || !listener.isActive()) {
             return;
         }
-        ChunkRequest duplicate = new ChunkRequest();
-        duplicate.add(chunk, length, Fingerprints.fingerprintPrefix(fingerprint, 0), -1);
-        duplicate.setReferences(0, counts.occurrences(chunk));
-        duplicate.setRunBytes(0, runs.note(stream, chunk, length));
-        // The client may use its array again: what the listener keeps must not change.
-        duplicate.setData(0, Arrays.copyOf(data, length), 0, length);
-        listener.onDuplicatesWritten(stream, duplicate);
+        int prefix = Fingerprints.fingerprintPrefix(fingerprint, 0);
+        runs.note(stream, chunk, length, prefix, counts.occurrences(chunk), data);
+    }
+
+    /** Lets the promotion judge the duplicates whose run has not ended: their streams may not go on. */
+    public void endRuns() {
+        if (runs != null) {
+            runs.endAll();
+        }
     }
 
     /**

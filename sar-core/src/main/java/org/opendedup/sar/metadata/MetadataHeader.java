@@ -20,7 +20,7 @@ public record MetadataHeader(UUID volume, int pageBytes, long createdNs, int for
     public enum Contents {
         /** Files with names, whose recipes are the references that the counts count. */
         FILES,
-        /** Chunks for a client that knows their files and counts their references: there are no recipes. */
+        /** Chunks for a client that knows their files and counts their references: no recipe is counted. */
         CHUNKS
     }
 

@@ -40,6 +40,7 @@ public final class MetadataStore implements Closeable {
     private final Namespace namespace;
     private final RecipeStore recipes;
     private final RecipeRanges ranges;
+    private final StreamLogs streamLogs;
     private final IntentRecords intents;
     private final RawRecords raws;
     private final ReferenceCounts counts;
@@ -69,6 +70,7 @@ public final class MetadataStore implements Closeable {
         containers = ContainerTable.open(database);
         recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts);
+        streamLogs = new StreamLogs(overlay, counts);
         intents = new IntentRecords(overlay);
         raws = new RawRecords(overlay);
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
@@ -143,6 +145,11 @@ public final class MetadataStore implements Closeable {
         return ranges;
     }
 
+    /** Returns the logs of the streams of a volume of chunks, which has no files with recipes. */
+    public StreamLogs streamLogs() {
+        return streamLogs;
+    }
+
     public IntentRecords intents() {
         return intents;
     }
@@ -210,8 +217,8 @@ public final class MetadataStore implements Closeable {
     }
 
     /**
-     * Returns an inode number that was never used, 2 or higher. Can fail only when a new block of them must be
-     * reserved.
+     * Returns an inode number that was never used, 2 or higher; in a volume of chunks, the number of a stream's log.
+     * Can fail only when a new block of them must be reserved.
      */
     public long nextInode() throws IOException {
         return inodes.next();

@@ -19,7 +19,7 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
  * adds it to the shard only if nothing in that shard was replaced in the meantime; otherwise it could restore a state
  * that was just replaced.
  */
-public final class RecipeStore {
+public final class RecipeStore implements RecipePages {
     private static final int SHARD_BITS = 6;
 
     private final Overlay overlay;
@@ -39,6 +39,7 @@ public final class RecipeStore {
     }
 
     /** Returns the bytes of a file that one page describes at most: a power of two. */
+    @Override
     public int pageBytes() {
         return pageBytes;
     }
@@ -55,6 +56,7 @@ public final class RecipeStore {
     }
 
     /** Returns a page of a file's recipe; {@link RecipePage#EMPTY} for a hole. */
+    @Override
     public RecipePage page(long inode, long page) throws IOException {
         Shard shard = shard(inode, page);
         long version;
@@ -272,14 +274,16 @@ public final class RecipeStore {
         return removed;
     }
 
-    /**
-     * Returns the numbers of the first {@code max} pages from {@code from} (inclusive) to {@code to} (exclusive) that
-     * have a record, in order.
-     */
+    @Override
     public long[] existingPages(long inode, long from, long to, int max) throws IOException {
+        return pagesAt(scan(inode, from, to), max);
+    }
+
+    /** Returns the page numbers of the first {@code max} records of a cursor over pages, which this closes. */
+    static long[] pagesAt(Cursor records, int max) throws IOException {
         long[] pages = new long[Math.min(max, 1024)];
         int count = 0;
-        try (Cursor cursor = scan(inode, from, to)) {
+        try (Cursor cursor = records) {
             while (count < max && cursor.next()) {
                 if (count == pages.length) {
                     pages = Arrays.copyOf(pages, Math.min(max, 2 * count));

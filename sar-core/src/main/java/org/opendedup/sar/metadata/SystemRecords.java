@@ -25,6 +25,9 @@ final class SystemRecords {
     /** The last scrub that was completed; absent before. */
     static final byte[] LAST_SCRUB = Keys.of("last-scrub");
 
+    /** What is known of all stream logs; absent while there was none. */
+    static final byte[] STREAM_LOGS = Keys.of("stream-logs");
+
     /** Number of damaged slots without a recorded place; absent while there was never one. */
     static final byte[] UNRECORDED_DAMAGE = Keys.of("damage-unrecorded");
 

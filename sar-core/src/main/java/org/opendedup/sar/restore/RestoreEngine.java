@@ -9,6 +9,7 @@ import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.StreamLogs;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
 import org.opendedup.sar.restore.frame.BackgroundFrames;
 import org.opendedup.sar.restore.frame.DamageListener;
@@ -21,6 +22,7 @@ import org.opendedup.sar.restore.lookahead.BatchSources;
 import org.opendedup.sar.restore.lookahead.ReadAhead;
 import org.opendedup.sar.restore.lookahead.ReadStreams;
 import org.opendedup.sar.restore.lookahead.StreamBudget;
+import org.opendedup.sar.restore.lookahead.StreamOrderReads;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.tier.promotion.HomeFrames;
 
@@ -44,6 +46,8 @@ public final class RestoreEngine {
     private final FrameLoader loader;
     private final FrameCache frames;
     private final ByteGauge memory = new ByteGauge();
+    private final BatchSources batches;
+    private final StreamBudget budget;
     private final ReadStreams streams;
     private final RecipeReads reads;
     private final ChunkReads chunks;
@@ -82,7 +86,8 @@ public final class RestoreEngine {
         this.frames = frames;
         loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
-        BatchSources batches = new BatchSources(loader, new PinnedChunks(memory, budget.mostHeldBytes()), usable);
+        this.budget = budget;
+        batches = new BatchSources(loader, new PinnedChunks(memory, budget.mostHeldBytes()), usable);
         streams = new ReadStreams(recipes, batches, budget, prefetchers);
         TieredReads tier = usable == null ? null : new TieredReads(usable, loader);
         reads = new RecipeReads(recipes, loader, tier);
@@ -107,6 +112,14 @@ public final class RestoreEngine {
     /** Returns what reads ahead for such a client, in the order in which the chunks were written. */
     public WriteOrderReads inWriteOrder(WriteOrderReads.NextContainer next) {
         return new WriteOrderReads(containers, loader, prefetchers, next, frames.maxBytes());
+    }
+
+    /**
+     * Returns what reads ahead for such a client along the logs of its streams, with the memory of the sequential
+     * readers of files: it has none.
+     */
+    public StreamOrderReads inStreamOrder(StreamLogs logs) {
+        return new StreamOrderReads(new ReadStreams(logs, batches, budget, prefetchers), logs);
     }
 
     /** Returns a restore of many files at once. It takes turns at the disk with all other readers. */

@@ -18,14 +18,12 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.Sha256;
-import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.ingest.ChunkStoring;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
-import org.opendedup.sar.restore.WriteOrderReads;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.Verification;
@@ -52,19 +50,15 @@ public final class ChunkVolume implements Closeable {
     /** Lowest location: slot 0 of container 1. */
     private static final long FIRST_LOCATION = 1L << ChunkId.SLOT_BITS;
 
-    /** Containers of other streams that may have been begun between two of one stream. */
-    private static final int LOOK_AHEAD_CONTAINERS = 4 * ChunkEngine.MAX_OPEN_CONTAINERS;
-
     private final ChunkEngine engine;
     private final VolumeConfig config;
     private final ReferenceCounts counts;
     private final ChunkStoring storing;
     private final Committer committer;
     private final SpaceCollector collector;
-    private final WriteOrderReads ahead;
+    private final ChunkReadAhead ahead;
     private final ChunkMaintenance maintenance;
     private final LongAdder readBytes = new LongAdder();
-    private volatile boolean readsAhead = true;
 
     /** @param opened as of {@link ChunkEngine#ChunkEngine} */
     private ChunkVolume(
@@ -78,8 +72,7 @@ public final class ChunkVolume implements Closeable {
             throws IOException {
         MemoryPlan plan = MemoryPlan.of(config);
         this.config = config;
-        // There are no streams of files that are read ahead by recipes: their memory is the frames'.
-        engine = new ChunkEngine(config, stores, metadata, verification, plan.restoreCache(), opened);
+        engine = new ChunkEngine(config, stores, metadata, verification, plan.frameCache(), opened);
         counts = metadata.counts();
         SsdTier tier = engine.tier();
         int maxCopies = (int) Math.min(Integer.MAX_VALUE, plan.nodes() / 2 / RecentlyUnreferenced.COPY_BYTES);
@@ -101,7 +94,7 @@ public final class ChunkVolume implements Closeable {
                 recent::note,
                 ChunkEngine.MAX_OPEN_CONTAINERS,
                 tier.isConfigured() ? tier.promotion() : null);
-        ahead = engine.restore().inWriteOrder(this::containerAfter);
+        ahead = new ChunkReadAhead(engine);
         committer = engine.committer(FileChanges.NONE, new WriteStop());
         collector = engine.collector(engine.index(), committer, () -> CompletableFuture.completedFuture(null));
         maintenance = new ChunkMaintenance(config, new EngineInUse(engine, committer, collector));
@@ -174,7 +167,8 @@ public final class ChunkVolume implements Closeable {
      * @param data array that begins with the chunk; not used after the call
      * @param length bytes of the chunk, 1 to 16 MiB
      * @param references references to add, 0 or more
-     * @param stream names the file being written: chunks of one stream are stored together, in the order of the calls
+     * @param stream names the file being written: chunks of one stream are stored together, in the order of the calls,
+     *     and a reader of all of them, the known ones as well, is read ahead in that order
      * @throws IOException if the fingerprint is not the chunk's SHA-256, there is no space, or a write failed earlier
      */
     public Put put(byte[] fingerprint, byte[] data, int length, int references, long stream) throws IOException {
@@ -190,6 +184,7 @@ public final class ChunkVolume implements Closeable {
                 references,
                 stream,
                 bytes -> collector.admitData(bytes, () -> engine.plan().framesInFlight()));
+        ahead.wrote(stream, stored.chunkId(), length, fingerprint);
         return new Put(stored.chunkId(), stored.isNew());
     }
 
@@ -269,8 +264,9 @@ public final class ChunkVolume implements Closeable {
         if (length == 0) {
             return null;
         }
-        if (readsAhead) {
-            ahead.noteRead(location, length);
+        byte[] fetched = ahead.read(location, length, fingerprint);
+        if (fetched != null) {
+            return fetched;
         }
         boolean isOnSsd = engine.tier().isConfigured() && engine.tier().contains(location);
         return isOnSsd && storing.lookUp(fingerprint) == location
@@ -330,9 +326,12 @@ public final class ChunkVolume implements Closeable {
         return location >= FIRST_LOCATION;
     }
 
-    /** Sets whether sequential readers are read ahead; they are unless it is set otherwise. */
+    /**
+     * Sets whether sequential readers are read ahead, and whether what streams put is remembered for that; both are
+     * unless it is set otherwise.
+     */
     public void setReadAhead(boolean isWanted) {
-        readsAhead = isWanted;
+        ahead.set(isWanted);
     }
 
     /** Says that the chunk at a location will be read soon. Never waits for the disk. */
@@ -342,27 +341,9 @@ public final class ChunkVolume implements Closeable {
         }
     }
 
-    /**
-     * Returns the container that holds what was written after the last chunk of another one: the next one of its pack,
-     * which is a stream's. 0 if there is none near.
-     */
-    private long containerAfter(long container) throws IOException {
-        StoredContainer stored = engine.metadata().containers().get(container);
-        long[] found = new long[1];
-        if (stored != null) {
-            int[] left = {LOOK_AHEAD_CONTAINERS};
-            engine.metadata().containers().forEachFrom(container + 1, entry -> {
-                if (entry.stored().pack() == stored.pack() && entry.stored().offset() > stored.offset()) {
-                    found[0] = entry.container();
-                }
-                return found[0] == 0 && --left[0] > 0;
-            });
-        }
-        return found[0];
-    }
-
     /** Makes everything durable that was put and claimed before the call. Calls at the same time share one commit. */
     public void sync() throws IOException {
+        storing.endRuns();
         committer.commit();
     }
 
@@ -406,7 +387,11 @@ public final class ChunkVolume implements Closeable {
                 new EngineInUse(engine, committer, collector),
                 config.capacityBytes(),
                 new ChunkVolumeStatistics.Traffic(
-                        storing.storedBytes(), storing.duplicateBytes(), readBytes.sum(), ahead.framesAhead()));
+                        storing.storedBytes(),
+                        storing.duplicateBytes(),
+                        readBytes.sum(),
+                        ahead.framesAhead(),
+                        ahead.chunksAhead()));
     }
 
     /**
@@ -423,6 +408,7 @@ public final class ChunkVolume implements Closeable {
         closing.run(committer::resume);
         closing.run(committer::retryIfShort);
         closing.run(storing::close);
+        closing.run(ahead::endLogs);
         engine.commitLast(committer, closing);
         engine.close(closing);
         closing.finish();

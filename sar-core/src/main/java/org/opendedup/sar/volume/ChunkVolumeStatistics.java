@@ -16,6 +16,7 @@ import org.opendedup.sar.metadata.StoredCopies;
  * @param reclaimableBytes estimated part of {@code containerBytes} that a collection would return, as of the last
  *     commit; within their grace period chunks stay nevertheless
  * @param capacityBytes bytes that the volume may have
+ * @param logReferences references in the logs of all streams
  * @param memoryBudgetBytes the configured memory budget
  * @param traffic what was written and read since the volume was opened
  * @param disk how reads were served since the volume was opened
@@ -30,6 +31,7 @@ public record ChunkVolumeStatistics(
         long containerBytes,
         long reclaimableBytes,
         long capacityBytes,
+        long logReferences,
         long memoryBudgetBytes,
         Traffic traffic,
         Disk disk,
@@ -40,9 +42,10 @@ public record ChunkVolumeStatistics(
      * @param storedBytes bytes of new chunks
      * @param duplicateBytes bytes of chunks that were stored already
      * @param readBytes bytes of chunks that were read
-     * @param framesAhead frames that were asked for ahead of readers
+     * @param framesAhead frames that were asked for ahead of readers in the order of containers
+     * @param chunksAhead chunks that readers of a stream found fetched ahead along its log
      */
-    public record Traffic(long storedBytes, long duplicateBytes, long readBytes, long framesAhead) {}
+    public record Traffic(long storedBytes, long duplicateBytes, long readBytes, long framesAhead, long chunksAhead) {}
 
     /**
      * Reads of containers.
@@ -68,6 +71,7 @@ public record ChunkVolumeStatistics(
                 containers.storedBytes(),
                 volume.metadata().containers().garbageBytes(),
                 capacityBytes,
+                volume.metadata().streamLogs().references(),
                 engine.plan().budget(),
                 traffic,
                 new Disk(
@@ -93,8 +97,13 @@ public record ChunkVolumeStatistics(
         return traffic.readBytes();
     }
 
-    /** Frames that were asked for ahead of readers since the volume was opened. */
+    /** Frames that were asked for ahead of readers, in the order of containers, since the volume was opened. */
     public long framesAhead() {
         return traffic.framesAhead();
+    }
+
+    /** Chunks that readers found fetched ahead along the logs of streams, since the volume was opened. */
+    public long chunksAhead() {
+        return traffic.chunksAhead();
     }
 }

@@ -13,8 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.StreamLogDefects;
 
-/** A client that names chunks one by one is read ahead in the order in which it wrote them. */
+/** A client that names chunks one by one is read ahead in the order of the containers, if the stream has no log. */
 @Timeout(120)
 class ChunkReadAheadTest {
     private static final int CHUNKS = 3000;
@@ -35,6 +36,7 @@ class ChunkReadAheadTest {
                         .location());
             }
         }
+        StreamLogDefects.LOST.make(trial.metadata, seed);
     }
 
     private void read(ChunkVolume volume, int number) throws IOException {

@@ -66,7 +66,7 @@ public final class PluginBench {
     }
 
     /** Half of a chunk compresses. */
-    private static Chunk chunk(long number) {
+    static Chunk chunk(long number) {
         byte[] bytes = new byte[CHUNK_BYTES];
         SplittableRandom random = new SplittableRandom(number);
         byte[] noise = new byte[CHUNK_BYTES / 2];

@@ -10,7 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.RecipePages;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 
@@ -25,7 +25,7 @@ public final class ReadStreams {
      */
     private static final long IDLE_SECONDS = 10;
 
-    private final RecipeStore recipes;
+    private final RecipePages recipes;
     private final BatchSources sources;
     private final StreamBudget budget;
     private final ScheduledExecutorService threads;
@@ -34,7 +34,7 @@ public final class ReadStreams {
     private final Set<ParkedChunks> sharing = ConcurrentHashMap.newKeySet();
 
     public ReadStreams(
-            RecipeStore recipes, BatchSources sources, StreamBudget budget, ScheduledExecutorService threads) {
+            RecipePages recipes, BatchSources sources, StreamBudget budget, ScheduledExecutorService threads) {
         this.recipes = recipes;
         this.sources = sources;
         this.budget = budget;

@@ -2,7 +2,7 @@ package org.opendedup.sar.restore.lookahead;
 
 import java.io.IOException;
 import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.RecipePages;
 
 /**
  * Iterates over a file's references to chunks, in the order of the file; skips holes and zeros. Unlike
@@ -13,7 +13,7 @@ final class RecipeCursor {
     /** Pages looked up at once: 16 MiB of a file without holes. */
     private static final int PAGES = 64;
 
-    private final RecipeStore recipes;
+    private final RecipePages recipes;
     private final long inode;
     private final int pageBytes;
 
@@ -29,7 +29,7 @@ final class RecipeCursor {
     private boolean atEnd;
 
     /** Starts ahead of the first reference that ends after byte {@code from} of the file. */
-    RecipeCursor(RecipeStore recipes, long inode, long from) throws IOException {
+    RecipeCursor(RecipePages recipes, long inode, long from) throws IOException {
         this.recipes = recipes;
         pageBytes = recipes.pageBytes();
         this.inode = inode;
