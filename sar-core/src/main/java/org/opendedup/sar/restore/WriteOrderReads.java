@@ -42,6 +42,9 @@ public final class WriteOrderReads {
     /** Reads that continue each other before anything is read ahead. */
     private static final int LEAST_READS = 4;
 
+    /** Bytes that they must have by then. For any read, SDFS reads a page of 256 KiB: that alone is a single read. */
+    private static final long LEAST_BYTES = 384 << 10;
+
     /** Bytes read ahead at first, and at most; doubled as the reader goes on. */
     private static final long FIRST_BYTES = 512 << 10;
 
@@ -73,6 +76,8 @@ public final class WriteOrderReads {
         long container;
         int slot;
         int reads = 1;
+        /** Bytes that were read. */
+        long bytes;
         /** The first frame that was not asked for: a container and a number in it; 0 if it is not known. */
         long aheadContainer;
 
@@ -111,8 +116,10 @@ public final class WriteOrderReads {
         Position from;
         synchronized (this) {
             place = placeOf(ChunkId.container(chunk), ChunkId.slot(chunk));
+            place.bytes += length;
             place.ahead = Math.max(0, place.ahead - length);
             if (place.reads < LEAST_READS
+                    || place.bytes < LEAST_BYTES
                     || place.isChoosing
                     || place.ahead > place.window / 2
                     || steps.get() >= MAX_STEPS) {

@@ -84,6 +84,20 @@ class ChunkReadAheadTest {
         }
     }
 
+    /** For a read of any size, SDFS reads a page of 256 KiB. */
+    @Test
+    void singlePagesReadNothingAhead() throws IOException {
+        try (ChunkVolume volume = trial.open()) {
+            int chunks = 48;
+            for (int page = 0; page + STREAMS * chunks <= CHUNKS; page += CHUNKS / 5) {
+                for (int i = 0; i < chunks; i++) {
+                    read(volume, page + STREAMS * i);
+                }
+            }
+            assertEquals(0, volume.statistics().framesAhead());
+        }
+    }
+
     @Test
     void whatTheClientSaysItWillReadIsRead() throws Exception {
         try (ChunkVolume volume = trial.open()) {

@@ -240,6 +240,23 @@ class ChunkSeriesTest {
         assertEquals(0, after.chunksAhead());
     }
 
+    /** For a read of any size, SDFS reads a whole page. Reads of pages after one another are the control, above. */
+    @Test
+    void singlePagesReadNothingAhead() throws Exception {
+        writeSeries(4 * CHUNKS, 8);
+        int count = 8;
+        ChunkVolumeStatistics after = reading(true, volume -> {
+            for (int i = 0; i < count; i++) {
+                int page = i * last().size() / count;
+                for (long number : last().subList(page, page + PAGE)) {
+                    read(volume, number);
+                }
+            }
+        });
+        assertEquals(0, after.framesAhead());
+        assertEquals(0, after.chunksAhead());
+    }
+
     @ParameterizedTest
     @EnumSource(StreamLogDefects.class)
     void lostAndDamagedAndWrongLogsCostSpeedOnly(StreamLogDefects defect) throws Exception {

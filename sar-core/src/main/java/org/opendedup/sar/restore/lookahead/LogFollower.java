@@ -18,6 +18,11 @@ final class LogFollower {
     /** Reads of the log before anything is read ahead. */
     private static final int LEAST_READS = 8;
 
+    /**
+     * Bytes that it must have read by then. For any read, SDFS reads a page of 256 KiB: that alone is a single read.
+     */
+    private static final long LEAST_BYTES = 384 << 10;
+
     /** One part in so many of the range in which a reader reads must have been read: single reads are no reader. */
     private static final int LEAST_PART = 4;
 
@@ -164,7 +169,7 @@ final class LogFollower {
     }
 
     private boolean isReader() {
-        return reads >= LEAST_READS && readBytes >= (reached - lowest) / LEAST_PART;
+        return reads >= LEAST_READS && readBytes >= Math.max(LEAST_BYTES, (reached - lowest) / LEAST_PART);
     }
 
     private void forgetClosed() {
