@@ -32,11 +32,15 @@ public final class StreamLogWriter {
 
     private static final int LEAST_REFERENCES = 8;
 
+    /** Bytes of records for a reference, about: in a page, and in a hook. */
+    private static final long RECORD_BYTES = 16;
+
     /** Pages removed under one lock. */
     private static final int REMOVED_AT_ONCE = 8;
 
     private final StreamLogs logs;
     private final Numbers numbers;
+    private final Admission admission;
     private final Lock changes;
     private final LongSupplier mostReferences;
     private final Executor background;
@@ -52,15 +56,29 @@ public final class StreamLogWriter {
         long next() throws IOException;
     }
 
+    /** Makes room for records that are of use but not needed. */
+    @FunctionalInterface
+    public interface Admission {
+        /** Returns whether there is room for {@code bytes} bytes of records. */
+        boolean tryAdmit(long bytes) throws IOException;
+    }
+
     /**
+     * @param admission asked before a page is written: a full disk keeps its space for deletes
      * @param changes held shared while records change
      * @param mostReferences references that all logs may have together, now
      * @param background removes the oldest pages
      */
     public StreamLogWriter(
-            StreamLogs logs, Numbers numbers, Lock changes, LongSupplier mostReferences, Executor background) {
+            StreamLogs logs,
+            Numbers numbers,
+            Admission admission,
+            Lock changes,
+            LongSupplier mostReferences,
+            Executor background) {
         this.logs = logs;
         this.numbers = numbers;
+        this.admission = admission;
         this.changes = changes;
         this.mostReferences = mostReferences;
         this.background = background;
@@ -143,8 +161,13 @@ public final class StreamLogWriter {
         written.references = 0;
         RecipePage page = written.page.build();
         try {
-            if (written.number == 0) {
+            if (!admission.tryAdmit(RECORD_BYTES * page.count())) {
+                return;
+            }
+            // The pages of the oldest log are removed first: a stream goes on in a new log when its own is gone.
+            if (written.number == 0 || written.number < logs.oldestLog()) {
                 written.number = numbers.next();
+                written.nextPage = 0;
             }
             changes.lock();
             try {
@@ -153,7 +176,7 @@ public final class StreamLogWriter {
                 changes.unlock();
             }
             removeIfTooMany();
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             log.debug("a page of a stream's log is left out", e);
         }
     }

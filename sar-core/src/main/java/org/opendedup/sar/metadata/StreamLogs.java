@@ -47,6 +47,8 @@ public final class StreamLogs implements RecipePages {
     private final ReferenceCounts counts;
     /** Guarded by this. */
     private StreamLogFormat.Summary summary;
+    /** The oldest page that was added since the oldest pages were last looked for. Guarded by this. */
+    private @Nullable StreamPlace oldestAdded;
 
     StreamLogs(Overlay overlay, ReferenceCounts counts) throws IOException {
         this.overlay = overlay;
@@ -74,6 +76,11 @@ public final class StreamLogs implements RecipePages {
         return summary.references();
     }
 
+    /** Returns the number of the oldest log: all pages of logs with lower numbers were removed. */
+    public synchronized long oldestLog() {
+        return summary.oldest().log();
+    }
+
     /** Returns whether a chunk has a hook if a log names it. */
     public static boolean mayHaveHook(long chunk) {
         return chunk * MIX >>> Long.SIZE - HOOK_BITS == 0;
@@ -89,13 +96,27 @@ public final class StreamLogs implements RecipePages {
                 overlay.put(Family.RECIPE, hook, StreamLogFormat.encodeHook(hook, place));
             }
         }
-        change(page.count(), null);
+        noteAdded(place, page.count());
     }
 
-    /** @param oldest the oldest page from now on; null if that does not change */
-    private synchronized void change(long moreReferences, @Nullable StreamPlace oldest) {
-        summary = new StreamLogFormat.Summary(
-                Math.max(0, summary.references() + moreReferences), oldest == null ? summary.oldest() : oldest);
+    private synchronized void noteAdded(StreamPlace place, int references) {
+        oldestAdded = older(place, oldestAdded);
+        // A stream may go on with its log after younger logs were removed.
+        change(references, older(place, summary.oldest()));
+    }
+
+    private synchronized void noteRemoved(StreamPlace next, long references) {
+        // Whoever looked for the oldest pages may have missed one that was added since.
+        change(-references, older(next, oldestAdded));
+    }
+
+    private static StreamPlace older(StreamPlace place, @Nullable StreamPlace other) {
+        return other == null || place.isBefore(other) ? place : other;
+    }
+
+    /** @param oldest no page before it exists. The monitor of this is held */
+    private void change(long moreReferences, StreamPlace oldest) {
+        summary = new StreamLogFormat.Summary(Math.max(0, summary.references() + moreReferences), oldest);
         overlay.put(Family.SYSTEM, SystemRecords.STREAM_LOGS, StreamLogFormat.encodeSummary(summary));
     }
 
@@ -117,9 +138,17 @@ public final class StreamLogs implements RecipePages {
      */
     @Override
     public RecipePage page(long number, long page) throws IOException {
+        return existing(written(number, page));
+    }
+
+    /**
+     * Returns a page of a log as it was written, with chunks that no longer exist: to find a chunk that does, without a
+     * look at the counts of all others. A page that is damaged or was removed is empty.
+     */
+    public RecipePage written(long number, long page) throws IOException {
         byte[] key = Keys.of(number, page);
         byte[] value = overlay.get(Family.RECIPE, key);
-        return value == null ? RecipePage.EMPTY : existing(decode(key, value));
+        return value == null ? RecipePage.EMPTY : decode(key, value);
     }
 
     private RecipePage decode(byte[] key, byte[] value) {
@@ -170,7 +199,7 @@ public final class StreamLogs implements RecipePages {
         public void remove() {
             keys.forEach(key -> overlay.remove(Family.RECIPE, key));
             hooks.forEach(key -> overlay.remove(Family.RECIPE, key));
-            change(-references, next);
+            noteRemoved(next, references);
         }
     }
 
@@ -179,6 +208,7 @@ public final class StreamLogs implements RecipePages {
         StreamPlace from;
         synchronized (this) {
             from = summary.oldest();
+            oldestAdded = null;
         }
         Oldest oldest = new Oldest(from);
         try (Cursor cursor = overlay.scan(Family.RECIPE, Keys.of(from.log(), from.page()), Keys.of(HOOKS))) {

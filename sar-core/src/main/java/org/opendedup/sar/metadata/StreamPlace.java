@@ -8,4 +8,8 @@ package org.opendedup.sar.metadata;
  */
 public record StreamPlace(long log, long page) {
     static final StreamPlace FIRST = new StreamPlace(0, 0);
+
+    boolean isBefore(StreamPlace other) {
+        return log < other.log || log == other.log && page < other.page;
+    }
 }

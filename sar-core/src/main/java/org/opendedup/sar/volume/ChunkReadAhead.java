@@ -36,6 +36,7 @@ final class ChunkReadAhead {
         logs = new StreamLogWriter(
                 engine.metadata().streamLogs(),
                 engine.metadata()::nextInode,
+                engine.devices()::tryAdmitMetadata,
                 engine.changes(),
                 () -> REFERENCES_PER_CHUNK * engine.metadata().totals().stored().chunks() + LEAST_REFERENCES,
                 engine.storers());

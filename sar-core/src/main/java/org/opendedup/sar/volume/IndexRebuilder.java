@@ -5,9 +5,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -62,6 +64,8 @@ final class IndexRebuilder implements Closeable {
     private final AtomicLong expected = new AtomicLong();
     /** What the thread is asked to do between two looks. */
     private final BlockingQueue<Runnable> orders = new LinkedBlockingQueue<>();
+    /** What was ordered and has not ended. */
+    private final Set<CompletableFuture<?>> ordered = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closing;
     private volatile boolean updating;
@@ -221,7 +225,7 @@ final class IndexRebuilder implements Closeable {
     CompletableFuture<Void> exchange(IndexClass kind) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         if (index instanceof RenewableIndex renewable) {
-            orders.add(() -> exchange(renewable, kind, done));
+            order(() -> exchange(renewable, kind, done), done);
         } else {
             done.completeExceptionally(new IOException("the index of " + volume + " cannot be exchanged"));
         }
@@ -263,14 +267,35 @@ final class IndexRebuilder implements Closeable {
         if (!(index instanceof RenewableIndex)) {
             return CompletableFuture.completedFuture(false);
         }
-        orders.add(() -> {
+        Runnable storing = () -> {
             try {
                 done.complete(index.store((bytes, of) -> progress.stored(bytes, of) && !closing));
             } catch (IOException | RuntimeException e) {
                 done.completeExceptionally(e);
             }
-        });
+        };
+        order(storing, done);
         return done;
+    }
+
+    /** @param done completed by the order; fails if nobody carries it out */
+    private void order(Runnable order, CompletableFuture<?> done) {
+        ordered.add(done);
+        var unused = done.whenComplete((result, failure) -> ordered.remove(done));
+        orders.add(order);
+        if (!thread.isAlive()) {
+            giveUpOrders();
+        }
+    }
+
+    /** An order that nobody carries out any more must not be waited for. */
+    private void giveUpOrders() {
+        IOException why = new IOException(
+                closing
+                        ? "the volume is being closed"
+                        : "the disk was full when the volume was mounted: nothing is done with the index until a mount"
+                                + " with enough space");
+        List.copyOf(ordered).forEach(done -> done.completeExceptionally(why));
     }
 
     private static int looksAfter(int failures) {
@@ -393,5 +418,6 @@ final class IndexRebuilder implements Closeable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        giveUpOrders();
     }
 }

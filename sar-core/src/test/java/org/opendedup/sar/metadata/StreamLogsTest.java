@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -109,6 +111,7 @@ class StreamLogsTest {
         store(3, 10);
         logs.add(new StreamPlace(10, 0), page(3, 0, 20));
         assertEquals(10, logs.page(10, 0).count());
+        assertEquals(20, logs.written(10, 0).count(), "control: the log names them");
         assertEquals(0, logs.page(10, 1).count());
         assertEquals(0, logs.page(9, 0).count());
     }
@@ -144,6 +147,38 @@ class StreamLogsTest {
         try (Cursor cursor = database.scan(Family.RECIPE, Keys.FIRST, Keys.END)) {
             assertTrue(!cursor.next(), "a record is left");
         }
+    }
+
+    /** A page of an older log, whose stream goes on, must not be left for ever. */
+    @Test
+    void aPageThatIsAddedMeanwhileIsRemovedLater() throws IOException {
+        StreamLogs logs = metadata.streamLogs();
+        store(3, 64);
+        logs.add(new StreamPlace(10, 0), page(3, 0, 64));
+        logs.add(new StreamPlace(12, 0), page(3, 0, 64));
+        StreamLogs.Oldest oldest = logs.oldest(10);
+        logs.add(new StreamPlace(10, 1), page(3, 0, 64));
+        oldest.remove();
+        assertEquals(64, logs.references());
+        assertEquals(64, logs.page(10, 1).count());
+        logs.oldest(10).remove();
+        assertEquals(0, logs.page(10, 1).count());
+        assertEquals(0, logs.references());
+        logs.add(new StreamPlace(9, 5), page(3, 0, 64));
+        commit();
+        StreamLogs reopened = MetadataStore.open(database, 1 << 20).streamLogs();
+        assertEquals(1, reopened.oldest(10).pages());
+    }
+
+    /** What makes the table of containers anew asks recipes whose a container is. */
+    @Test
+    void logsAreNoReferencesOfRecipes() throws IOException {
+        store(3, 64);
+        metadata.streamLogs().add(new StreamPlace(10, 0), page(3, 0, 64));
+        commit();
+        List<Long> referred = new ArrayList<>();
+        assertTrue(ContainerRecords.open(database).forEachReference((chunk, prefix) -> referred.add(chunk)));
+        assertEquals(List.of(), referred);
     }
 
     @Test

@@ -196,6 +196,21 @@ final class ChunkCheckTest {
         chunks.assertWhole();
     }
 
+    /** The data location is of a later epoch than the metadata then: recipes are asked whose the containers are. */
+    @Test
+    void theContainerTableIsMadeAnewAfterARestore() throws IOException {
+        chunks.open();
+        Backup backup = chunks.volume.maintenance().backups().backUp(4);
+        chunks.reopen();
+        chunks.volume.close();
+        MetadataRestore.restore(chunks.config.locations(), backups(), backup);
+        TableRebuild.Report report = offline().rebuildContainers();
+        assertEquals(0, report.missingChunks(), report::toString);
+        assertEquals(List.of(), offline().check().findings());
+        chunks.open();
+        chunks.assertWhole();
+    }
+
     @Test
     void aDamagedTableOfTheMetadataIsMendedFromABackup() throws IOException {
         chunks.open();

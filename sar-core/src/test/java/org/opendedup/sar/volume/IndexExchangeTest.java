@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -26,6 +27,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.store.RenewableIndex;
@@ -138,6 +140,21 @@ class IndexExchangeTest {
             assertTrue(volume.condition().index().complete());
             assertEquals(Set.of("CURRENT"), databases());
         }
+    }
+
+    /** A mount with a full disk leaves the index as it is, and nobody carries out what is ordered. */
+    @Test
+    void anOrderThatNobodyCarriesOutFailsAtOnce() throws Exception {
+        Volume volume = Volume.open(config);
+        VolumeContext context = volume.context();
+        try (volume;
+                IndexRebuilder idle = new IndexRebuilder(
+                        context.containers(), context.index(), context.metadata(), () -> {}, "idle")) {
+            assertTrue(idle.exchange(IndexClass.CHUNKSTASH).isCompletedExceptionally());
+            assertTrue(idle.store(StoreProgress.NONE).isCompletedExceptionally());
+            assertFalse(volume.maintenance().storeIndex(StoreProgress.NONE).get(), "control: this one has no home");
+        }
+        assertTrue(volume.maintenance().storeIndex(StoreProgress.NONE).isCompletedExceptionally());
     }
 
     /** Otherwise these tests would not notice that nothing is filled. */

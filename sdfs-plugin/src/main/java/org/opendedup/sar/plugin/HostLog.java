@@ -67,7 +67,8 @@ final class HostLog extends Handler {
         try {
             method(line.getLevel())
                     .invoke(log, line.getLoggerName() + ": " + text.formatMessage(line), line.getThrown());
-        } catch (ReflectiveOperationException e) {
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            // Whoever logs a line must not fail because of it.
             reportError(null, e, ErrorManager.WRITE_FAILURE);
         }
     }

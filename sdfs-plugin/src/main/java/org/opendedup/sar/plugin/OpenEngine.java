@@ -16,6 +16,8 @@ final class OpenEngine implements Closeable {
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
 
     private @Nullable PluginEngine engine;
+    /** Whether the engine is to be closed as soon as no call uses it. */
+    private volatile boolean isClosing;
 
     /** A use of the engine. */
     interface Use<T> {
@@ -55,6 +57,11 @@ final class OpenEngine implements Closeable {
         } catch (IOException e) {
             return otherwise;
         }
+    }
+
+    /** Returns whether a long use of the engine may go on: {@link #close} waits for its end, and SDFS for that. */
+    boolean goesOn() {
+        return !isClosing;
     }
 
     InsertRecord put(byte[] hash, byte[] chunk, int length, int references, @Nullable String uuid) throws IOException {
@@ -107,6 +114,7 @@ final class OpenEngine implements Closeable {
     /** As {@link #close}; returns the engine, so that it can be deleted, or null if it was closed before. */
     @Nullable
     PluginEngine closed() throws IOException {
+        isClosing = true;
         lock.writeLock().lock();
         try {
             PluginEngine open = engine;
@@ -116,6 +124,7 @@ final class OpenEngine implements Closeable {
             }
             return open;
         } finally {
+            isClosing = false;
             lock.writeLock().unlock();
         }
     }

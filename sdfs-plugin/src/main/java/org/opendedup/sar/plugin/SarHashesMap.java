@@ -110,7 +110,8 @@ public final class SarHashesMap implements AbstractHashesMap {
      */
     @Override
     public long claimRecords(@Nullable SDFSEvent evt, boolean compact) throws IOException {
-        return engine().with(open -> {
+        OpenEngine shared = engine();
+        return shared.with(open -> {
             long[] before = new long[1];
             return open.collect(compact, (done, of) -> {
                 if (evt != null) {
@@ -118,7 +119,7 @@ public final class SarHashesMap implements AbstractHashesMap {
                     evt.addCount(done - before[0]);
                     before[0] = done;
                 }
-                return true;
+                return shared.goesOn();
             });
         });
     }

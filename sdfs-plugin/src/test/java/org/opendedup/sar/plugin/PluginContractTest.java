@@ -321,6 +321,39 @@ class PluginContractTest {
     }
 
     @Test
+    void aCloseEndsACollectionThatSdfsAskedFor() throws Exception {
+        open(NO_GRACE);
+        Map<Integer, Long> locations = new HashMap<>();
+        for (int number = 0; number < 200; number++) {
+            locations.put(number, Chunk.location(map.put(Chunk.of(number).data(1, "file"))));
+        }
+        store.sync();
+        for (int number = 0; number < 150; number++) {
+            map.claimKey(Chunk.of(number).hash(), locations.get(number), -1);
+        }
+        Thread closer = new Thread(store::close);
+        SDFSEvent closing = new SDFSEvent() {
+            @Override
+            public void setMaxCount(long count) {
+                if (closer.getState() == Thread.State.NEW) {
+                    closer.start();
+                    while (closer.getState() != Thread.State.WAITING) {
+                        Thread.onSpinWait();
+                    }
+                }
+            }
+        };
+        // Not waited for: a collection of a large volume takes hours.
+        assertThrows(IOException.class, () -> map.claimRecords(closing, true));
+        closer.join();
+        open(NO_GRACE);
+        for (int number = 150; number < 200; number++) {
+            assertArrayEquals(
+                    Chunk.of(number).bytes(), map.getData(Chunk.of(number).hash(), locations.get(number)));
+        }
+    }
+
+    @Test
     void nothingIsClaimedIfCollectionsAreSwitchedOff() throws Exception {
         open(NO_GRACE + " sar-collect='false'");
         Chunk chunk = Chunk.of(1);

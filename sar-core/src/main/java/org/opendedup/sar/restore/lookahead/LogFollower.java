@@ -4,7 +4,7 @@ import com.carrotsearch.hppc.LongLongHashMap;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipePages;
+import org.opendedup.sar.metadata.StreamLogs;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +48,7 @@ final class LogFollower {
     private static final long SIZE = 1L << 60;
 
     private final ReadStreams streams;
-    private final RecipePages logs;
+    private final StreamLogs logs;
     private final long number;
     private final ReadCredit credit = new ReadCredit();
 
@@ -60,7 +60,9 @@ final class LogFollower {
     private long reads;
     private long readBytes;
     private long noStartBefore;
-    private boolean isClosed;
+    /** Read without the monitor. */
+    private volatile boolean isClosed;
+
     private @Nullable ParkedChunks parked;
     private @Nullable Lookahead lookahead;
     /** Number of reads of all readers when this was used last. */
@@ -82,7 +84,7 @@ final class LogFollower {
     }
 
     /** @param page where the reader is, about */
-    LogFollower(ReadStreams streams, RecipePages logs, long number, long page) throws IOException {
+    LogFollower(ReadStreams streams, StreamLogs logs, long number, long page) throws IOException {
         this.streams = streams;
         this.logs = logs;
         this.number = number;
@@ -96,7 +98,7 @@ final class LogFollower {
         LongLongHashMap offsets = new LongLongHashMap();
         for (int i = 0; i < pages.length; i++) {
             RecipePage known = before.page(first + i);
-            pages[i] = known.count() > 0 ? known : logs.page(number, first + i);
+            pages[i] = known.count() > 0 ? known : logs.written(number, first + i);
             long start = (first + i) * logs.pageBytes();
             for (int entry = 0; entry < pages[i].count() && offsets.size() < MAX_REFERENCES; entry++) {
                 // Of a chunk that a page cuts, the offset of the first part.
@@ -207,6 +209,10 @@ final class LogFollower {
             lookahead.close();
             lookahead = null;
         }
+    }
+
+    boolean isClosed() {
+        return isClosed;
     }
 
     /** Drops what was read ahead. Idempotent. */

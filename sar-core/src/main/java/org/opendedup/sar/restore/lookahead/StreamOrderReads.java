@@ -163,6 +163,10 @@ public final class StreamOrderReads {
     }
 
     private synchronized void moveToFront(LogFollower follower) {
+        if (follower.isClosed()) {
+            // Another thread dropped it since: it would be found for each chunk, and read nothing ahead.
+            return;
+        }
         List<LogFollower> all = new ArrayList<>(followers);
         all.remove(follower);
         all.add(0, follower);

@@ -123,9 +123,23 @@ final class VolumeCare implements Closeable {
     /** Begins to take care of a volume, and logs how it is. */
     static VolumeCare begin(ChunkVolume volume, VolumeConfig config, CareSettings settings) {
         VolumeCare care = new VolumeCare(volume, config, settings);
-        care.health.start();
         try {
-            List<Finding> findings = care.health.judge().findings();
+            care.health.start();
+            care.logHealth();
+            return care;
+        } catch (RuntimeException e) {
+            try {
+                care.close();
+            } catch (IOException | RuntimeException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    private void logHealth() {
+        try {
+            List<Finding> findings = health.judge().findings();
             if (findings.isEmpty()) {
                 log.info("the volume {} is well", config.name());
             }
@@ -133,7 +147,6 @@ final class VolumeCare implements Closeable {
         } catch (IOException e) {
             log.warn("whether the volume {} is well is not known: {}", config.name(), e.toString());
         }
-        return care;
     }
 
     /** Returns the registration of the beans; null if they cannot be registered, which is no reason not to mount. */
