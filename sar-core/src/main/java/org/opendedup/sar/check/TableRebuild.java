@@ -37,7 +37,7 @@ import org.opendedup.sar.metadata.MetadataHeader.Contents;
  * <p>Memory: about 150 bytes for each container, and up to 64 MiB. If it is unknown when the data location was last
  * used, for instance after the restore of a backup from an earlier mount, each container may be of another history:
  * then the frames of all of them are read, and the recipes once for each 16 million slots. A volume of chunks has no
- * recipes: there a container of another history is told by the lengths of its chunks alone.
+ * recipes: only the lengths of its chunks show there that a container is of another history.
  */
 public final class TableRebuild {
     /**

@@ -138,7 +138,7 @@ final class StreamRuns {
         report(reports);
     }
 
-    /** Without the monitor: whoever is told has locks of its own. */
+    /** Called without the monitor, because the listener takes locks of its own. */
     private void report(List<Report> reports) {
         reports.forEach(report -> listener.onDuplicatesWritten(report.stream, report.chunks));
     }

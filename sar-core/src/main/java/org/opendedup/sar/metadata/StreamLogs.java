@@ -32,7 +32,7 @@ public final class StreamLogs implements RecipePages {
      */
     private static final int PAGE_BYTES = 4 << 20;
 
-    /** One chunk in so many has a hook: 32 chunks of 16 KiB are 512 KiB, which are read before a log is found. */
+    /** Number of chunks of which one, on average, has a hook. A reader reads about as many before its log is found. */
     private static final int CHUNKS_PER_HOOK = 32;
 
     private static final int HOOK_BITS = Integer.numberOfTrailingZeros(CHUNKS_PER_HOOK);

@@ -216,33 +216,12 @@ class ChunkHealCrashTest {
             if (changes.size() > at) {
                 off = true;
                 if (inTheMiddle) {
-                    leaveInTheMiddle(call);
+                    call.proceedInPart(stores.data, stores.metadata, () -> left = stores.data.crash(crashSeed));
                 }
                 throw new IOException("the power is cut");
             }
             boolean isForce = call.what().equals("force") || call.what().equals("sync");
             return promise == Promise.FORCE_DOES_NOTHING && isForce ? null : call.proceed();
-        }
-
-        private void leaveInTheMiddle(Call call) throws IOException {
-            switch (call.what()) {
-                // Any part of these may be durable anyway.
-                case "force", "sync" -> {}
-                case "release" -> {
-                    stores.data.duringReleases(() -> left = stores.data.crash(crashSeed));
-                    call.proceed();
-                }
-                case "commit" -> {
-                    stores.metadata.failNextCommits(1);
-                    try {
-                        call.proceed();
-                    } catch (IOException expected) {
-                        return;
-                    }
-                    throw new AssertionError("a commit that should fail succeeded");
-                }
-                default -> call.proceed();
-            }
         }
     }
 

@@ -138,7 +138,7 @@ class CollectionCrashTest {
             if (changes.size() > at) {
                 off = true;
                 if (inTheMiddle) {
-                    leaveInTheMiddle(call);
+                    call.proceedInPart(data, metadata, () -> dataLeft = data.crash(crashSeed));
                 }
                 throw new IOException("the power is cut");
             }
@@ -154,27 +154,6 @@ class CollectionCrashTest {
                     && call.arguments()[0] == Family.COUNT
                     && copied.contains(
                             ByteBuffer.wrap((byte[]) call.arguments()[1]).getLong());
-        }
-
-        private void leaveInTheMiddle(Call call) throws IOException {
-            switch (call.what()) {
-                // Any part of these may be durable anyway.
-                case "force", "sync" -> {}
-                case "release" -> {
-                    data.duringReleases(() -> dataLeft = data.crash(crashSeed));
-                    call.proceed();
-                }
-                case "commit" -> {
-                    metadata.failNextCommits(1);
-                    try {
-                        call.proceed();
-                    } catch (IOException expected) {
-                        return;
-                    }
-                    throw new AssertionError("a commit that should fail succeeded");
-                }
-                default -> call.proceed();
-            }
         }
     }
 

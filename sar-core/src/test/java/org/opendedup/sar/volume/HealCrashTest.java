@@ -288,33 +288,12 @@ class HealCrashTest {
             if (changes.size() > at) {
                 off = true;
                 if (inTheMiddle) {
-                    leaveInTheMiddle(call);
+                    call.proceedInPart(directory, database, () -> left = directory.crash(crashSeed));
                 }
                 throw new IOException("the power is cut");
             }
             boolean isForce = call.what().equals("force") || call.what().equals("sync");
             return promise == Promise.FORCE_DOES_NOTHING && isForce ? null : call.proceed();
-        }
-
-        private void leaveInTheMiddle(Call call) throws IOException {
-            switch (call.what()) {
-                // Any part of these may be durable anyway.
-                case "force", "sync" -> {}
-                case "release" -> {
-                    directory.duringReleases(() -> left = directory.crash(crashSeed));
-                    call.proceed();
-                }
-                case "commit" -> {
-                    database.failNextCommits(1);
-                    try {
-                        call.proceed();
-                    } catch (IOException expected) {
-                        return;
-                    }
-                    throw new AssertionError("a commit that should fail succeeded");
-                }
-                default -> call.proceed();
-            }
         }
     }
 

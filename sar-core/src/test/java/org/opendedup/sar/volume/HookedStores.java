@@ -6,10 +6,12 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Set;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.RandomFile;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.raw.RawFolder;
 
@@ -59,6 +61,35 @@ final class HookedStores {
                         : new IllegalStateException(e.getCause());
             } catch (IllegalAccessException e) {
                 throw new IllegalStateException(e);
+            }
+        }
+
+        /**
+         * Makes a part of the call, as a power cut during it does.
+         *
+         * @param data the files that the call changes, if it is one of them
+         * @param metadata the database that it changes, if it is one of that
+         * @param whileReleasing runs when a part of a range is released
+         */
+        void proceedInPart(CrashDirectory data, CrashKeyValueStore metadata, Runnable whileReleasing)
+                throws IOException {
+            switch (what()) {
+                // Any part of these may be durable anyway.
+                case "force", "sync" -> {}
+                case "release" -> {
+                    data.duringReleases(whileReleasing);
+                    proceed();
+                }
+                case "commit" -> {
+                    metadata.failNextCommits(1);
+                    try {
+                        proceed();
+                    } catch (IOException expected) {
+                        return;
+                    }
+                    throw new AssertionError("a commit that should fail succeeded");
+                }
+                default -> proceed();
             }
         }
 

@@ -80,8 +80,8 @@ public final class Settings {
      * Reads the settings of a volume.
      *
      * @param config the element {@code <extended-config>}
-     * @throws IOException if SDFS is told to encrypt, which this store does not do, or to use another index, if there
-     *     is no setting of some name that begins with {@code sar-}, or no location can be found
+     * @throws IOException if the volume file asks for encryption, which this store does not do, or for another index;
+     *     if a name that begins with {@code sar-} is no setting; or if no location can be found
      */
     static Map<String, String> of(Element config) throws IOException {
         Map<String, String> settings = new TreeMap<>();

@@ -162,7 +162,9 @@ class PluginBeansTest {
     void noCollectionStartsIfTheSettingsForbidIt() throws Exception {
         open("kept", "sar-collect='false'");
         Exception refused = assertThrows(Exception.class, () -> call("GarbageCollector", "kept", "start"));
-        assertTrue(refused.toString().contains("sar-collect") || refused.getCause() != null, refused::toString);
+        assertTrue(
+                String.valueOf(refused.getCause()).contains("because sar-collect on"),
+                () -> refused + ", " + refused.getCause());
         assertEquals("", get("GarbageCollector", "kept", "LastState"));
     }
 

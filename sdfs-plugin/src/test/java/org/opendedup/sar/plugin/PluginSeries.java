@@ -38,7 +38,7 @@ public final class PluginSeries {
 
     private static final int RECORD_BYTES = 40;
 
-    /** One block of chunks in so many is the same in both streams. */
+    /** Number of blocks of chunks of which one is the same in both streams. */
     private static final int SHARED = 8;
 
     private static final int BLOCK = 64;

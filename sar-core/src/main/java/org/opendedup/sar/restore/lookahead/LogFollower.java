@@ -23,7 +23,10 @@ final class LogFollower {
      */
     private static final long LEAST_BYTES = 384 << 10;
 
-    /** One part in so many of the range in which a reader reads must have been read: single reads are no reader. */
+    /**
+     * Divisor of the range between the first and the last read: a reader must have read that part of it. Single reads
+     * have not.
+     */
     private static final int LEAST_PART = 4;
 
     /**

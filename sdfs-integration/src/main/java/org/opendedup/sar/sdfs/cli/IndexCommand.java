@@ -1,10 +1,15 @@
 package org.opendedup.sar.sdfs.cli;
 
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
@@ -41,6 +46,8 @@ import picocli.CommandLine.Command;
             "  sdfscli pool0 index store"
         })
 final class IndexCommand extends CommandGroup {
+    private static final long POLL_MILLIS = 250;
+
     IndexCommand() {
         super(IndexControl.COMMAND);
     }
@@ -51,6 +58,26 @@ final class IndexCommand extends CommandGroup {
         named.put("name", cli().name());
         named.putAll(report);
         print(asked, named, text(report));
+    }
+
+    /**
+     * Shows the progress of what the daemon does with the index until it has ended.
+     *
+     * @param first the report to begin with
+     * @param line the line that a report is shown as; null if it has ended
+     * @return the report of the end
+     */
+    Map<String, Object> follow(Map<String, Object> first, Function<Map<String, Object>, @Nullable String> line)
+            throws IOException, CommandFailedException, InterruptedException {
+        var progress = new ProgressLine(cli().environment());
+        Map<String, Object> report = first;
+        for (String shown = line.apply(report); shown != null; shown = line.apply(report)) {
+            progress.show(shown);
+            Thread.sleep(POLL_MILLIS);
+            report = ask(IndexControl.STATUS, Map.of());
+        }
+        progress.clear();
+        return report;
     }
 
     private static String storing(Map<String, Object> storing) {

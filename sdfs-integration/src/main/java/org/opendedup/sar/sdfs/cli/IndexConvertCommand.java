@@ -10,7 +10,6 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
-import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -43,8 +42,6 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 index convert chunkstash --wait"
         })
 final class IndexConvertCommand implements Callable<Integer> {
-    private static final long POLL_MILLIS = 250;
-
     @Spec
     @Nullable
     CommandSpec spec;
@@ -72,7 +69,8 @@ final class IndexConvertCommand implements Callable<Integer> {
         }
         Map<String, Object> report = index.ask(IndexControl.CONVERT, Map.of(IndexControl.CLASS, kind));
         if (wait) {
-            report = awaitEnd(index);
+            long began = System.nanoTime();
+            report = index.follow(report, now -> line(now, began));
             Object error = report.get(IndexControl.ERROR);
             if (error != null) {
                 throw new CommandFailedException("the index was not converted: " + error);
@@ -82,22 +80,13 @@ final class IndexConvertCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private static Map<String, Object> awaitEnd(IndexCommand index)
-            throws IOException, CommandFailedException, InterruptedException {
-        var progress = new ProgressLine(index.cli().environment());
-        long began = System.nanoTime();
-        while (true) {
-            Map<String, Object> report = index.ask(IndexControl.STATUS, Map.of());
-            if (report.get(IndexControl.CONVERTING) == null) {
-                progress.clear();
-                return report;
-            }
-            progress.show(SarWait.bar(
-                    Json.number(report, "examinedContainers"),
-                    Json.number(report, "containers"),
-                    System.nanoTime() - began,
-                    "containers"));
-            Thread.sleep(POLL_MILLIS);
-        }
+    private static @Nullable String line(Map<String, Object> report, long began) {
+        return report.get(IndexControl.CONVERTING) == null
+                ? null
+                : SarWait.bar(
+                        Json.number(report, "examinedContainers"),
+                        Json.number(report, "containers"),
+                        System.nanoTime() - began,
+                        "containers");
     }
 }

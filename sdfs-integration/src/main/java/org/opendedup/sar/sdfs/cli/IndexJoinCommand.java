@@ -9,7 +9,6 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
-import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
 import picocli.CommandLine.Command;
@@ -44,8 +43,6 @@ import picocli.CommandLine.ParentCommand;
             "  sdfscli pool0 index join --wait && sdfscli pool0 gc --wait"
         })
 final class IndexJoinCommand implements Callable<Integer> {
-    private static final long POLL_MILLIS = 250;
-
     @ParentCommand
     @Nullable
     IndexCommand parent;
@@ -64,7 +61,7 @@ final class IndexJoinCommand implements Callable<Integer> {
             index.print(json, report);
             return ExitCode.OK;
         }
-        report = awaitEnd(index, report);
+        report = index.follow(report, new Phases()::line);
         Map<String, Object> pass = Json.object(report, JoinText.JOIN);
         if (pass.containsKey(JoinText.ERROR)) {
             throw new CommandFailedException("the exact pass failed: " + pass.get(JoinText.ERROR));
@@ -73,26 +70,22 @@ final class IndexJoinCommand implements Callable<Integer> {
         return Boolean.TRUE.equals(pass.get("complete")) ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    private static Map<String, Object> awaitEnd(IndexCommand index, Map<String, Object> begun)
-            throws IOException, CommandFailedException, InterruptedException {
-        var progress = new ProgressLine(index.cli().environment());
-        Map<String, Object> report = begun;
-        String phase = "";
-        long began = System.nanoTime();
-        while (true) {
+    /** Shows each phase from its own begin on. */
+    private static final class Phases {
+        private String phase = "";
+        private long began;
+
+        @Nullable
+        String line(Map<String, Object> report) {
             Map<String, Object> pass = Json.object(report, JoinText.JOIN);
             if (!"running".equals(pass.get(JoinText.STATE))) {
-                progress.clear();
-                return report;
+                return null;
             }
             String now = String.valueOf(pass.get("phase"));
             began = now.equals(phase) ? began : System.nanoTime();
             phase = now;
             String unit = phase.equals("comparing") ? "containers" : "bytes of files";
-            progress.show(
-                    SarWait.bar(Json.number(pass, "done"), Json.number(pass, "of"), System.nanoTime() - began, unit));
-            Thread.sleep(POLL_MILLIS);
-            report = index.ask(IndexControl.STATUS, Map.of());
+            return SarWait.bar(Json.number(pass, "done"), Json.number(pass, "of"), System.nanoTime() - began, unit);
         }
     }
 }

@@ -9,7 +9,6 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
-import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -21,8 +20,9 @@ import picocli.CommandLine.ParentCommand;
         description = {
             "Writes what is new of a chunkstash index to its home (mkfs.sdfs --index-home), as an unmount does.",
             "",
-            "Shows the progress, and returns when it is there. Ctrl-C ends only the waiting. Run it after each backup if the volume stays mounted: if the SSD is lost, or",
-            "given to others, only what was written since is read again from the containers.",
+            "Shows the progress, and returns when it is there. Ctrl-C ends only the waiting. Run it after each backup",
+            "if the volume stays mounted: if the SSD is lost, or given to others, only what was written since is read",
+            "again from the containers.",
             ""
         },
         customSynopsis = "sdfscli VOLUME index store [--json]%n",
@@ -30,8 +30,6 @@ import picocli.CommandLine.ParentCommand;
         versionProvider = ProgramVersion.class,
         footer = {"", "Example:", "  sdfscli pool0 index store"})
 final class IndexStoreCommand implements Callable<Integer> {
-    private static final long POLL_MILLIS = 250;
-
     @ParentCommand
     @Nullable
     IndexCommand parent;
@@ -42,32 +40,25 @@ final class IndexStoreCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
         IndexCommand index = Objects.requireNonNull(parent);
-        Map<String, Object> report = awaitEnd(index, index.ask(IndexControl.STORE, Map.of()));
-        Object error = report.get(IndexControl.STORE_ERROR);
+        long began = System.nanoTime();
+        Map<String, Object> end = index.follow(index.ask(IndexControl.STORE, Map.of()), report -> line(report, began));
+        Object error = end.get(IndexControl.STORE_ERROR);
         if (error != null) {
             throw new CommandFailedException(String.valueOf(error));
         }
-        index.print(json, report);
+        index.print(json, end);
         return ExitCode.OK;
     }
 
-    /** Returns the report when the index is stored; shows the progress until then. */
-    private static Map<String, Object> awaitEnd(IndexCommand index, Map<String, Object> first)
-            throws IOException, CommandFailedException, InterruptedException {
-        var progress = new ProgressLine(index.cli().environment());
-        long began = System.nanoTime();
-        Map<String, Object> report = first;
-        while (report.get(IndexControl.STORING) != null) {
-            Map<String, Object> storing = Json.object(report, IndexControl.STORING);
-            progress.show(SarWait.bar(
-                    Json.number(storing, IndexControl.STORED_BYTES) >> 20,
-                    Json.number(storing, IndexControl.NEW_BYTES) >> 20,
-                    System.nanoTime() - began,
-                    "MiB"));
-            Thread.sleep(POLL_MILLIS);
-            report = index.ask(IndexControl.STATUS, Map.of());
+    private static @Nullable String line(Map<String, Object> report, long began) {
+        if (!report.containsKey(IndexControl.STORING)) {
+            return null;
         }
-        progress.clear();
-        return report;
+        Map<String, Object> storing = Json.object(report, IndexControl.STORING);
+        return SarWait.bar(
+                Json.number(storing, IndexControl.STORED_BYTES) >> 20,
+                Json.number(storing, IndexControl.NEW_BYTES) >> 20,
+                System.nanoTime() - began,
+                "MiB");
     }
 }

@@ -5,11 +5,6 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
-import org.opendedup.sar.collect.CollectionLimits;
-import org.opendedup.sar.collect.CollectionProgress;
-import org.opendedup.sar.collect.CollectionReport;
-import org.opendedup.sar.collect.CollectionWatcher;
-import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.volume.SpaceCollector;
@@ -17,12 +12,7 @@ import org.opendedup.sar.volume.SpaceCollector;
 /**
  * The collector of an open volume of chunks. Passes that move chunks to other locations change recipes: it has none.
  */
-public record CollectorOfChunks(SpaceCollector collector) implements CollectionSource {
-    @Override
-    public CollectionReport collect(CollectionLimits limits, CollectionProgress progress) throws IOException {
-        return collector.collect(limits, progress);
-    }
-
+public record CollectorOfChunks(SpaceCollector collector) implements SpaceCollectorSource {
     /** @throws IOException always */
     @Override
     public ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException {
@@ -37,25 +27,5 @@ public record CollectorOfChunks(SpaceCollector collector) implements CollectionS
     @Override
     public @Nullable JoinReport joinIfWorthwhile(JoinProgress progress) {
         return null;
-    }
-
-    @Override
-    public void requireAllowed() throws IOException {
-        collector.requireAllowed();
-    }
-
-    @Override
-    public Pace pace() {
-        return collector.pace();
-    }
-
-    @Override
-    public void watch(CollectionWatcher watcher) {
-        collector.watch(watcher);
-    }
-
-    @Override
-    public boolean isRunning() {
-        return collector.isRunning();
     }
 }
