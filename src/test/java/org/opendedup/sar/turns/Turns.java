@@ -25,9 +25,13 @@ public final class Turns implements BeforeAllCallback, AfterAllCallback {
     public void beforeAll(ExtensionContext context) throws IOException {
         Class<?> test = context.getRequiredTestClass();
         if (test.getEnclosingClass() == null) {
-            context.getStore(NAMESPACE)
-                    .put(Turn.class, Turn.take(Path.of("target/turns"), test.isAnnotationPresent(Alone.class)));
+            context.getStore(NAMESPACE).put(Turn.class, Turn.take(folder(), test.isAnnotationPresent(Alone.class)));
         }
+    }
+
+    /** The processes have working folders of their own. Surefire tells that of the module. */
+    private static Path folder() {
+        return Path.of(System.getProperty("basedir", ""), "target/turns");
     }
 
     @Override
