@@ -1,28 +1,18 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.volume.ChunkMaintenance;
 import org.opendedup.sar.volume.ChunkVolumeStatistics;
 import org.opendedup.sar.volume.VolumeCondition;
 
-/**
- * Reads the figures of a volume of chunks from the engine. One sample serves all attributes that a console requests
- * within a short time.
- */
-public final class ChunkVolumeMonitor implements ChunkVolumeMXBean {
+/** Reads the figures of a volume of chunks from the engine. */
+public final class ChunkVolumeMonitor extends StoreMonitor<ChunkVolumeMonitor.Figures> implements ChunkVolumeMXBean {
     private static final long SAMPLE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private final String name;
     private final Source source;
     private final HealthWatch<StoreFacts> health;
-    private final long startedNanos = System.nanoTime();
-    /** Guarded by this. */
-    private @Nullable Figures figures;
 
     /** An open volume of chunks; {@link org.opendedup.sar.volume.ChunkVolume} has both methods. */
     public interface Source {
@@ -31,60 +21,46 @@ public final class ChunkVolumeMonitor implements ChunkVolumeMXBean {
         ChunkMaintenance maintenance();
     }
 
-    private record Figures(
+    /** A sample. */
+    record Figures(
             ChunkVolumeStatistics statistics,
             long deviceFreeBytes,
             long reservedBytes,
-            HealthWatch.Judgement<StoreFacts> judgement,
-            long takenNanos) {}
+            HealthWatch.Judgement<StoreFacts> judgement) {}
 
     /** @param health watches the same volume */
     public ChunkVolumeMonitor(String name, Source source, HealthWatch<StoreFacts> health) {
-        this.name = name;
+        super(name, SAMPLE_NANOS_MAX);
         this.source = source;
         this.health = health;
     }
 
-    private synchronized Figures figures() {
-        Figures recent = figures;
-        if (recent == null || System.nanoTime() - recent.takenNanos() > SAMPLE_NANOS_MAX) {
-            recent = Beans.call(() -> new Figures(
-                    source.statistics(),
-                    source.maintenance().deviceFreeBytes(),
-                    source.maintenance().reservedBytes(),
-                    health.judge(),
-                    System.nanoTime()));
-            figures = recent;
-        }
-        return recent;
+    @Override
+    Figures sample() {
+        return Beans.call(() -> new Figures(
+                source.statistics(),
+                source.maintenance().deviceFreeBytes(),
+                source.maintenance().reservedBytes(),
+                health.judge()));
+    }
+
+    @Override
+    HealthWatch.Judgement<StoreFacts> judgement() {
+        return figures().judgement();
     }
 
     private ChunkVolumeStatistics statistics() {
         return figures().statistics();
     }
 
-    private VolumeCondition condition() {
-        return figures().judgement().facts().condition();
+    @Override
+    VolumeCondition condition() {
+        return judgement().facts().condition();
     }
 
     @Override
     public boolean resume() {
         return Beans.call(() -> source.maintenance().resume());
-    }
-
-    @Override
-    public String getName() {
-        return name;
-    }
-
-    @Override
-    public long getPid() {
-        return ProcessHandle.current().pid();
-    }
-
-    @Override
-    public long getUptimeSeconds() {
-        return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos);
     }
 
     @Override
@@ -175,40 +151,5 @@ public final class ChunkVolumeMonitor implements ChunkVolumeMXBean {
     @Override
     public long getMemoryBudgetBytes() {
         return statistics().memoryBudgetBytes();
-    }
-
-    @Override
-    public long getRssBytes() {
-        return ProcessMemory.residentBytes();
-    }
-
-    @Override
-    public String getHealth() {
-        return figures().judgement().health().toString();
-    }
-
-    @Override
-    public List<String> getFindings() {
-        return figures().judgement().findings().stream().map(Finding::line).toList();
-    }
-
-    @Override
-    public long getDamagedChunks() {
-        return condition().damagedChunks();
-    }
-
-    @Override
-    public long getHealedChunks() {
-        return condition().healedChunks();
-    }
-
-    @Override
-    public long getDamagedFrames() {
-        return condition().damagedFrames();
-    }
-
-    @Override
-    public long getMissingContainers() {
-        return condition().missingContainers();
     }
 }

@@ -2,64 +2,35 @@ package org.opendedup.sar.sdfs.jmx;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.VolumeStatistics;
 
-/**
- * Reads the statistics of a volume from the engine. One sample serves all attributes that a console requests within a
- * short time.
- */
-public final class VolumeMonitor implements VolumeMXBean {
+/** Reads the statistics of a volume of files from the engine. */
+public final class VolumeMonitor extends StoreMonitor<VolumeMonitor.Figures> implements VolumeMXBean {
     private static final long SAMPLE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(200);
 
-    private final String name;
     private final String mountPoint;
     private final VolumeSource source;
     private final HealthWatch<HealthFacts> health;
-    private final long startedNanos = System.nanoTime();
-
-    /** Guarded by this. */
-    private @Nullable Figures figures;
 
     /** A sample of the engine's statistics at one moment. */
-    private record Figures(
-            VolumeStatistics statistics,
-            SpaceUse space,
-            HealthWatch.Judgement<HealthFacts> judgement,
-            long takenNanos) {}
+    record Figures(VolumeStatistics statistics, SpaceUse space, HealthWatch.Judgement<HealthFacts> judgement) {}
 
     /** @param health watches the same volume */
     public VolumeMonitor(String name, String mountPoint, VolumeSource source, HealthWatch<HealthFacts> health) {
-        this.name = name;
+        super(name, SAMPLE_NANOS_MAX);
         this.mountPoint = mountPoint;
         this.source = source;
         this.health = health;
     }
 
     @Override
-    public String getName() {
-        return name;
-    }
-
-    @Override
     public String getMountPoint() {
         return mountPoint;
-    }
-
-    @Override
-    public long getPid() {
-        return ProcessHandle.current().pid();
-    }
-
-    @Override
-    public long getUptimeSeconds() {
-        return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos);
     }
 
     @Override
@@ -238,41 +209,6 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
-    public long getRssBytes() {
-        return ProcessMemory.residentBytes();
-    }
-
-    @Override
-    public String getHealth() {
-        return figures().judgement().health().toString();
-    }
-
-    @Override
-    public List<String> getFindings() {
-        return figures().judgement().findings().stream().map(Finding::line).toList();
-    }
-
-    @Override
-    public long getDamagedChunks() {
-        return facts().condition().damagedChunks();
-    }
-
-    @Override
-    public long getHealedChunks() {
-        return facts().condition().healedChunks();
-    }
-
-    @Override
-    public long getDamagedFrames() {
-        return facts().condition().damagedFrames();
-    }
-
-    @Override
-    public long getMissingContainers() {
-        return facts().condition().missingContainers();
-    }
-
-    @Override
     public long getFailedReads() {
         return facts().failures().reads();
     }
@@ -303,7 +239,7 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     private HealthFacts facts() {
-        return figures().judgement().facts();
+        return judgement().facts();
     }
 
     private static double ratio(VolumeStatistics statistics) {
@@ -314,16 +250,22 @@ public final class VolumeMonitor implements VolumeMXBean {
         return figures().statistics();
     }
 
-    private synchronized Figures figures() {
-        Figures recent = figures;
-        if (recent == null || System.nanoTime() - recent.takenNanos() > SAMPLE_NANOS_MAX) {
-            try {
-                recent = new Figures(source.statistics(), source.space(), health.judge(), System.nanoTime());
-            } catch (IOException e) {
-                throw new UncheckedIOException("the volume " + name + " cannot give its figures", e);
-            }
-            figures = recent;
+    @Override
+    Figures sample() {
+        try {
+            return new Figures(source.statistics(), source.space(), health.judge());
+        } catch (IOException e) {
+            throw new UncheckedIOException("the volume " + getName() + " cannot give its figures", e);
         }
-        return recent;
+    }
+
+    @Override
+    HealthWatch.Judgement<HealthFacts> judgement() {
+        return figures().judgement();
+    }
+
+    @Override
+    VolumeCondition condition() {
+        return facts().condition();
     }
 }
