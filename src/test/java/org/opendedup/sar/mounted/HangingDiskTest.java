@@ -21,11 +21,17 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.turns.Alone;
 
-/** All of a volume on one disk that answers no request for a while, and then all of them. */
+/**
+ * All of a volume on one disk that answers no request for a while, and then all of them. What a program reads meanwhile
+ * is written meanwhile: the volume has it in its own memory. What the disk has already is in the page cache, from which
+ * the kernel may remove it at any time.
+ */
 @Alone
 @Timeout(300)
 class HangingDiskTest {
     private static final int BYTES = 2 << 20;
+    private static final int FRESH_BYTES = 100_000;
+    private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final String HANG = "delay_ms 600000";
     private static final String GO_ON = "delay_ms 0";
 
@@ -36,10 +42,11 @@ class HangingDiskTest {
     void aDiskThatHangsDelaysSyncsAndLosesNothing() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try (SlowDisk disk = SlowDisk.withoutJournal(folder);
-                MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
+                MountedVolume volume = MountedVolume.makeOn(disk.folder(), folder.resolve("pool"))) {
             volume.mount();
             Path safe = volume.mountPoint().resolve("safe");
             Bytes.writeAndSync(safe, Bytes.random(1, BYTES));
+            Path fresh = volume.mountPoint().resolve("fresh");
             Path late = volume.mountPoint().resolve("late");
             disk.order(HANG);
             try {
@@ -49,10 +56,12 @@ class HangingDiskTest {
                 });
                 // Nothing of it can be on the disk: an answer now would be a lie.
                 assertThrows(TimeoutException.class, () -> sync.get(3, TimeUnit.SECONDS));
-                // From memory. A reader that waits for the disk cannot be interrupted.
-                byte[] read = assertTimeoutPreemptively(Duration.ofMinutes(1), () -> Files.readAllBytes(safe));
-                assertArrayEquals(Bytes.random(1, BYTES), read);
-                Commands.Result status = assertTimeoutPreemptively(Duration.ofMinutes(1), () -> cli(volume, "status"));
+                // A thread that waits for the disk cannot be interrupted.
+                assertTimeoutPreemptively(LIMIT, () -> Files.write(fresh, Bytes.random(3, FRESH_BYTES)));
+                dropPageCache();
+                byte[] read = assertTimeoutPreemptively(LIMIT, () -> Files.readAllBytes(fresh));
+                assertArrayEquals(Bytes.random(3, FRESH_BYTES), read);
+                Commands.Result status = assertTimeoutPreemptively(LIMIT, () -> cli(volume, "status"));
                 assertFalse(status.output().isBlank());
                 assertFalse(sync.isDone(), "the sync was answered while the disk hung");
 
@@ -65,10 +74,16 @@ class HangingDiskTest {
             volume.remount();
             assertArrayEquals(Bytes.random(1, BYTES), Files.readAllBytes(safe));
             assertArrayEquals(Bytes.random(2, BYTES), Files.readAllBytes(late));
+            assertArrayEquals(Bytes.random(3, FRESH_BYTES), Files.readAllBytes(fresh));
             volume.unmount();
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    /** Removes what is on a disk: the next reader asks the volume. */
+    private static void dropPageCache() throws IOException {
+        Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "1");
     }
 
     private static Commands.Result cli(MountedVolume volume, String command) throws IOException {

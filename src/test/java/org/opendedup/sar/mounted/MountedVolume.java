@@ -22,6 +22,7 @@ final class MountedVolume implements AutoCloseable {
     private static final int END_SECONDS = 60;
 
     private final Path folder;
+    private final Path base;
     private final Path data;
     private final Path hashDb;
     private final String name;
@@ -53,18 +54,25 @@ final class MountedVolume implements AutoCloseable {
 
     /** As {@link #makeWith}; its commands run under this umask, which is an octal number. */
     static MountedVolume makeUnder(String umask, Path folder, String... options) throws IOException {
-        MountedVolume volume = new MountedVolume(folder, folder.resolve("data"), folder.resolve("hashdb"));
+        MountedVolume volume = new MountedVolume(folder, folder, folder.resolve("data"), folder.resolve("hashdb"));
         volume.umask = umask;
         return make(volume, "100GB", options);
     }
 
     /** Makes a volume with its index in {@code hashDb}. */
     static MountedVolume makeWithHashDb(Path folder, Path hashDb) throws IOException {
-        return make(new MountedVolume(folder, folder.resolve("data"), hashDb), "100GB");
+        return make(new MountedVolume(folder, folder, folder.resolve("data"), hashDb), "100GB");
+    }
+
+    /**
+     * Makes a volume with all that it stores on {@code disk}; the volume file and the mount point are in the folder.
+     */
+    static MountedVolume makeOn(Path disk, Path folder) throws IOException {
+        return make(new MountedVolume(folder, disk, disk.resolve("data"), disk.resolve("hashdb")), "100GB");
     }
 
     private static MountedVolume make(Path folder, Path data, String capacity, String... more) throws IOException {
-        return make(new MountedVolume(folder, data, folder.resolve("hashdb")), capacity, more);
+        return make(new MountedVolume(folder, folder, data, folder.resolve("hashdb")), capacity, more);
     }
 
     private static MountedVolume make(MountedVolume volume, String capacity, String... more) throws IOException {
@@ -73,7 +81,7 @@ final class MountedVolume implements AutoCloseable {
         List<String> options = new ArrayList<>(List.of(
                 "--volume-name=" + volume.name,
                 "--volume-capacity=" + capacity,
-                "--base-path=" + volume.folder.resolve("base"),
+                "--base-path=" + volume.base,
                 "--chunk-store-data-location=" + volume.data(),
                 "--chunk-store-hashdb-location=" + volume.hashDb()));
         options.addAll(List.of(more));
@@ -85,8 +93,10 @@ final class MountedVolume implements AutoCloseable {
         return volume;
     }
 
-    private MountedVolume(Path folder, Path data, Path hashDb) throws IOException {
+    /** Makes its folders: {@code base} is made in {@code metadata}. */
+    private MountedVolume(Path folder, Path metadata, Path data, Path hashDb) throws IOException {
         this.folder = folder;
+        this.base = metadata.resolve("base");
         this.data = data;
         this.hashDb = hashDb;
         this.name = folder.getFileName().toString();
@@ -111,11 +121,11 @@ final class MountedVolume implements AutoCloseable {
     }
 
     Path metadata() {
-        return folder.resolve("base/ddb");
+        return base.resolve("ddb");
     }
 
     Path runFolder() {
-        return folder.resolve("base/run");
+        return base.resolve("run");
     }
 
     Path socket() {
@@ -123,7 +133,7 @@ final class MountedVolume implements AutoCloseable {
     }
 
     Path log() {
-        return folder.resolve("base/log").resolve(name + ".log");
+        return base.resolve("log").resolve(name + ".log");
     }
 
     String name() {
