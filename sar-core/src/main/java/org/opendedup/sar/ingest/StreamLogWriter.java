@@ -17,9 +17,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes the logs of streams: which chunks each stream put, in order, pages of {@link StreamLogs}. A log that cannot be
- * written is left out: no put fails or waits for the disk because of it. A stream of less than
- * {@value #LEAST_REFERENCES} chunks gets no log, because no reader of it is read ahead. If all logs together have more
- * references than allowed, the oldest pages are removed in the background. Safe for use by many threads.
+ * written is left out: no put fails because of it, and one log in thousands waits for the disk, for new numbers. A
+ * stream of less than {@value #LEAST_REFERENCES} chunks gets no log, because no reader of it is read ahead. If all logs
+ * together have more references than allowed, the oldest pages are removed in the background. Safe for use by many
+ * threads.
  */
 public final class StreamLogWriter {
     private static final Logger log = LoggerFactory.getLogger(StreamLogWriter.class);

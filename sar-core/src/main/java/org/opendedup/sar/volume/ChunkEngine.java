@@ -13,6 +13,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pins;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerOptions;
@@ -21,6 +22,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.frame.FrameCaches;
@@ -83,6 +85,10 @@ final class ChunkEngine {
     /** Whether all that lies in the data location is of this history of the volume. */
     private final boolean ownsPacks;
 
+    private final Directory data;
+    /** Whether the metadata were restored, and the replaced ones were not given up, when the volume was opened. */
+    private final boolean openedRestored;
+
     private final ExecutorService workers;
     private final ExecutorService storers;
     private final ScheduledExecutorService prefetchers;
@@ -91,7 +97,7 @@ final class ChunkEngine {
      * Opens the parts of a volume and begins its next epoch.
      *
      * @param metadata the volume's metadata, opened
-     * @param frameCacheBytes heap for decoded frames
+     * @param plan the division of the volume's memory budget
      * @param opened receives the steps that close the parts opened by then, the last opened first, for use if this
      *     constructor, or that of the client, fails
      */
@@ -100,16 +106,18 @@ final class ChunkEngine {
             VolumeStores stores,
             MetadataStore metadata,
             Verification verification,
-            long frameCacheBytes,
+            MemoryPlan plan,
             Deque<Closing.Step> opened)
             throws IOException {
         Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
-        ownsPacks = found.equals(metadata.epochs().current()) && !OtherHistory.isMarked(stores.containers());
+        data = stores.containers();
+        openedRestored = OtherHistory.isMarked(data);
+        ownsPacks = found.equals(metadata.epochs().current()) && !openedRestored;
         name = config.name();
         int threads = config.writeThreads();
         clock = stores.clock();
         this.metadata = metadata;
-        plan = MemoryPlan.of(config);
+        this.plan = plan;
         index = stores.index();
         workers = Executors.newFixedThreadPool(threads, Threads.named(name + "-worker"));
         storers = Executors.newFixedThreadPool(threads, Threads.named(name + "-store"));
@@ -154,7 +162,7 @@ final class ChunkEngine {
                         tier.isConfigured()
                                 ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::occurrences)
                                 : null),
-                FrameCaches.lru(frameCacheBytes),
+                FrameCaches.lru(plan.frameCache()),
                 config.restore().budget(plan.streams()),
                 prefetchers,
                 verification == Verification.FINGERPRINTS,
@@ -308,6 +316,14 @@ final class ChunkEngine {
 
     boolean ownsPacks() {
         return ownsPacks;
+    }
+
+    /**
+     * Returns whether the metadata were restored, and the replaced ones are not given up. Only a volume that is not
+     * open is restored, so a volume that was not does not ask its disk, which may hang.
+     */
+    boolean isRestored() throws IOException {
+        return openedRestored && OtherHistory.isMarked(data);
     }
 
     ExecutorService workers() {

@@ -14,6 +14,7 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
@@ -70,9 +71,9 @@ public final class ChunkVolume implements Closeable {
             LongSupplier nanoClock,
             Deque<Closing.Step> opened)
             throws IOException {
-        MemoryPlan plan = MemoryPlan.of(config);
+        MemoryPlan plan = MemoryPlan.ofChunks(config);
         this.config = config;
-        engine = new ChunkEngine(config, stores, metadata, verification, plan.frameCache(), opened);
+        engine = new ChunkEngine(config, stores, metadata, verification, plan, opened);
         counts = metadata.counts();
         SsdTier tier = engine.tier();
         int maxCopies = (int) Math.min(Integer.MAX_VALUE, plan.nodes() / 2 / RecentlyUnreferenced.COPY_BYTES);
@@ -131,8 +132,8 @@ public final class ChunkVolume implements Closeable {
     static ChunkVolume open(
             VolumeConfig config, VolumeStores stores, Verification verification, Duration grace, LongSupplier nanoClock)
             throws IOException {
-        MetadataStore metadata =
-                MetadataStore.open(stores.metadata(), MemoryPlan.of(config).metadataCache());
+        MetadataStore metadata = MetadataStore.open(
+                stores.metadata(), MemoryPlan.ofChunks(config).metadataCache());
         metadata.header().require(MetadataHeader.Contents.CHUNKS);
         ChunkVolume volume = ChunkEngine.construct(
                 opened -> new ChunkVolume(config, stores, metadata, verification, grace, nanoClock, opened));

@@ -35,11 +35,6 @@ record EngineInUse(ChunkEngine engine, Committer committer, SpaceCollector colle
     }
 
     VolumeCondition condition() throws IOException {
-        return VolumeCondition.of(
-                committer,
-                engine.devices(),
-                metadata(),
-                damaged(),
-                engine.rebuilder().condition());
+        return VolumeCondition.of(committer, engine);
     }
 }

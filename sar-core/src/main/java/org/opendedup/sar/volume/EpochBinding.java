@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.util.List;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;

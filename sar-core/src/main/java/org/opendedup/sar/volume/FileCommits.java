@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume;
 
 import java.io.IOException;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 
 /** Makes the bytes of files part of the next commit, and reports what of them was given up. */

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexUse;
-import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.store.DeviceCondition;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 
@@ -22,6 +21,8 @@ import org.opendedup.sar.volume.store.DeviceSpaces;
  * @param damagedFrames number of frames found damaged since the volume was opened
  * @param unmarkedFrames number of these that the metadata could not record
  * @param missingContainers number of containers found missing since the volume was opened
+ * @param restored whether the metadata were restored, so that no garbage is collected until the replaced ones are given
+ *     up
  */
 public record VolumeCondition(
         @Nullable String stopped,
@@ -33,6 +34,7 @@ public record VolumeCondition(
         long damagedFrames,
         long unmarkedFrames,
         long missingContainers,
+        boolean restored,
         Index index) {
     /**
      * How far the fingerprint index is.
@@ -48,19 +50,20 @@ public record VolumeCondition(
             boolean usable, boolean updating, boolean complete, long examined, long containers, IndexUse use) {}
 
     /** Returns the condition of an open volume at this moment. */
-    static VolumeCondition of(
-            Committer committer, DeviceSpaces devices, MetadataStore metadata, DamagedFrames damaged, Index index)
-            throws IOException {
+    static VolumeCondition of(Committer committer, ChunkEngine engine) throws IOException {
+        DeviceSpaces devices = engine.devices();
+        DamagedFrames damaged = engine.damaged();
         return new VolumeCondition(
                 committer.stopped(),
                 committer.isResumable(),
                 devices.shortageText(),
                 devices.conditions(),
-                metadata.totals().stored().damagedChunks(),
+                engine.metadata().totals().stored().damagedChunks(),
                 damaged.healedChunks(),
                 damaged.found(),
                 damaged.unmarked(),
                 damaged.missing(),
-                index);
+                engine.isRestored(),
+                engine.rebuilder().condition());
     }
 }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Chunkers;
 import org.opendedup.sar.chunk.Fingerprinter;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
@@ -84,7 +85,7 @@ final class VolumeContext implements Closeable {
             Deque<Closing.Step> opened)
             throws IOException {
         MemoryPlan plan = MemoryPlan.of(config);
-        engine = new ChunkEngine(config, stores, metadata, verification, plan.frameCache(), opened);
+        engine = new ChunkEngine(config, stores, metadata, verification, plan, opened);
         String name = config.name();
         this.metadata = metadata;
         tier = engine.tier();

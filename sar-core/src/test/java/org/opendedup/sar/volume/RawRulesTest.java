@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.RawRecord;

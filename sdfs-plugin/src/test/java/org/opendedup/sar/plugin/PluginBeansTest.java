@@ -280,6 +280,45 @@ class PluginBeansTest {
         assertEquals(0, ((String[]) call("Heal", "one", "listDamage")).length);
     }
 
+    @Test
+    void restoredMetadataAreAFindingUntilTheReplacedOnesAreGivenUp() throws Exception {
+        PluginEngine engine = open("one", "");
+        put(engine);
+        assertEquals("well", get("Volume", "one", "Health"), "the control");
+        close(engine);
+        // What sdfs-check leaves after a restore.
+        Files.createFile(folder.resolve("one/chunks/sar/data/other-history"));
+        open("one", "");
+        assertEquals("degraded", get("Volume", "one", "Health"));
+        String[] findings = (String[]) get("Volume", "one", "Findings");
+        assertEquals(1, findings.length);
+        assertTrue(
+                findings[0].contains("acceptRestored of org.opendedup.sar:type=MetadataBackup,volume=one"),
+                findings[0]);
+        call("GarbageCollector", "one", "start");
+        await(() -> get("GarbageCollector", "one", "LastState").equals("failed"));
+        await(() -> ((String[]) get("Volume", "one", "Findings")).length == 1);
+        assertTrue((boolean) call("MetadataBackup", "one", "acceptRestored"));
+        await(() -> get("Volume", "one", "Health").equals("well"));
+        call("GarbageCollector", "one", "start");
+        await(() -> get("GarbageCollector", "one", "LastState").equals("done"));
+    }
+
+    /** What SDFS counted since a backup is in no other: the next one must not lack it. */
+    @Test
+    void eachUnmountAfterAChangeMakesABackup() throws Exception {
+        PluginEngine engine = open("one", "");
+        put(engine);
+        close(engine);
+        engine = open("one", "");
+        int before = ((String[]) get("MetadataBackup", "one", "Backups")).length;
+        assertTrue(before > 0);
+        engine.claim(Chunk.of(0).hash(), 0, 1);
+        close(engine);
+        open("one", "");
+        assertEquals(before + 1, ((String[]) get("MetadataBackup", "one", "Backups")).length);
+    }
+
     /** Changes bytes in the middle of each pack. */
     private void damage() throws IOException {
         List<Path> packs;

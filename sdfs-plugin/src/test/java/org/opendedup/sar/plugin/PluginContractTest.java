@@ -207,6 +207,7 @@ class PluginContractTest {
     void aVolumeWithChunksOfSdfsItselfIsNotSwitchedOver() throws Exception {
         // SDFS makes these folders for each volume, and puts archives into them.
         Path archives = Files.createDirectories(folder.resolve("chunks/-111"));
+        Files.createFile(folder.resolve("chunks/754"));
         Files.createDirectories(folder.resolve("chunks/753"));
         Path archive = Files.createFile(archives.resolve("-1115735016804426907.map"));
         IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(Host.config(folder, "")));

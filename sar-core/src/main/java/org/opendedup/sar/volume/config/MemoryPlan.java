@@ -21,7 +21,10 @@ import org.opendedup.sar.io.TransferBuffers;
  * @param heap the Java heap. The data held there (the parts marked "heap" below) uses less than two thirds of it; the
  *     rest is room for the garbage collector
  * @param restoreCache data that was read or read ahead (heap): {@link #frameCache} and {@link #streams}
- * @param dirty bytes accepted from writers and not stored yet (heap)
+ * @param dirty bytes accepted from writers and not stored yet (heap); 0 in a volume of chunks, whose client holds them.
+ *     There the restore cache has this share, except for {@link #streamLogs}
+ * @param streamLogs logs of the streams that are being written, and those that readers follow (heap); 0 in a volume of
+ *     files
  * @param pendingMetadata changes that wait for their commit, twice: those accumulating and those being written (heap)
  * @param metadataCache decoded recipe pages and reference counts (heap)
  * @param frameTables decoded frame tables (heap)
@@ -51,6 +54,7 @@ public record MemoryPlan(
         long heap,
         long restoreCache,
         long dirty,
+        long streamLogs,
         long pendingMetadata,
         long metadataCache,
         long frameTables,
@@ -126,6 +130,12 @@ public record MemoryPlan(
     private static final long MAX_INTENT_BYTES = 32 * MIB;
 
     /**
+     * Bytes for logs of streams: 64 that are being written, with the references of a page, and three pages for each of
+     * 32 readers.
+     */
+    private static final long STREAM_LOG_BYTES = 11 * MIB;
+
+    /**
      * Share of the table of ChunkStash, in thousandths of a budget. It moves to the heap what the database of another
      * index has outside; the difference is room for the garbage collector.
      */
@@ -176,6 +186,44 @@ public record MemoryPlan(
      */
     public static MemoryPlan of(VolumeConfig config) {
         return of(config.memoryBudgetBytes(), Needs.of(config));
+    }
+
+    /**
+     * Divides the budget of a volume of chunks.
+     *
+     * @throws IllegalArgumentException as {@link #of(VolumeConfig)}
+     */
+    public static MemoryPlan ofChunks(VolumeConfig config) {
+        return of(config.memoryBudgetBytes(), Needs.of(config)).withoutFiles();
+    }
+
+    /** Returns this plan for a volume without files: the restore cache has the share of the dirty data. */
+    private MemoryPlan withoutFiles() {
+        long logs = Math.min(dirty, STREAM_LOG_BYTES);
+        return new MemoryPlan(
+                budget,
+                heap,
+                restoreCache + dirty - logs,
+                0,
+                logs,
+                pendingMetadata,
+                metadataCache,
+                frameTables,
+                framesInFlight,
+                segments,
+                indexHeap,
+                nodes,
+                indexNative,
+                metadataNative,
+                tier,
+                offers,
+                tierNative,
+                raws,
+                transfers,
+                direct,
+                compressors,
+                check,
+                checkNative);
     }
 
     /** Returns the minimum budget in bytes for the threads of a volume, whatever its own budget is. */
@@ -323,6 +371,7 @@ public record MemoryPlan(
                         + extraHeap(budget, whole, needs),
                 permille(whole, 180) - tier - offers - tierNative - raws,
                 permille(whole, 60),
+                0,
                 pending,
                 permille(whole, 80) - pending,
                 permille(whole, 20),

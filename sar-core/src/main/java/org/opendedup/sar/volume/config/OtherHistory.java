@@ -37,11 +37,11 @@ public final class OtherHistory {
      *
      * @param data the data location
      * @param howToGiveUp what to do for that, for the message: "call: …"
-     * @throws IOException if there is one; the message says how to remove it
+     * @throws RestoredMetadataException if there is one; the message says how to remove it
      */
-    public static void requireGivenUp(Path data, String howToGiveUp) throws IOException {
+    public static void requireGivenUp(Path data, String howToGiveUp) throws RestoredMetadataException {
         if (Files.exists(data.resolve(NAME))) {
-            throw new IOException(
+            throw new RestoredMetadataException(
                     "the metadata were restored, and a collection of garbage would take away what only the"
                             + " replaced metadata know; if you will not go back to these, " + howToGiveUp);
         }

@@ -34,6 +34,7 @@ import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.OtherHistory;
+import org.opendedup.sar.volume.config.RestoredMetadataException;
 
 /** The metadata of a volume are backed up, lost and restored. */
 @Tag("slow")
@@ -114,7 +115,8 @@ class MetadataRestoreTest {
         long before = packBytes();
         for (int mount = 0; mount < 3; mount++) {
             try (Volume volume = trial.open()) {
-                IOException refused = assertThrows(IOException.class, () -> BackupTrial.collect(volume));
+                assertTrue(volume.condition().restored());
+                IOException refused = assertThrows(RestoredMetadataException.class, () -> BackupTrial.collect(volume));
                 assertTrue(refused.getMessage().contains("--accept-restored"), refused.getMessage());
                 // A dry run takes nothing away.
                 volume.collector().collect(new CollectionLimits(0, true), (done, of, returned) -> true);
@@ -167,6 +169,7 @@ class MetadataRestoreTest {
             trial.remove(volume, "old3");
             trial.remove(volume, "old5");
             OtherHistory.giveUp(FileDirectory.open(trial.config.locations().data()));
+            assertFalse(volume.condition().restored(), "since this moment");
             assertTrue(BackupTrial.collect(volume).returnedBytes() > 0);
         }
         goBackTo(report.oldDatabase());

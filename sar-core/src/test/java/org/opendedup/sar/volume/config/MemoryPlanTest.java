@@ -55,10 +55,10 @@ class MemoryPlanTest {
     void thePartsAreWithinTheBudgetAndWhatTheHeapHoldsIsWithinTwoThirdsOfIt(
             long mib, int writeThreads, int requestThreads, boolean ssd) {
         for (IndexClass index : IndexClass.values()) {
-            assertDivided(
-                    MemoryPlan.of(
-                            config(mib * MIB, writeThreads, requestThreads, ssd).withIndex(index)),
-                    requestThreads);
+            VolumeConfig config =
+                    config(mib * MIB, writeThreads, requestThreads, ssd).withIndex(index);
+            assertDivided(MemoryPlan.of(config), requestThreads);
+            assertDivided(MemoryPlan.ofChunks(config), requestThreads);
         }
     }
 
@@ -73,6 +73,7 @@ class MemoryPlanTest {
         assertTrue(parts <= plan.budget(), parts + " of " + plan.budget());
         long held = plan.restoreCache()
                 + plan.dirty()
+                + plan.streamLogs()
                 + plan.pendingMetadata()
                 + plan.metadataCache()
                 + plan.frameTables()
@@ -86,6 +87,18 @@ class MemoryPlanTest {
         assertTrue(atWork <= plan.heap(), atWork + " of a heap of " + plan.heap());
         assertTrue(plan.parallelRuns() >= 2, plan.parallelRuns() + " runs");
         assertTrue(plan.direct() >= requestThreads * 2 * MIB + plan.transfers());
+    }
+
+    @Test
+    void aVolumeOfChunksReadsWithWhatFilesHaveForDirtyData() {
+        VolumeConfig config = config(1 << 30, 2, 0, false);
+        MemoryPlan files = MemoryPlan.of(config);
+        MemoryPlan chunks = MemoryPlan.ofChunks(config);
+        assertEquals(0, chunks.dirty());
+        assertEquals(0, files.streamLogs());
+        assertEquals(11 * MIB, chunks.streamLogs());
+        assertEquals(files.restoreCache() + files.dirty() - 11 * MIB, chunks.restoreCache());
+        assertEquals(files.heap(), chunks.heap());
     }
 
     /** A check sorts in less memory where the budget is small, and needs no more where it is large. */

@@ -147,10 +147,11 @@ public final class BackupTimer implements AutoCloseable {
 
     /**
      * Stops the timer, after a backup that is being made; then, if the newest backup is older than the interval or than
-     * a collection, makes one: a volume that is mounted only for its backups may be unmounted right after a collection,
-     * and lie there for days with backups that refer to what was collected. What takes longer than
-     * {@value #CLOSING_SECONDS} s is given up: the next mount makes it up. To be called after the file system is
-     * unmounted and what was changed is committed, and before the volume is closed.
+     * a collection, or the settings want one at each end and something has changed, makes one: a volume that is mounted
+     * only for its backups may be unmounted right after a collection, and lie there for days with backups that refer to
+     * what was collected. What takes longer than {@value #CLOSING_SECONDS} s is given up: the next mount makes it up.
+     * To be called after the file system is unmounted and what was changed is committed, and before the volume is
+     * closed.
      */
     @Override
     public void close() {
@@ -173,9 +174,15 @@ public final class BackupTimer implements AutoCloseable {
         }
     }
 
+    /** Returns whether something has changed since the newest backup, and a backup is of use now. */
+    private boolean hasChanged() throws IOException {
+        List<Backup> all = backups.list();
+        return !isCollecting.getAsBoolean() && !all.isEmpty() && backups.hasChangedSince(all.get(all.size() - 1));
+    }
+
     private void last() {
         try {
-            if (isDue()) {
+            if (isDue() || settings.atEachEnd() && hasChanged()) {
                 backUp();
             }
         } catch (InterruptedIOException e) {

@@ -77,7 +77,8 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
         return new Outcome(
                 values,
                 "Restored the metadata from " + folder + ", backup\n"
-                        + BackupText.line(BackupText.values(backup, false)) + "\n" + BackupText.text(accept(), report));
+                        + BackupText.line(BackupText.values(backup, false)) + "\n"
+                        + BackupText.text(accept(), !ofPlugin, report));
     }
 
     /** Returns whether a text has the form of what {@link #restore} takes. */
@@ -94,7 +95,8 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
                 MetadataReport report = MetadataSalvager.salvage(locations, backups, progress);
                 yield new Outcome(
                         new LinkedHashMap<>(BackupText.values(report)),
-                        "Salvaged the records of the metadata that can be read.\n" + BackupText.text(accept(), report));
+                        "Salvaged the records of the metadata that can be read.\n"
+                                + BackupText.text(accept(), !ofPlugin, report));
             }
         };
     }

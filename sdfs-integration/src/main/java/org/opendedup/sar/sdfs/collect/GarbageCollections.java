@@ -19,6 +19,7 @@ import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
+import org.opendedup.sar.volume.config.RestoredMetadataException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -253,6 +254,14 @@ public final class GarbageCollections implements Closeable {
     /** Returns the latest collection that has ended; does not count dry runs. */
     public synchronized Optional<CollectionStatus> last() {
         return Optional.ofNullable(last);
+    }
+
+    /**
+     * Returns why the latest collection that has ended failed; empty if it did not. One that was refused because the
+     * metadata were restored has not failed: that is a condition of the volume, which may have ended since.
+     */
+    public Optional<Throwable> lastFailure() {
+        return last().map(CollectionStatus::failure).filter(failure -> !(failure instanceof RestoredMetadataException));
     }
 
     /**

@@ -9,8 +9,10 @@ import java.util.regex.Pattern;
  *
  * @param interval time from one backup to the next, if something has changed; zero: never
  * @param keep number of backups that are kept
+ * @param atEachEnd whether one is also made at each unmount if something has changed. A volume of files needs that only
+ *     if the newest backup is old: what a restored backup lacks is in files that were written since
  */
-public record BackupSettings(Duration interval, int keep) {
+public record BackupSettings(Duration interval, int keep, boolean atEachEnd) {
     /** Written in place of an interval: no automatic backups. */
     public static final String OFF = "off";
 
@@ -27,6 +29,16 @@ public record BackupSettings(Duration interval, int keep) {
         Checks.check(
                 keep >= 1 && keep <= KEEP_MAX,
                 "the number of metadata backups to keep is " + keep + "; it must be from 1 to " + KEEP_MAX);
+    }
+
+    /** Without backups at each unmount. */
+    public BackupSettings(Duration interval, int keep) {
+        this(interval, keep, false);
+    }
+
+    /** Returns these settings with a backup at each unmount. */
+    public BackupSettings withEachEnd() {
+        return new BackupSettings(interval, keep, true);
     }
 
     /**

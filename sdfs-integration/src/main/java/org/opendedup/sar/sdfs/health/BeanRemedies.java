@@ -45,6 +45,17 @@ public record BeanRemedies(String volume, Path index) implements Remedies {
     }
 
     @Override
+    public String ofRestored() {
+        return "If SDFS has written, copied and deleted no file since the backup, give up the replaced metadata."
+                + " Otherwise copy all files to another volume: counts of the backup are not those of the files";
+    }
+
+    @Override
+    public String acceptRestored() {
+        return bean("MetadataBackup", "acceptRestored");
+    }
+
+    @Override
     public String attachSsd() {
         return bean("SsdLog", "attach");
     }

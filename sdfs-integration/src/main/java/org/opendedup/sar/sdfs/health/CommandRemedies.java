@@ -46,6 +46,16 @@ record CommandRemedies(String volume, Path log, Path hashDb) implements Remedies
     }
 
     @Override
+    public String ofRestored() {
+        return "Check the files, and if you will not go back to the replaced metadata, give them up";
+    }
+
+    @Override
+    public String acceptRestored() {
+        return sdfscli("metadata-backup --accept-restored");
+    }
+
+    @Override
     public String attachSsd() {
         return sdfscli("sar attach");
     }

@@ -16,6 +16,12 @@ public interface Remedies {
 
     String collect();
 
+    /** Says what to do after the metadata were restored, as one sentence without its full stop. */
+    String ofRestored();
+
+    /** Gives up the metadata that were replaced by restored ones. */
+    String acceptRestored();
+
     String attachSsd();
 
     String ssdStatus();

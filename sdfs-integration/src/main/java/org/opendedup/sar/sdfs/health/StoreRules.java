@@ -206,6 +206,13 @@ public final class StoreRules {
                     "The log has the reason; when it is removed, the volume makes the index anew by itself",
                     remedies.logged("index"));
         }
+        if (facts.condition().restored()) {
+            degraded(
+                    "restored",
+                    "the metadata were restored: nothing is collected, so that the replaced metadata stay usable",
+                    remedies.ofRestored(),
+                    remedies.acceptRestored());
+        }
         if (facts.collectionFailure() != null) {
             degraded(
                     "collection-failed",

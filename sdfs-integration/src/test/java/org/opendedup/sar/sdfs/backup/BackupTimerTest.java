@@ -239,6 +239,26 @@ class BackupTimerTest {
     }
 
     @Test
+    void oneIsMadeAtEachEndIfThatIsWantedAndSomethingHasChanged() throws IOException {
+        BackupSettings settings = new BackupSettings(INTERVAL, 3);
+        end(settings);
+        assertEquals(1, newest(), "the first one is due");
+        change("one");
+        end(settings);
+        assertEquals(1, newest(), "the control: not wanted");
+        end(settings.withEachEnd());
+        assertEquals(2, newest());
+        end(settings.withEachEnd());
+        assertEquals(2, newest(), "nothing has changed");
+    }
+
+    /** Mounts, as far as the timer knows, and unmounts at once. */
+    private void end(BackupSettings settings) {
+        BackupTimer.start("pool0", backups, settings, isCollecting::get, Clock.systemUTC())
+                .close();
+    }
+
+    @Test
     void offMeansNever() throws IOException {
         Clock clock = Clock.systemUTC();
         BackupTimer.start("pool0", backups, BackupSettings.of("off", 3), isCollecting::get, clock)

@@ -135,6 +135,7 @@ class CheckCommandTest {
         assertEquals(ExitCode.OK, check("sdfs0", "--restore-metadata"), output.err());
         assertTrue(output.out().contains("acceptRestored of the MXBean"), output.out());
         assertFalse(output.out().contains("sdfscli"), output.out());
+        assertFalse(output.out().contains("Files with bytes"), "only SDFS knows its files");
         try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1))) {
             assertEquals(1, volume.statistics().chunks());
             int inUse = check("sdfs0");

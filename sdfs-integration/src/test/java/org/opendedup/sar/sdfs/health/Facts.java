@@ -26,6 +26,7 @@ public final class Facts {
     public long damagedChunks;
     public long unmarkedFrames;
     public long missingContainers;
+    public boolean restored;
     public Index index = new Index(true, false, true, 9, 9, IndexUse.UNKNOWN);
     public SpaceUse space = new SpaceUse(100L << 30, 60L << 30, 50L << 30, 50L << 30, 7);
     public SsdState ssd = SsdState.NONE;
@@ -51,6 +52,7 @@ public final class Facts {
                         0,
                         unmarkedFrames,
                         missingContainers,
+                        restored,
                         index),
                 ssd,
                 "the reason",

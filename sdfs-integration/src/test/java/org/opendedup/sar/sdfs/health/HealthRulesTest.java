@@ -247,6 +247,12 @@ class HealthRulesTest {
                         "grep -a index /base/log/pool0.log",
                         facts -> facts.index = new Index(true, false, false, 2, 9, IndexUse.UNKNOWN)),
                 row(
+                        "restored metadata",
+                        degraded,
+                        "restored",
+                        "sdfscli pool0 metadata-backup --accept-restored",
+                        facts -> facts.restored = true),
+                row(
                         "a collection",
                         degraded,
                         "collection-failed",

@@ -98,8 +98,10 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         return new VolumeCare.CareSettings(
                 values.isOn(Settings.COLLECT, true),
                 Duration.ofDays(days),
+                // A restored backup lacks the references that SDFS counted since: nothing else knows them.
                 BackupSettings.of(values.text(Settings.BACKUP_INTERVAL, BackupSettings.DEFAULT_INTERVAL), (int)
-                        values.number(Settings.BACKUPS_KEPT, BackupSettings.DEFAULT_KEEP)));
+                                values.number(Settings.BACKUPS_KEPT, BackupSettings.DEFAULT_KEEP))
+                        .withEachEnd());
     }
 
     /** Requires that no volume with files is switched over: none of them could be read. */

@@ -22,7 +22,7 @@ final class HostArchives {
         }
         try (DirectoryStream<Path> folders = Files.newDirectoryStream(
                 folder,
-                path -> FOLDER.matcher(String.valueOf(path.getFileName())).matches())) {
+                path -> FOLDER.matcher(String.valueOf(path.getFileName())).matches() && Files.isDirectory(path))) {
             for (Path archives : folders) {
                 try (DirectoryStream<Path> files = Files.newDirectoryStream(archives)) {
                     if (files.iterator().hasNext()) {

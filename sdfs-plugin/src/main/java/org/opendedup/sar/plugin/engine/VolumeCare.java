@@ -11,12 +11,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionWatcher;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
-import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.CollectorOfChunks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
@@ -228,11 +228,7 @@ final class VolumeCare implements Closeable {
                 ssd.state(),
                 ssd.reason(),
                 ssd.isDetachedOnRequest(),
-                collections
-                        .last()
-                        .map(CollectionStatus::failure)
-                        .map(Throwable::toString)
-                        .orElse(null),
+                collections.lastFailure().map(Throwable::toString).orElse(null),
                 new ScrubFacts(
                         settings.scrubsMonthly(),
                         scrubs.running().isPresent(),
@@ -265,21 +261,20 @@ final class VolumeCare implements Closeable {
     /** Takes the beans off, and stops all jobs. A scrub goes on after the next mount. The volume is still open. */
     @Override
     public void close() throws IOException {
+        Closing closing = new Closing();
         if (registration != null) {
-            registration.close();
+            closing.run(registration::close);
         }
-        health.close();
-        resumer.close();
-        scrubTimer.close();
+        closing.run(health::close);
+        closing.run(resumer::close);
+        closing.run(scrubTimer::close);
         // Each of these waits in bounded time for the end of a job.
-        scrubs.close();
-        checks.close();
-        collections.close();
-        heals.close();
-        try {
-            volume.sync(); // The last backup has what is committed.
-        } finally {
-            backups.close();
-        }
+        closing.run(scrubs::close);
+        closing.run(checks::close);
+        closing.run(collections::close);
+        closing.run(heals::close);
+        closing.run(volume::sync); // The last backup has what is committed.
+        closing.run(backups::close);
+        closing.finish();
     }
 }

@@ -3,13 +3,11 @@ package org.opendedup.sar.sdfs.cli.daemon;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
-import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.health.FastTierFacts;
@@ -50,7 +48,7 @@ record DaemonHealth(
                 ssd.state(),
                 ssd.reason(),
                 ssd.isDetachedOnRequest(),
-                collections.last().map(DaemonHealth::failure).orElse(null),
+                collections.lastFailure().map(CommandRunner::messageOf).orElse(null),
                 scrub(),
                 Instant.now());
         return new HealthFacts(
@@ -76,10 +74,5 @@ record DaemonHealth(
                         .map(ScrubStatus::failure)
                         .map(CommandRunner::messageOf)
                         .orElse(null));
-    }
-
-    private static @Nullable String failure(CollectionStatus status) {
-        Throwable failure = status.failure();
-        return failure == null ? null : CommandRunner.messageOf(failure);
     }
 }

@@ -72,8 +72,11 @@ public final class BackupText {
         return values;
     }
 
-    /** @param accept how the replaced metadata are given up, as the end of a sentence */
-    public static String text(String accept, MetadataReport report) {
+    /**
+     * @param accept how the replaced metadata are given up, as the end of a sentence
+     * @param hasFiles false for a volume of chunks: only its client knows its files
+     */
+    public static String text(String accept, boolean hasFiles, MetadataReport report) {
         var text = new StringBuilder();
         text.append("The replaced database is in ").append(report.oldDatabase()).append('\n');
         text.append("Containers: ")
@@ -95,11 +98,20 @@ public final class BackupText {
                     .append(time(newer.oldestNs()))
                     .append(" to ")
                     .append(time(newer.newestNs()))
-                    .append(".\nThey are kept. Files that were written after the metadata are not in the volume.\n");
+                    .append(".\nThey are kept. ")
+                    .append(hasFiles ? "Files that were written" : "Chunks that were stored")
+                    .append(" after the metadata are not in the volume.\n");
         }
         text.append("Garbage is not collected, so that you can go back to the replaced database, until you call: "
                 + accept + "\n");
         report.lost().forEach(lost -> text.append("Lost: ").append(lost).append('\n'));
+        if (hasFiles) {
+            files(report, text);
+        }
+        return text.toString();
+    }
+
+    private static void files(MetadataReport report, StringBuilder text) {
         text.append("Files with bytes that cannot be read: ")
                 .append(report.damagedFiles().size())
                 .append('\n');
@@ -112,7 +124,6 @@ public final class BackupText {
         if (report.damagedFiles().size() > SHOWN_FILES) {
             text.append("  and more; --json names them\n");
         }
-        return text.toString();
     }
 
     private static String time(long ns) {

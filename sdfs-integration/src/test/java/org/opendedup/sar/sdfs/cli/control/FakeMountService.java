@@ -154,6 +154,7 @@ public final class FakeMountService implements MountService {
             0,
             0,
             0,
+            false,
             new VolumeCondition.Index(true, false, true, 3, 3, INDEX));
 
     /** The failed requests of what is mounted. */
@@ -193,6 +194,7 @@ public final class FakeMountService implements MountService {
                     now.damagedFrames(),
                     now.unmarkedFrames(),
                     now.missingContainers(),
+                    now.restored(),
                     now.index());
         }
 

@@ -1,4 +1,4 @@
-package org.opendedup.sar.volume;
+package org.opendedup.sar.common;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -7,16 +7,16 @@ import org.jspecify.annotations.Nullable;
  * Runs all steps of closing something, even if some fail. At the end throws the first failure, with the others
  * attached.
  */
-final class Closing {
-    /** One step of closing a volume, or any other action that may fail with an I/O error. */
+public final class Closing {
+    /** One step of closing, or any other action that may fail with an I/O error. */
     @FunctionalInterface
-    interface Step {
+    public interface Step {
         void run() throws IOException;
     }
 
     private @Nullable Throwable failure;
 
-    void run(Step step) {
+    public void run(Step step) {
         try {
             step.run();
         } catch (IOException | RuntimeException e) {
@@ -29,20 +29,21 @@ final class Closing {
     }
 
     /** Sets the failures as the cause of their consequence. */
-    void causeOf(Throwable consequence) {
+    public void causeOf(Throwable consequence) {
         if (failure != null) {
             consequence.initCause(failure);
         }
     }
 
     /** Attaches the failures to a more important exception. */
-    void suppressedBy(Throwable cause) {
+    public void suppressedBy(Throwable cause) {
         if (failure != null) {
             cause.addSuppressed(failure);
         }
     }
 
-    void finish() throws IOException {
+    /** Throws the first failure, if there was one. */
+    public void finish() throws IOException {
         if (failure instanceof IOException e) {
             throw e;
         }
