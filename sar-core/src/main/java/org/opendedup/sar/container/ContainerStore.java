@@ -68,7 +68,8 @@ public final class ContainerStore implements Closeable {
 
     private volatile boolean closed;
 
-    private ContainerStore(
+    /** As {@link #open}, with salts from the caller: the same chunks then produce the same file. */
+    ContainerStore(
             Directory directory,
             ContainerOptions options,
             ContainerIds ids,
@@ -122,21 +123,6 @@ public final class ContainerStore implements Closeable {
             long frameTableCacheBytes)
             throws IOException {
         LongSupplier salts = new SecureRandom()::nextLong;
-        return open(directory, options, ids, salts, claims, tables, listener, workers, frameTableCacheBytes);
-    }
-
-    /** As above, with salts from the caller: the same chunks then produce the same file. */
-    static ContainerStore open(
-            Directory directory,
-            ContainerOptions options,
-            ContainerIds ids,
-            LongSupplier salts,
-            ContainerClaims claims,
-            FrameTableSource tables,
-            SealListener listener,
-            ExecutorService workers,
-            long frameTableCacheBytes)
-            throws IOException {
         return new ContainerStore(
                 directory, options, ids, salts, claims, tables, listener, workers, frameTableCacheBytes);
     }

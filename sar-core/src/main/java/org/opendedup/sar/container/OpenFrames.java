@@ -262,9 +262,7 @@ final class OpenFrames {
 
     /** Has the writes retried that the disk had no space for. */
     void endShortage() {
-        underLock(() -> {
-            state.endShortage();
-        });
+        underLock(state::endShortage);
     }
 
     /**
@@ -320,9 +318,7 @@ final class OpenFrames {
      * Notes that the whole container is durable: from now on the disk cannot fail it. Does nothing if it has failed.
      */
     void seal() {
-        underLock(() -> {
-            sealed |= !state.isFailed();
-        });
+        underLock(() -> sealed |= !state.isFailed());
     }
 
     boolean isSealed() {
@@ -341,9 +337,7 @@ final class OpenFrames {
 
     /** Notes that the first {@code forced} frames are durable, and the file's name too. */
     void nameIsDurable(int forced) {
-        underLock(() -> {
-            state.noteDurable(Math.min(forced, certainFrames()));
-        });
+        underLock(() -> state.noteDurable(Math.min(forced, certainFrames())));
     }
 
     /** Returns the number of frames, from the first on, that are durable, name of the file included. */
@@ -487,10 +481,8 @@ final class OpenFrames {
 
     /** See {@link OpenContainer#isFull}. */
     boolean isFull(int containerBytes, int maxChunks) {
-        return locked(() -> {
-            return queue.nextSlot() >= maxChunks
-                    || written.fileBytes() + encoder.estimateStored(queue.bytes()) >= containerBytes;
-        });
+        return locked(() -> queue.nextSlot() >= maxChunks
+                || written.fileBytes() + encoder.estimateStored(queue.bytes()) >= containerBytes);
     }
 
     /** Returns the length of the header and frames in the file, in bytes. */

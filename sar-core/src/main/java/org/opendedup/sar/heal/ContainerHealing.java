@@ -10,6 +10,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.opendedup.sar.common.Causes;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.Compaction;
@@ -125,7 +126,9 @@ final class ContainerHealing implements Compaction.Results {
             throw e;
         } catch (IOException e) {
             StoredContainer place = former.last();
-            if (!isGone(e)) {
+            // The pack is missing, or ends before the container does.
+            boolean isGone = Causes.include(e, NoSuchFileException.class, EOFException.class);
+            if (!isGone) {
                 return place == null
                         ? stays(marked, "it cannot be read: " + e.getMessage())
                         : healFormer(kept, marked, former, place);
@@ -186,15 +189,6 @@ final class ContainerHealing implements Compaction.Results {
         try (DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             return compaction.examine(container, marked, former.known());
         }
-    }
-
-    /** Returns whether the pack is missing, or ends before the container does. */
-    private static boolean isGone(IOException why) {
-        Throwable at = why;
-        while (at != null && !(at instanceof NoSuchFileException || at instanceof EOFException)) {
-            at = at.getCause();
-        }
-        return at != null;
     }
 
     private List<HealReport.Unhealed> healRemains(BitSet kept, BitSet marked, FormerCopies former) throws IOException {

@@ -1,19 +1,14 @@
 package org.opendedup.sar.metadata;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.Output;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.slf4j.Logger;
@@ -30,26 +25,20 @@ import org.slf4j.LoggerFactory;
 public final class MetadataRepair implements Corrections {
     private static final Logger log = LoggerFactory.getLogger(MetadataRepair.class);
 
-    /** Beginning of the names of quarantine files. */
-    public static final String QUARANTINE = "quarantine-";
-
     private static final int BATCH_RECORDS = 1000;
-
-    private record Changed(Family family, ByteBuffer key) {}
 
     /** The folder that takes what was found. */
     private record Found(long directory, String name) {}
 
     private final KeyValueStore database;
-    private final Directory folder;
+    private final Quarantine quarantine;
     private final BackingFiles backingFiles;
     private final NameHash nameHash;
     private final long nowNs;
     private final List<String> done = new ArrayList<>();
     /** Changes that are not written yet; null for a record that is removed. */
-    private final Map<Changed, byte @Nullable []> pending = new LinkedHashMap<>();
+    private final Map<Quarantine.Record, byte @Nullable []> pending = new LinkedHashMap<>();
 
-    private final List<String> quarantines = new ArrayList<>();
     /** Whether a page of a recipe is damaged: then no count may become lower than it is. */
     private boolean missesReferences;
 
@@ -64,7 +53,7 @@ public final class MetadataRepair implements Corrections {
     public MetadataRepair(KeyValueStore database, Directory folder, BackingFiles backingFiles, long nowNs)
             throws IOException {
         this.database = database;
-        this.folder = folder;
+        quarantine = new Quarantine(database, folder);
         this.backingFiles = backingFiles;
         this.nowNs = nowNs;
         nameHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
@@ -77,7 +66,7 @@ public final class MetadataRepair implements Corrections {
 
     /** Returns the names of the quarantine files: one for each batch that replaced a record. */
     public List<String> quarantines() {
-        return List.copyOf(quarantines);
+        return quarantine.files();
     }
 
     /** Writes what is not written yet, and the totals; returns the number of corrections since the last call. */
@@ -118,12 +107,12 @@ public final class MetadataRepair implements Corrections {
     }
 
     private byte @Nullable [] get(Family family, byte[] key) throws IOException {
-        Changed record = new Changed(family, ByteBuffer.wrap(key));
+        Quarantine.Record record = new Quarantine.Record(family, ByteBuffer.wrap(key));
         return pending.containsKey(record) ? pending.get(record) : database.get(family, key);
     }
 
     private void put(Family family, byte[] key, byte @Nullable [] value) throws IOException {
-        pending.put(new Changed(family, ByteBuffer.wrap(key)), value);
+        pending.put(new Quarantine.Record(family, ByteBuffer.wrap(key)), value);
     }
 
     private void flushIfLarge() throws IOException {
@@ -136,9 +125,9 @@ public final class MetadataRepair implements Corrections {
         if (pending.isEmpty()) {
             return;
         }
-        keepOldRecords();
+        quarantine.keep(pending.keySet());
         try (Batch batch = database.batch()) {
-            for (Map.Entry<Changed, byte @Nullable []> change : pending.entrySet()) {
+            for (Map.Entry<Quarantine.Record, byte @Nullable []> change : pending.entrySet()) {
                 byte[] key = change.getKey().key().array();
                 byte[] value = change.getValue();
                 if (value == null) {
@@ -150,37 +139,6 @@ public final class MetadataRepair implements Corrections {
             batch.commit();
         }
         pending.clear();
-    }
-
-    /** Each line of the file is a family, a key and a value, the latter two as hexadecimal digits. */
-    private void keepOldRecords() throws IOException {
-        StringBuilder lines = new StringBuilder();
-        for (Changed record : pending.keySet()) {
-            byte[] old = database.get(record.family(), record.key().array());
-            if (old != null) {
-                lines.append(record.family().name().toLowerCase(Locale.ROOT))
-                        .append(' ')
-                        .append(HexFormat.of().formatHex(record.key().array()))
-                        .append(' ')
-                        .append(HexFormat.of().formatHex(old))
-                        .append('\n');
-            }
-        }
-        if (lines.isEmpty()) {
-            return;
-        }
-        // A file for each batch: a file that is being made durable has no earlier batch to lose.
-        int number = 1;
-        while (folder.exists(QUARANTINE + number)) {
-            number++;
-        }
-        String quarantine = QUARANTINE + number;
-        quarantines.add(quarantine);
-        try (Output output = folder.create(quarantine)) {
-            output.append(ByteBuffer.wrap(lines.toString().getBytes(US_ASCII)));
-            output.force();
-        }
-        folder.sync();
     }
 
     @Override

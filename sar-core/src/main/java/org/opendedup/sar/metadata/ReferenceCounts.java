@@ -2,16 +2,10 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
-import org.opendedup.sar.metadata.Overlay.Layers;
 
 /**
  * The reference counts: how often recipes refer to each stored copy of a chunk, in one record per container. A copy is
@@ -33,7 +27,7 @@ public final class ReferenceCounts {
      */
     static final int MAX_COUNT = Integer.MAX_VALUE - (1 << 26);
 
-    private final Overlay overlay;
+    private final CountScan scan;
     private final CopyCounters stored;
     private final DamageRecords damage;
     private final CountStripe[] stripes = new CountStripe[1 << STRIPE_BITS];
@@ -43,7 +37,7 @@ public final class ReferenceCounts {
 
     /** @param stored totals of stored copies, as of the last commit */
     ReferenceCounts(Overlay overlay, StoredCopies stored, DamageRecords damage, long cacheBytes) {
-        this.overlay = overlay;
+        scan = new CountScan(overlay, this::stripe);
         this.damage = damage;
         this.stored = new CopyCounters(stored);
         for (int i = 0; i < stripes.length; i++) {
@@ -408,29 +402,12 @@ public final class ReferenceCounts {
      * same time.
      */
     public void forEachContainer(ContainerCountsVisitor visitor) throws IOException {
-        NavigableMap<Long, CountRecord> uncommitted = uncommitted();
-        try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                long container = Keys.longAt(cursor.key(), 0);
-                visitAll(uncommitted.headMap(container), visitor);
-                CountRecord newer = uncommitted.remove(container);
-                visitor.visit(
-                        container,
-                        newer != null
-                                ? newer
-                                : CountRecord.decode(container, cursor.value(), CountRecord.NO_GENERATION));
-            }
-        }
-        visitAll(uncommitted, visitor);
+        scan.forEach(visitor);
     }
 
     /** Visits the ids of the containers that have a record as of the last commit, in ascending order. */
     public void forEachCommitted(LongConsumer visitor) throws IOException {
-        try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                visitor.accept(Keys.longAt(cursor.key(), 0));
-            }
-        }
+        scan.forEachCommitted(visitor);
     }
 
     /** Returns the highest slot of a container that its record knows, plus 1. */
@@ -500,28 +477,6 @@ public final class ReferenceCounts {
             stripe.account(container, record, before);
             return entry;
         }
-    }
-
-    /** Returns copies of the records that are not in the database yet, in their current state. */
-    private NavigableMap<Long, CountRecord> uncommitted() {
-        Layers layers = overlay.layers();
-        NavigableMap<Long, CountRecord> records = new TreeMap<>();
-        if (layers.frozen() != null) {
-            records.putAll(layers.frozen().counts());
-        }
-        for (Map.Entry<Long, CountRecord> change : layers.pending().counts().entrySet()) {
-            synchronized (stripe(change.getKey())) {
-                records.put(change.getKey(), change.getValue().copy(CountRecord.NO_GENERATION));
-            }
-        }
-        return records;
-    }
-
-    private static void visitAll(Map<Long, CountRecord> records, ContainerCountsVisitor visitor) throws IOException {
-        for (Map.Entry<Long, CountRecord> record : records.entrySet()) {
-            visitor.visit(record.getKey(), record.getValue());
-        }
-        records.clear();
     }
 
     private CountStripe stripe(long container) {

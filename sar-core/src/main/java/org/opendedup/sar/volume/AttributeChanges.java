@@ -2,18 +2,24 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.posix.TimeStamps;
 
-/** Changes attributes of inodes: mode, owner, times, and through {@link FileLengths} the length. */
+/**
+ * Changes attributes of inodes: mode, owner, times, through {@link FileLengths} the length, and extended attributes.
+ */
 final class AttributeChanges {
     private final NodeTable nodes;
     private final DirectoryTree tree;
     private final ExtendedAttributes attributes;
     private final FileLengths lengths;
     private final Committer committer;
+    private final FastTier fastTier;
     private final InstantSource clock;
 
     AttributeChanges(VolumeContext context, FileLengths lengths) {
@@ -22,6 +28,7 @@ final class AttributeChanges {
         tree = context.tree();
         attributes = context.attributes();
         committer = context.committer();
+        fastTier = context.fastTier();
         clock = context.clock();
     }
 
@@ -79,5 +86,57 @@ final class AttributeChanges {
         node.accessedNs = change.accessedNs() == null ? node.accessedNs : change.accessedNs();
         node.modifiedNs = change.modifiedNs() == null ? node.modifiedNs : change.modifiedNs();
         node.changedNs = change.changedNs() == null ? now : change.changedNs();
+    }
+
+    /** See {@link Volume#extendedAttribute}. */
+    byte @Nullable [] extended(long inode, byte[] name) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            return attributes.get(node, name);
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /** See {@link Volume#setExtendedAttribute}. */
+    void setExtended(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            committer.checkRoom((long) name.length + value.length);
+            if (Placements.isAttribute(name)) {
+                Placement placement = Placements.parse(value);
+                tree.change(node, () -> attributes.set(node, name, value, mode));
+                fastTier.placementChanged(node, placement);
+                return;
+            }
+            tree.change(node, () -> attributes.set(node, name, value, mode));
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /** See {@link Volume#removeExtendedAttribute}. */
+    void removeExtended(long inode, byte[] name) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            tree.change(node, () -> attributes.remove(node, name));
+            if (Placements.isAttribute(name)) {
+                fastTier.placementChanged(node, null);
+            }
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /** See {@link Volume#dropCapability}. */
+    void dropCapability(long inode) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            if (!node.isDirectory() && attributes.hasCapability(node)) {
+                tree.change(node, () -> attributes.dropCapability(node));
+            }
+        } finally {
+            nodes.unpin(node);
+        }
     }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Causes;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.FrameId;
@@ -141,7 +142,7 @@ final class DamagedFrames implements DamageListener, NewDamage {
                     inode);
             return;
         }
-        if (isMissingFile(cause)) {
+        if (Causes.include(cause, NoSuchFileException.class)) {
             // The pack may come back, and marks would stay.
             if (missing.add(container)) {
                 keep(this::noteMissingPacks);
@@ -179,14 +180,6 @@ final class DamagedFrames implements DamageListener, NewDamage {
     @Override
     public void suspected(long container) {
         listener.accept(container);
-    }
-
-    private static boolean isMissingFile(IOException cause) {
-        Throwable at = cause;
-        while (at != null && !(at instanceof NoSuchFileException)) {
-            at = at.getCause();
-        }
-        return at != null;
     }
 
     /** Sets who is told of each container of which chunks were newly found damaged; must not wait. */

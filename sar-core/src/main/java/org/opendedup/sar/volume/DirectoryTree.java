@@ -1,12 +1,9 @@
 package org.opendedup.sar.volume;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Entry;
@@ -27,11 +24,7 @@ import org.opendedup.sar.volume.posix.TimeStamps;
  * never includes a part of it.
  */
 final class DirectoryTree {
-    /**
-     * Maximum number of names of a file, as in ext4. The number of subdirectories of a directory is limited only by the
-     * range of its link count.
-     */
-    private static final int MAX_LINKS = 65_000;
+    private static final int MAX_TARGET_BYTES = 4095;
 
     private final MetadataStore metadata;
     private final Namespace namespace;
@@ -41,6 +34,7 @@ final class DirectoryTree {
     private final NamedFiles named;
     private final InstantSource clock;
     private final ExtendedAttributes attributes;
+    private final NameRules rules;
     /** Orders changes of names. Acquired before the change lock. */
     private final ReentrantLock names = new ReentrantLock();
     /**
@@ -73,20 +67,8 @@ final class DirectoryTree {
         this.named = named;
         this.clock = clock;
         this.attributes = attributes;
+        rules = new NameRules(namespace, nodes);
         this.view = view;
-    }
-
-    private static PosixException refuse(Reason reason, byte[] name) {
-        return new PosixException(reason, new String(name, UTF_8));
-    }
-
-    private static void checkName(byte[] name) throws PosixException {
-        if (name.length > EntryNames.MAX_BYTES) {
-            throw refuse(Reason.ENAMETOOLONG, name);
-        }
-        if (!EntryNames.isValid(name)) {
-            throw refuse(Reason.EINVAL, name);
-        }
     }
 
     /** Begins a change of names, which must be closed. */
@@ -117,7 +99,7 @@ final class DirectoryTree {
 
     Attributes lookup(long directory, byte[] name) throws IOException {
         if (name.length > EntryNames.MAX_BYTES) {
-            throw refuse(Reason.ENAMETOOLONG, name);
+            throw NameRules.refuse(Reason.ENAMETOOLONG, name);
         }
         if (EntryNames.isSelf(name)) {
             return handedOut(nodes.pin(directory));
@@ -125,13 +107,13 @@ final class DirectoryTree {
         Node parent = nodes.pin(directory);
         try {
             if (!parent.isDirectory()) {
-                throw refuse(Reason.ENOTDIR, name);
+                throw NameRules.refuse(Reason.ENOTDIR, name);
             }
             if (EntryNames.isParent(name)) {
                 return handedOut(nodes.pin(parent.parent()));
             }
             return view.betweenChanges(() -> find(directory, name), met -> met.ifPresent(this::forget))
-                    .orElseThrow(() -> refuse(Reason.ENOENT, name));
+                    .orElseThrow(() -> NameRules.refuse(Reason.ENOENT, name));
         } finally {
             nodes.unpin(parent);
         }
@@ -174,18 +156,18 @@ final class DirectoryTree {
     }
 
     Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner) throws IOException {
-        checkName(name);
+        NameRules.checkName(name);
         committer.checkRoom(2L * name.length + target.length);
         long id = metadata.nextInode();
         Placement placement = (mode & Modes.TYPE) == Modes.REGULAR ? placements.in(directory) : Placement.SAR;
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             if (namespace.entry(directory, name) != null) {
-                throw refuse(Reason.EEXIST, name);
+                throw NameRules.refuse(Reason.EEXIST, name);
             }
             boolean isDirectory = (mode & Modes.TYPE) == Modes.DIRECTORY;
             if (isDirectory) {
-                checkLinks(parent, name);
+                NameRules.checkLinks(parent, name);
             }
             change.begin();
             Inode inode = Inode.of(id, mode, Inode.Times.ofCreation(change.nowNs))
@@ -200,6 +182,14 @@ final class DirectoryTree {
             place(node, placement, directory);
             return handedOut(node);
         }
+    }
+
+    Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner owner) throws IOException {
+        if (target.length == 0 || target.length > MAX_TARGET_BYTES) {
+            throw new PosixException(
+                    target.length == 0 ? Reason.ENOENT : Reason.ENAMETOOLONG, "target of " + target.length + " bytes");
+        }
+        return make(directory, name, Modes.SYMBOLIC_LINK | 0777, 0, target, owner);
     }
 
     /**
@@ -231,28 +221,20 @@ final class DirectoryTree {
         return node;
     }
 
-    private static void checkLinks(Node node, byte[] name) throws PosixException {
-        synchronized (node) {
-            if (node.links >= (node.isDirectory() ? Integer.MAX_VALUE : MAX_LINKS)) {
-                throw refuse(Reason.EMLINK, name);
-            }
-        }
-    }
-
     Attributes link(long inode, long directory, byte[] name) throws IOException {
-        checkName(name);
+        NameRules.checkName(name);
         committer.checkRoom(2L * name.length);
         Node.Look look = look(inode);
         try (NameChange change = newChange()) {
             Node node = change.pin(inode);
             Node parent = change.directory(directory);
             if (namespace.entry(directory, name) != null) {
-                throw refuse(Reason.EEXIST, name);
+                throw NameRules.refuse(Reason.EEXIST, name);
             }
             if (node.isDirectory()) {
-                throw refuse(Reason.EPERM, name);
+                throw NameRules.refuse(Reason.EPERM, name);
             }
-            checkLinkable(node, name);
+            NameRules.checkLinkable(node, name);
             change.begin();
             namespace.putEntry(directory, name, inode, node.type);
             Attributes linked;
@@ -282,15 +264,6 @@ final class DirectoryTree {
         }
     }
 
-    private static void checkLinkable(Node node, byte[] name) throws PosixException {
-        synchronized (node) {
-            if (node.links == 0 && !node.unnamed) {
-                throw refuse(Reason.ENOENT, name);
-            }
-        }
-        checkLinks(node, name);
-    }
-
     /**
      * Called when a file that was created without a name gets one. It is no longer an orphan, except for a tail that is
      * being truncated.
@@ -310,12 +283,12 @@ final class DirectoryTree {
     }
 
     void unlink(long directory, byte[] name) throws IOException {
-        checkName(name);
+        NameRules.checkName(name);
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Node node = change.pin(existing(directory, name).inode());
             if (node.isDirectory()) {
-                throw refuse(Reason.EISDIR, name);
+                throw NameRules.refuse(Reason.EISDIR, name);
             }
             change.begin();
             namespace.removeEntry(directory, name);
@@ -327,24 +300,24 @@ final class DirectoryTree {
     private Entry existing(long directory, byte[] name) throws IOException {
         Entry entry = namespace.entry(directory, name);
         if (entry == null) {
-            throw refuse(Reason.ENOENT, name);
+            throw NameRules.refuse(Reason.ENOENT, name);
         }
         return entry;
     }
 
     void removeDirectory(long directory, byte[] name) throws IOException {
         if (EntryNames.isParent(name)) {
-            throw refuse(Reason.ENOTEMPTY, name);
+            throw NameRules.refuse(Reason.ENOTEMPTY, name);
         }
-        checkName(name);
+        NameRules.checkName(name);
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Node node = change.pin(existing(directory, name).inode());
             if (!node.isDirectory()) {
-                throw refuse(Reason.ENOTDIR, name);
+                throw NameRules.refuse(Reason.ENOTDIR, name);
             }
             if (!namespace.isEmpty(node.id)) {
-                throw refuse(Reason.ENOTEMPTY, name);
+                throw NameRules.refuse(Reason.ENOTEMPTY, name);
             }
             change.begin();
             namespace.removeEntry(directory, name);
@@ -354,8 +327,8 @@ final class DirectoryTree {
     }
 
     void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode) throws IOException {
-        checkName(name);
-        checkName(newName);
+        NameRules.checkName(name);
+        NameRules.checkName(newName);
         if (mode != RenameMode.EXCHANGE) {
             storeBeforeReplacing(directory, name, newDirectory, newName);
         }
@@ -365,7 +338,7 @@ final class DirectoryTree {
             Node node = change.pin(existing(directory, name).inode());
             Entry target = namespace.entry(newDirectory, newName);
             Node replaced = target == null ? null : change.pin(target.inode());
-            checkRename(from, to, node, replaced, newName, mode);
+            rules.checkRename(from, to, node, replaced, newName, mode);
             if (replaced == node) {
                 return;
             }
@@ -401,58 +374,6 @@ final class DirectoryTree {
                 nodes.unpin(node);
             }
         }
-    }
-
-    private void checkRename(Node from, Node to, Node node, @Nullable Node replaced, byte[] newName, RenameMode mode)
-            throws IOException {
-        if (replaced == null && mode == RenameMode.EXCHANGE) {
-            throw refuse(Reason.ENOENT, newName);
-        }
-        if (replaced != null && mode == RenameMode.NO_REPLACE) {
-            throw refuse(Reason.EEXIST, newName);
-        }
-        if (node.isDirectory() && isWithin(to, node)
-                || replaced != null
-                        && mode == RenameMode.EXCHANGE
-                        && replaced.isDirectory()
-                        && isWithin(from, replaced)) {
-            throw refuse(Reason.EINVAL, newName);
-        }
-        if (replaced != null && mode == RenameMode.REPLACE && replaced != node) {
-            checkReplaceable(node, replaced, newName);
-        }
-        if (node.isDirectory() && replaced == null && from != to) {
-            checkLinks(to, newName);
-        }
-    }
-
-    private void checkReplaceable(Node node, Node replaced, byte[] newName) throws IOException {
-        if (node.isDirectory() && !replaced.isDirectory()) {
-            throw refuse(Reason.ENOTDIR, newName);
-        }
-        if (!node.isDirectory() && replaced.isDirectory()) {
-            throw refuse(Reason.EISDIR, newName);
-        }
-        if (replaced.isDirectory() && !namespace.isEmpty(replaced.id)) {
-            throw refuse(Reason.ENOTEMPTY, newName);
-        }
-    }
-
-    /** Returns whether {@code directory} is {@code ancestor} or lies below it. */
-    private boolean isWithin(Node directory, Node ancestor) throws IOException {
-        long at = directory.id;
-        while (at != ancestor.id) {
-            if (at == Inode.ROOT) {
-                return false;
-            }
-            Node node = nodes.pin(at);
-            try {
-                at = node.parent();
-            } finally {
-                nodes.unpin(node);
-            }
-        }
-        return true;
     }
 
     /**

@@ -35,6 +35,12 @@ record EngineInUse(ChunkEngine engine, Committer committer, SpaceCollector colle
     }
 
     VolumeCondition condition() throws IOException {
-        return VolumeCondition.of(committer, engine);
+        return VolumeCondition.of(
+                committer,
+                engine.devices(),
+                metadata(),
+                damaged(),
+                engine.isRestored(),
+                engine.rebuilder().condition());
     }
 }

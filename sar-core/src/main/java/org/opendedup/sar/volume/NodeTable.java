@@ -13,6 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
 
@@ -344,6 +345,14 @@ final class NodeTable {
     byte[] target(Node node) throws IOException {
         Inode inode = node.isSymbolicLink() ? metadata.namespace().inode(node.id) : null;
         return inode == null ? NO_TARGET : inode.target();
+    }
+
+    /** Returns the target of a symbolic link. EINVAL if the inode is not a symbolic link. */
+    byte[] targetOfLink(Node node) throws IOException {
+        if (!node.isSymbolicLink()) {
+            throw new PosixException(Reason.EINVAL, "inode " + node.id + " is no symbolic link");
+        }
+        return target(node);
     }
 
     private void encode(Node node) throws IOException {

@@ -7,15 +7,12 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.Modes;
-import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.Verification;
@@ -46,8 +43,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * <p><b>Lock order.</b> A file's {@code storing} lock, the names, the change lock, a node's monitor.
  */
 public final class Volume implements Closeable {
-    private static final int MAX_TARGET_BYTES = 4095;
-
     private final VolumeContext context;
     private final NodeTable nodes;
     private final DirectoryTree tree;
@@ -182,21 +177,12 @@ public final class Volume implements Closeable {
     }
 
     public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner owner) throws IOException {
-        if (target.length == 0 || target.length > MAX_TARGET_BYTES) {
-            throw new PosixException(
-                    target.length == 0 ? Reason.ENOENT : Reason.ENAMETOOLONG, "target of " + target.length + " bytes");
-        }
-        return tree.make(directory, name, Modes.SYMBOLIC_LINK | 0777, 0, target, owner);
+        return tree.makeSymbolicLink(directory, name, target, owner);
     }
 
     /** Returns the target of a symbolic link. EINVAL if the inode is not a symbolic link. */
     public byte[] readSymbolicLink(long inode) throws IOException {
-        return nodes.with(inode, node -> {
-            if (!node.isSymbolicLink()) {
-                throw new PosixException(Reason.EINVAL, "inode " + inode + " is no symbolic link");
-            }
-            return nodes.target(node);
-        });
+        return nodes.with(inode, nodes::targetOfLink);
     }
 
     /** Adds a name to a file that is not a directory, and retains the file. EEXIST, EMLINK, EPERM. */
@@ -424,14 +410,6 @@ public final class Volume implements Closeable {
         return context.disk().status();
     }
 
-    /**
-     * Returns the memory that sequential readers use: at most the limit of the restore settings plus a fifth of that
-     * limit.
-     */
-    ByteGauge readAheadMemory() {
-        return context.restore().memory();
-    }
-
     /** Closes one opening of a file. Idempotent. Never fails; {@link #flush} reports errors. */
     public void close(OpenFile file) {
         files.close(file);
@@ -439,12 +417,7 @@ public final class Volume implements Closeable {
 
     /** Returns the value of an extended attribute, or null if there is none. */
     public byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
-            return attributes.get(node, name);
-        } finally {
-            nodes.unpin(node);
-        }
+        return changes.extended(inode, name);
     }
 
     /**
@@ -453,32 +426,12 @@ public final class Volume implements Closeable {
      * the list is malformed.
      */
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
-            committer.checkRoom((long) name.length + value.length);
-            if (Placements.isAttribute(name)) {
-                Placement placement = Placements.parse(value);
-                tree.change(node, () -> attributes.set(node, name, value, mode));
-                context.fastTier().placementChanged(node, placement);
-                return;
-            }
-            tree.change(node, () -> attributes.set(node, name, value, mode));
-        } finally {
-            nodes.unpin(node);
-        }
+        changes.setExtended(inode, name, value, mode);
     }
 
     /** Removes an extended attribute. ENODATA if there is none, except for access control lists. */
     public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
-            tree.change(node, () -> attributes.remove(node, name));
-            if (Placements.isAttribute(name)) {
-                context.fastTier().placementChanged(node, null);
-            }
-        } finally {
-            nodes.unpin(node);
-        }
+        changes.removeExtended(inode, name);
     }
 
     public List<byte[]> extendedAttributes(long inode) throws IOException {
@@ -490,14 +443,7 @@ public final class Volume implements Closeable {
      * the file has none. Directories keep theirs, because they have no effect there.
      */
     public void dropCapability(long inode) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
-            if (!node.isDirectory() && attributes.hasCapability(node)) {
-                tree.change(node, () -> attributes.dropCapability(node));
-            }
-        } finally {
-            nodes.unpin(node);
-        }
+        changes.dropCapability(inode);
     }
 
     /** Returns the fast tier's raw files, for administration. */

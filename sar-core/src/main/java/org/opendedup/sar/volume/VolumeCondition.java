@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexUse;
+import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.store.DeviceCondition;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 
@@ -50,20 +51,25 @@ public record VolumeCondition(
             boolean usable, boolean updating, boolean complete, long examined, long containers, IndexUse use) {}
 
     /** Returns the condition of an open volume at this moment. */
-    static VolumeCondition of(Committer committer, ChunkEngine engine) throws IOException {
-        DeviceSpaces devices = engine.devices();
-        DamagedFrames damaged = engine.damaged();
+    static VolumeCondition of(
+            Committer committer,
+            DeviceSpaces devices,
+            MetadataStore metadata,
+            DamagedFrames damaged,
+            boolean restored,
+            Index index)
+            throws IOException {
         return new VolumeCondition(
                 committer.stopped(),
                 committer.isResumable(),
                 devices.shortageText(),
                 devices.conditions(),
-                engine.metadata().totals().stored().damagedChunks(),
+                metadata.totals().stored().damagedChunks(),
                 damaged.healedChunks(),
                 damaged.found(),
                 damaged.unmarked(),
                 damaged.missing(),
-                engine.isRestored(),
-                engine.rebuilder().condition());
+                restored,
+                index);
     }
 }

@@ -47,7 +47,7 @@ public final class StoreFixture implements AutoCloseable {
 
     public ContainerStore open(Directory directory, FrameTableSource frames, SealListener listener) throws IOException {
         HeapContainerTable table = table(directory);
-        ContainerStore store = ContainerStore.open(
+        ContainerStore store = new ContainerStore(
                 directory, options, lastId::incrementAndGet, () -> salt, table, frames, listener, workers, 2_000);
         opened.put(store, table);
         return store;

@@ -72,7 +72,7 @@ class ReadAheadMemoryTest {
     private ByteGauge open(CachePolicy policy, int budget) throws IOException {
         volume = Volume.open(config.withRestore(
                 new RestoreSettings(policy, OptionalLong.of(budget), OptionalLong.empty(), 0.25, DiskOption.AUTO)));
-        return volume.readAheadMemory();
+        return volume.context().restore().memory();
     }
 
     private void read(int file, int to) throws IOException {

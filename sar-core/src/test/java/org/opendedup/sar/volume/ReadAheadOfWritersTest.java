@@ -139,7 +139,7 @@ class ReadAheadOfWritersTest {
         for (FutureTask<Void> writer : writers) {
             writer.get();
         }
-        assertTrue(volume.readAheadMemory().mostBytes() > 0, "nothing was read ahead");
+        assertTrue(volume.context().restore().memory().mostBytes() > 0, "nothing was read ahead");
     }
 
     @Test

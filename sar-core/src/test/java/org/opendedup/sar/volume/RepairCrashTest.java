@@ -40,6 +40,7 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataDefects;
 import org.opendedup.sar.metadata.MetadataRepair;
+import org.opendedup.sar.metadata.Quarantine;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.config.VolumeIdentity;
@@ -174,7 +175,7 @@ class RepairCrashTest {
     private List<String> lost(KeyValueStore database, CrashDirectory folder) throws IOException {
         Set<String> kept = new HashSet<>();
         for (String file : folder.list()) {
-            if (file.startsWith(MetadataRepair.QUARANTINE)) {
+            if (file.startsWith(Quarantine.PREFIX)) {
                 kept.addAll(List.of(new String(folder.contents(file), US_ASCII).split("\n")));
             }
         }

@@ -107,7 +107,7 @@ public final class ChunkStashIndex implements ChunkIndex {
             }
             return action.run();
         } catch (CorruptionException e) {
-            mark();
+            StashFiles.mark(directory);
             throw e;
         } finally {
             held.unlock();
@@ -159,17 +159,6 @@ public final class ChunkStashIndex implements ChunkIndex {
                 return question.run();
             }
         });
-    }
-
-    private void mark() {
-        try {
-            if (!directory.exists(StashFiles.DAMAGED)) {
-                directory.create(StashFiles.DAMAGED).close();
-                directory.sync();
-            }
-        } catch (IOException e) {
-            log.warn("damage of the fingerprint index in {} could not be marked: {}", directory, e.getMessage());
-        }
     }
 
     @Override

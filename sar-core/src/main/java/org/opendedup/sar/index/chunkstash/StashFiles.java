@@ -13,12 +13,16 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The files of a ChunkStash index other than its log. Each is {@code magic:8 version:u32 ... crc:u32}, little-endian;
  * the checksum covers all before it. A file is replaced as a whole.
  */
 final class StashFiles {
+    private static final Logger log = LoggerFactory.getLogger(StashFiles.class);
+
     /** Names the generation of the log. Its presence makes a folder an index. */
     static final String IDENTITY = "CHUNKSTASH";
 
@@ -48,6 +52,18 @@ final class StashFiles {
         return name.startsWith(StashLog.PREFIX)
                 || List.of(IDENTITY, CHECKPOINT, TABLE, DAMAGED, STORES).contains(name)
                 || name.endsWith(TEMPORARY);
+    }
+
+    /** Notes that damage was met, durably if that is possible. */
+    static void mark(Directory directory) {
+        try {
+            if (!directory.exists(DAMAGED)) {
+                directory.create(DAMAGED).close();
+                directory.sync();
+            }
+        } catch (IOException e) {
+            log.warn("damage of the fingerprint index in {} could not be marked: {}", directory, e.getMessage());
+        }
     }
 
     /**

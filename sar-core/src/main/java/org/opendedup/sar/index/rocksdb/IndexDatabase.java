@@ -313,21 +313,7 @@ public final class IndexDatabase implements Closeable {
 
     /** Visits the container id of every 'C' record, in ascending order. */
     void forEachFrameTable(LongConsumer visitor) throws IOException {
-        lifecycle.readLock().lock();
-        try {
-            requireOpen();
-            try (RocksIterator records = db.newIterator(readOptions)) {
-                records.seek(IndexKeys.frameTable(0));
-                for (; records.isValid() && IndexKeys.isFrameTable(records.key()); records.next()) {
-                    visitor.accept(IndexKeys.container(records.key()));
-                }
-                records.status();
-            }
-        } catch (RocksDBException e) {
-            throw translate(folder, e);
-        } finally {
-            lifecycle.readLock().unlock();
-        }
+        forEach(IndexKeys.FRAME_TABLES, (key, value) -> visitor.accept(IndexKeys.container(key)));
     }
 
     /**

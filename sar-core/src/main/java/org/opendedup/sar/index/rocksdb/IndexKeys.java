@@ -37,6 +37,9 @@ final class IndexKeys {
 
     private static final byte LEFT_FINGERPRINTS = 'L';
 
+    /** Beginning of all 'C' keys. */
+    static final byte[] FRAME_TABLES = {FRAME_TABLE};
+
     private IndexKeys() {}
 
     static byte[] frameTable(long container) {

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -12,11 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.LockFile;
@@ -28,7 +24,6 @@ import org.opendedup.sar.sdfs.cli.command.ProgressLog;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
-import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
@@ -106,9 +101,6 @@ public final class VolumeDaemon {
 
     public static final String RESUMED = "resumed";
 
-    /** Longest time that a client waits for the outcome of an unmount; less than the limit of {@link ControlSocket}. */
-    private static final long OUTCOME_SECONDS_MAX = 590;
-
     /** Answers a command without arguments. */
     @FunctionalInterface
     private interface Answer {
@@ -123,8 +115,7 @@ public final class VolumeDaemon {
     private final MountService service;
     private final ServedMount mount;
     private final CountDownLatch ended = new CountDownLatch(1);
-    /** How the volume was closed. */
-    private final CompletableFuture<ClosingReport> outcome = new CompletableFuture<>();
+    private final ClosingOutcome outcome = new ClosingOutcome();
 
     private final LastEnd lastEnd;
     /** What the previous daemon left. */
@@ -326,7 +317,7 @@ public final class VolumeDaemon {
 
     /** Returns whether the volume was closed in order; false while it is not closed. */
     boolean closedInOrder() {
-        return outcome.isDone() && ClosingReport.isClosed(outcome.join().closing());
+        return outcome.isInOrder();
     }
 
     /** Ends the mount now, or as soon as there is one, even if programs use it. {@link #serve} then returns. */
@@ -416,7 +407,7 @@ public final class VolumeDaemon {
                 requireMounted();
                 unmount();
                 Map<String, Object> state = state();
-                state.putAll(awaitOutcome());
+                state.putAll(outcome.await());
                 yield state;
             }
             case RESUME -> {
@@ -458,20 +449,6 @@ public final class VolumeDaemon {
             Objects.requireNonNull(mounted).unmount();
         } catch (IOException e) {
             throw new IOException(e.getMessage() + users(), e);
-        }
-    }
-
-    /** Waits for the outcome and returns how the volume was closed; empty after the time limit. */
-    private Map<String, Object> awaitOutcome() throws IOException {
-        try {
-            return outcome.get(OUTCOME_SECONDS_MAX, TimeUnit.SECONDS).closing();
-        } catch (TimeoutException e) {
-            return Map.of();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while the volume was being closed");
-        } catch (ExecutionException e) {
-            throw new IOException(e);
         }
     }
 

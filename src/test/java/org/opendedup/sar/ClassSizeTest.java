@@ -1,0 +1,46 @@
+package org.opendedup.sar;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** No class that is shipped has more lines than CONTRIBUTING.md allows. */
+class ClassSizeTest {
+    private static final int MAX_LINES = 500;
+    private static final List<String> MODULES =
+            List.of("sar-core", "sdfs-integration", "sar-simulator", "sdfs-api", "sdfs-plugin");
+
+    @Test
+    void noClassIsLong() throws IOException {
+        assertEquals(List.of(), longerThan(MAX_LINES));
+    }
+
+    @Test
+    void controlLongClassesAreFound() throws IOException {
+        List<String> found = longerThan(300);
+        assertTrue(found.stream().anyMatch(file -> file.endsWith("/Volume.java")), found::toString);
+    }
+
+    private static List<String> longerThan(int lines) throws IOException {
+        List<String> found = new ArrayList<>();
+        for (String module : MODULES) {
+            Path sources = TrustPageTest.project().resolve(module).resolve("src/main/java");
+            try (Stream<Path> files = Files.walk(sources)) {
+                for (Path file :
+                        files.filter(path -> path.toString().endsWith(".java")).toList()) {
+                    if (Files.readAllLines(file).size() > lines) {
+                        found.add(TrustPageTest.project().relativize(file).toString());
+                    }
+                }
+            }
+        }
+        return found;
+    }
+}
