@@ -14,7 +14,6 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.turns.Alone;
 
 /**
  * All of a volume on one disk that refuses writes for a while: the results on a mount, how it resumes, and the report

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.turns.Alone;
 
 /**
  * The options {@code noflush}, {@code noacl} and {@code noxattr}: the requests that they save, and what still holds.

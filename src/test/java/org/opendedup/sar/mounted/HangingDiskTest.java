@@ -19,7 +19,6 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.turns.Alone;
 
 /**
  * All of a volume on one disk that answers no request for a while, and then all of them. What a program reads meanwhile

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.SystemLogSocket;
 import org.opendedup.sar.sdfs.log.EachEvent;
-import org.opendedup.sar.turns.Alone;
 import org.slf4j.Logger;
 
 /** The daemon's log on a disk that fails: important lines are in a second destination, and the log reports its gaps. */

@@ -24,7 +24,6 @@ import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
-import org.opendedup.sar.turns.Alone;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.UncachedRead;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.turns.Alone;
 
 /**
  * Whatever happens to the SSD of a mounted volume while files are read and written, no program gets an error, nothing

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.container.PackedContainer;
-import org.opendedup.sar.turns.Alone;
 
 /** {@code sdfscli VOLUME status} and {@code support-bundle} of real mounts: well, on a failing disk, with damage. */
 @Alone

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.turns.Alone;
 
 /**
  * umount(8) of an installed volume returns when its daemon has ended. A stopped daemon (SIGSTOP) stands for a slow one,
