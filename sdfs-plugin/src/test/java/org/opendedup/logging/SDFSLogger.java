@@ -9,6 +9,9 @@ public final class SDFSLogger {
     /** Lines so far, each after its level. */
     public static final List<String> LINES = new CopyOnWriteArrayList<>();
 
+    /** A line with this text fails. */
+    public static final String FAILS = "cannot be written";
+
     private SDFSLogger() {}
 
     /** The part of SDFS's type of loggers that the plugin uses. */
@@ -30,6 +33,9 @@ public final class SDFSLogger {
         }
 
         private static void add(String line) {
+            if (line.contains(FAILS)) {
+                throw new IllegalStateException(line);
+            }
             LINES.add(line);
             System.out.println(line);
         }

@@ -304,6 +304,26 @@ class PluginBeansTest {
         await(() -> get("GarbageCollector", "one", "LastState").equals("done"));
     }
 
+    @Test
+    void aCloseThatIsInterruptedEndsAllJobs() throws Exception {
+        PluginEngine engine = open("one", "");
+        put(engine);
+        call("Scrub", "one", "start");
+        await(() -> !get("Scrub", "one", "LastEnded").equals(""));
+        assertEquals(1, timersOfBackups(), "the control");
+        Thread.currentThread().interrupt();
+        assertThrows(IOException.class, () -> close(engine));
+        assertTrue(Thread.interrupted(), "whoever interrupted it is to know");
+        await(() -> timersOfBackups() == 0);
+        put(open("one", ""));
+    }
+
+    private static long timersOfBackups() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("sdfs-metadata-backup"))
+                .count();
+    }
+
     /** What SDFS counted since a backup is in no other: the next one must not lack it. */
     @Test
     void eachUnmountAfterAChangeMakesABackup() throws Exception {

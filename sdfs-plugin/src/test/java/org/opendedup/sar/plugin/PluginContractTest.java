@@ -1,6 +1,7 @@
 package org.opendedup.sar.plugin;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -23,6 +24,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.logging.Logger;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterEach;
@@ -143,6 +145,18 @@ class PluginContractTest {
         assertEquals(0, lines("other users had permissions"), "in a folder that nobody else may enter");
         close();
         assertEquals(1, lines("closed; everything is durable"));
+    }
+
+    /** SDFS's logger may be closed before the engine is: what it throws must not reach whoever logs. */
+    @Test
+    void aLineThatTheLogOfSdfsRefusesFailsNobody() throws Exception {
+        open("");
+        SDFSLogger.LINES.clear();
+        Logger logger = Logger.getLogger("org.opendedup.sar.test");
+        assertDoesNotThrow(() -> logger.info("this line " + SDFSLogger.FAILS));
+        logger.info("this one is the control");
+        assertEquals(0, lines(SDFSLogger.FAILS));
+        assertEquals(1, lines("this one is the control"));
     }
 
     private static long lines(String text) {
