@@ -203,6 +203,19 @@ class PluginCommandsTest {
         assertEquals(false, json("resume").get("resumed"), "it accepts changes already");
     }
 
+    /** SDFS has the locations of its chunks: a collection that leaves out what was asked for would not say so. */
+    @Test
+    void nothingIsArranged() throws Exception {
+        put(open());
+        assertEquals(1, cli("gc", "--wait", "--arrange=10"));
+        assertTrue(err.toString().contains("are not arranged"), err::toString);
+        assertEquals(1, cli("gc", "set", "--arrange=true"));
+        assertTrue(err.toString().contains("are not arranged"), err::toString);
+        assertEquals(0, cli("gc", "--wait"), err::toString);
+        assertEquals(0, cli("gc", "set", "--arrange=false"), err::toString);
+        assertEquals(0, cli("status"), out::toString);
+    }
+
     @Test
     void metadataAreBackedUpOutsideTheVolumesFolders() throws Exception {
         put(open());
