@@ -8,8 +8,8 @@ import org.opendedup.sar.metadata.MetadataHeader.Contents;
  *
  * @param volume the volume's name
  * @param inUse whether it is mounted
- * @param contents what it stores: a volume of chunks has no daemon that answers sdfscli, and its counts cannot be
- *     repaired by recipes
+ * @param contents what it stores: a volume of chunks is unmounted by its client, and its counts cannot be repaired by
+ *     recipes
  */
 public record Mend(String volume, boolean inUse, Contents contents) {
     /** For a volume of files. */
@@ -36,7 +36,7 @@ public record Mend(String volume, boolean inUse, Contents contents) {
             case INDEX -> newIndex(place);
             case SSD -> scrub();
             case NOT_CHECKED -> "remove the cause that the finding names, then: " + again();
-            case STRAYS -> mounted("gc", "GarbageCollector");
+            case STRAYS -> mounted("gc");
         };
     }
 
@@ -55,8 +55,7 @@ public record Mend(String volume, boolean inUse, Contents contents) {
     }
 
     private String writeAgain() {
-        return "write the files' content again from a backup, under any name, then: "
-                + (hasFiles() ? "sdfscli " + volume + " heal --wait" : bean("Heal"));
+        return "write the files' content again from a backup, under any name, then: sdfscli " + volume + " heal --wait";
     }
 
     /** Returns what to do about records, or blocks of records, that cannot be read. */
@@ -77,7 +76,7 @@ public record Mend(String volume, boolean inUse, Contents contents) {
     }
 
     private String again() {
-        return inUse ? mounted("check", "Check") : "sdfs-check " + volume;
+        return inUse ? mounted("check") : "sdfs-check " + volume;
     }
 
     private String unmounted(String option) {
@@ -92,17 +91,11 @@ public record Mend(String volume, boolean inUse, Contents contents) {
     }
 
     private String scrub() {
-        return mounted("scrub start --wait", "Scrub");
+        return mounted("scrub start --wait");
     }
 
-    /** @param type of the MXBean that does the same in the process of a volume of chunks */
-    private String mounted(String command, String type) {
-        return (inUse ? "" : "mount the volume, then: ")
-                + (hasFiles() ? "sdfscli " + volume + " " + command : bean(type));
-    }
-
-    private String bean(String type) {
-        return "call start of the MXBean org.opendedup.sar:type=" + type + ",volume=" + volume;
+    private String mounted(String command) {
+        return (inUse ? "" : "mount the volume, then: ") + "sdfscli " + volume + " " + command;
     }
 
     private boolean hasFiles() {

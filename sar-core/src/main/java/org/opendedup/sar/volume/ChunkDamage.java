@@ -18,8 +18,8 @@ public final class ChunkDamage {
                 progress -> DamageNews.NOTHING,
                 known::isAny,
                 damage -> "its chunks are healed when their content is written again, in any file, or an SSD with"
-                        + " copies is attached; otherwise restore the files that give errors from a backup. MXBean"
-                        + " org.opendedup.sar:type=Heal,volume=" + volume.name() + " lists what is damaged",
+                        + " copies is attached; otherwise restore the files that give errors from a backup. sdfscli "
+                        + volume.name() + " heal --wait says what is not healed",
                 volume.name());
         volume.damaged().watchedBy(news);
     }

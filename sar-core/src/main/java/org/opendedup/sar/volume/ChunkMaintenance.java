@@ -25,8 +25,7 @@ public final class ChunkMaintenance {
         volume.collector()
                 .permit(() -> OtherHistory.requireGivenUp(
                         config.locations().data(),
-                        "call acceptRestored of the MXBean org.opendedup.sar:type=MetadataBackup,volume="
-                                + config.name()));
+                        "call: sdfscli " + config.name() + " metadata-backup --accept-restored"));
         check = new VolumeCheck(config, volume);
         heal = new VolumeHeal(volume, () -> {}); // What was put is in a container already.
         scrub = new VolumeScrub(volume, ReferencePhase.OF_CLIENT, heal);

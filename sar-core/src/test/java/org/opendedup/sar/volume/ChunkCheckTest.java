@@ -189,7 +189,7 @@ final class ChunkCheckTest {
                         IOException.class,
                         () -> chunks.volume.collect(new CollectionLimits(0, false), (done, of, returned) -> true))
                 .getMessage();
-        assertTrue(refused.contains("acceptRestored"), refused);
+        assertTrue(refused.contains("sdfscli " + chunks.config.name() + " metadata-backup --accept-restored"), refused);
         assertTrue(
                 OtherHistory.giveUp(FileDirectory.open(chunks.config.locations().data())));
         chunks.volume.collect(new CollectionLimits(0, false), (done, of, returned) -> true);

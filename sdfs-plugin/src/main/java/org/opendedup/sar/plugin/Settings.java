@@ -41,6 +41,9 @@ public final class Settings {
     /** Where SDFS's own chunk store would be; an attribute of {@code <local-chunkstore>}, not a setting of SAR. */
     public static final String HOST_CHUNKS = "chunk-store";
 
+    /** Name of the volume in SDFS's volume file; an attribute of {@code <volume>}, not a setting of SAR. */
+    public static final String HOST_VOLUME = "volume";
+
     private static final String PREFIX = "sar-";
 
     private static final Set<String> NAMES = new TreeSet<>(Set.of(
@@ -106,6 +109,7 @@ public final class Settings {
                 settings.put(INDEX, (index == null ? chunks : index) + "/sar/index");
             }
             settings.put(NAME, nameOf(config));
+            settings.put(HOST_VOLUME, nameOf(config));
             String capacity = attribute(store, "allocation-size");
             if (capacity != null) {
                 settings.put(CAPACITY, capacity);

@@ -64,14 +64,14 @@ final class Host {
         return new ProcessBuilder(command).redirectErrorStream(true);
     }
 
-    /** Returns the element {@code <extended-config>} of a volume below {@code folder}. */
+    /** Returns the element {@code <extended-config>} of a volume below {@code folder}, whose name it has. */
     static Element config(Path folder, String attributes) {
         String memory = attributes.contains(Settings.MEMORY) ? "" : Settings.MEMORY + "='300MB' ";
-        String xml =
-                "<subsystem-config><local-chunkstore chunk-store='" + folder.resolve("chunks") + "' hash-db-store='"
-                        + folder.resolve("hashes") + "' allocation-size='10737418240' encrypt='false'"
-                        + " hashdb-class='org.opendedup.sar.plugin.SarHashesMap'><extended-config "
-                        + "sar-write-threads='2' " + memory + attributes + "/></local-chunkstore></subsystem-config>";
+        String xml = "<subsystem-config><volume name='" + folder.getFileName() + "'/><local-chunkstore chunk-store='"
+                + folder.resolve("chunks") + "' hash-db-store='"
+                + folder.resolve("hashes") + "' allocation-size='10737418240' encrypt='false'"
+                + " hashdb-class='org.opendedup.sar.plugin.SarHashesMap'><extended-config "
+                + "sar-write-threads='2' " + memory + attributes + "/></local-chunkstore></subsystem-config>";
         try {
             return (Element) DocumentBuilderFactory.newInstance()
                     .newDocumentBuilder()

@@ -258,8 +258,7 @@ class PluginBeansTest {
         await(() -> !get("Scrub", "one", "LastEnded").equals(""));
         await(() -> get("Volume", "one", "Health").equals("damaged"));
         String finding = ((String[]) get("Volume", "one", "Findings"))[0];
-        assertTrue(finding.contains("start of org.opendedup.sar:type=Heal,volume=one"), finding);
-        assertFalse(finding.contains("sdfscli"), finding);
+        assertTrue(finding.contains("listDamage of org.opendedup.sar:type=Heal,volume=one"), finding);
         assertTrue(((String[]) call("Heal", "one", "listDamage")).length > 0);
         await(() -> heard.stream().anyMatch(one -> one.getType().equals("org.opendedup.sar.volume.damage")));
         assertTrue(
@@ -292,9 +291,7 @@ class PluginBeansTest {
         assertEquals("degraded", get("Volume", "one", "Health"));
         String[] findings = (String[]) get("Volume", "one", "Findings");
         assertEquals(1, findings.length);
-        assertTrue(
-                findings[0].contains("acceptRestored of org.opendedup.sar:type=MetadataBackup,volume=one"),
-                findings[0]);
+        assertTrue(findings[0].contains("metadata-backup --accept-restored"), findings[0]);
         call("GarbageCollector", "one", "start");
         await(() -> get("GarbageCollector", "one", "LastState").equals("failed"));
         await(() -> ((String[]) get("Volume", "one", "Findings")).length == 1);

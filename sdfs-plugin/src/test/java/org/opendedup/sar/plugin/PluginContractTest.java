@@ -141,7 +141,10 @@ class PluginContractTest {
         close();
         SDFSLogger.LINES.clear();
         open(ssd);
-        assertEquals(1, lines("info org.opendedup.sar.plugin.engine.ChunkVolumeOpener: opened sdfs: 0 chunks"));
+        assertEquals(
+                1,
+                lines("info org.opendedup.sar.plugin.engine.ChunkVolumeOpener: opened " + folder.getFileName()
+                        + ": 0 chunks"));
         assertEquals(0, lines("other users had permissions"), "in a folder that nobody else may enter");
         close();
         assertEquals(1, lines("closed; everything is durable"));
@@ -402,7 +405,7 @@ class PluginContractTest {
         }
         store.sync();
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        ObjectName table = new ObjectName("org.opendedup.sar:type=MapTable,volume=sdfs");
+        ObjectName table = new ObjectName("org.opendedup.sar:type=MapTable,volume=" + folder.getFileName());
         long copies = 0;
         for (int wait = 0; wait < 1000 && copies == 0; wait++) {
             Thread.sleep(10);

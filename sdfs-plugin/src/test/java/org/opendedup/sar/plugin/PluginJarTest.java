@@ -58,6 +58,8 @@ class PluginJarTest {
                 "org/opendedup/sar/plugin/SarChunkStore.class",
                 "org/opendedup/sar/plugin/SarHashesMap.class",
                 ENGINE + "org/opendedup/sar/volume/ChunkVolume.class",
+                ENGINE + "org/opendedup/sar/sdfs/cli/control/ControlServer.class",
+                ENGINE + "com/fasterxml/jackson/databind/ObjectMapper.class",
                 ENGINE + "org/rocksdb/RocksDB.class",
                 ENGINE + "librocksdbjni-linux64.so",
                 ENGINE + "librocksdbjni-linux-aarch64.so",
@@ -69,6 +71,7 @@ class PluginJarTest {
             assertTrue(names.contains(name), name);
         }
         assertTrue(names.stream().anyMatch(name -> name.matches(ENGINE + "linux/amd64/libzstd-jni.*so")));
+        assertFalse(names.stream().anyMatch(name -> name.startsWith(ENGINE + "picocli/")), "no command line is in it");
         assertFalse(names.stream().anyMatch(name -> name.endsWith(".dll") || name.endsWith(".jnilib")));
     }
 }

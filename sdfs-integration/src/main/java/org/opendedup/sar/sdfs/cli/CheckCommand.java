@@ -120,7 +120,7 @@ public final class CheckCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
     boolean json;
 
-    CheckCommand(Environment environment) {
+    public CheckCommand(Environment environment) {
         this.environment = environment;
     }
 

@@ -11,8 +11,8 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.command.RoughTime;
+import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
-import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 
@@ -27,7 +27,7 @@ final class JobClient {
     private static final int STOP_POLLS = 300;
 
     /** The kinds of jobs of which nothing is kept when they are stopped. */
-    private static final Set<String> STARTING_ANEW = Set.of(FileControl.CHECK, DamagedCommand.JOB);
+    private static final Set<String> STARTING_ANEW = Set.of(CheckControl.COMMAND, DamagedCommand.JOB);
 
     private final SdfsCli cli;
     private final String command;
@@ -54,7 +54,7 @@ final class JobClient {
     /** Starts a job and waits for its end; returns its last report. */
     Map<String, Object> run(Map<String, ?> arguments) throws IOException, CommandFailedException, InterruptedException {
         var start = new LinkedHashMap<String, Object>(arguments);
-        start.put("action", FileControl.START);
+        start.put("action", JobControl.START);
         // Stays open to the end: from the open connection the daemon knows that the command still exists, even
         // suspended.
         try (ControlSocket.Held held = cli.hold(command, start)) {

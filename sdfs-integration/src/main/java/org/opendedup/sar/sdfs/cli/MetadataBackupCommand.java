@@ -115,13 +115,7 @@ final class MetadataBackupCommand implements Callable<Integer> {
     }
 
     private int accept(SdfsCli cli) throws IOException {
-        Path data = cli.environment()
-                .configDirectory()
-                .read(cli.name())
-                .config()
-                .locations()
-                .data();
-        boolean was = OtherHistory.giveUp(FileDirectory.open(data));
+        boolean was = OtherHistory.giveUp(FileDirectory.open(cli.locations().data()));
         print(
                 cli,
                 Map.of("accepted", was),

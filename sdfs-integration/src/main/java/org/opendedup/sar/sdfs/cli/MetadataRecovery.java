@@ -103,11 +103,12 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
 
     /** Returns how the replaced metadata are given up, as the end of a sentence. */
     private String accept() {
+        String command = "sdfscli " + volume + " metadata-backup --accept-restored";
         return ofPlugin
-                ? "acceptRestored of the MXBean org.opendedup.sar:type=MetadataBackup,volume=" + volume
-                        + ".\nThe counts are those of the backup: call it only if SDFS has written, copied and deleted"
+                ? command
+                        + ".\nThe counts are those of the backup: do it only if SDFS has written, copied and deleted"
                         + " no file since. Otherwise copy all files to another volume"
-                : "sdfscli " + volume + " metadata-backup --accept-restored";
+                : command;
     }
 
     /** Mends damaged files of the database from backups. */

@@ -21,6 +21,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.CompressionConverter;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.MachineMemory;
 import org.opendedup.sar.sdfs.cli.command.ModeConverter;
@@ -353,7 +354,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         try {
             PrivateFiles.createFolders(folder);
         } catch (AccessDeniedException e) {
-            throw new CommandFailedException(CommandRunner.messageOf(e) + "; " + remedy);
+            throw new CommandFailedException(FailureText.of(e) + "; " + remedy);
         }
         if (!Files.isWritable(folder)) {
             throw new CommandFailedException(folder + ": this user may not write there; " + remedy);

@@ -9,13 +9,14 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
-import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.opendedup.sar.sdfs.cli.mounts.DeadMount;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
@@ -139,15 +140,15 @@ public final class MountHelper extends MountProgram {
         } catch (IOException e) {
             environment
                     .err()
-                    .println("mount.sdfs: " + CommandRunner.messageOf(e) + "; if a disk failed, use sdfscli "
-                            + arguments.volume + " resume");
+                    .println("mount.sdfs: " + FailureText.of(e) + "; if a disk failed, use sdfscli " + arguments.volume
+                            + " resume");
             return;
         }
         try {
-            ControlSocket.ask(files.socket(), VolumeDaemon.RESUME);
+            ControlSocket.ask(files.socket(), VolumeCommands.RESUME);
         } catch (IOException e) {
             throw new CommandFailedException(
-                    "the volume '" + arguments.volume + "' stays read-only: " + CommandRunner.messageOf(e));
+                    "the volume '" + arguments.volume + "' stays read-only: " + FailureText.of(e));
         }
     }
 

@@ -10,7 +10,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
-import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -36,12 +36,12 @@ final class ResumeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, CommandFailedException {
         SdfsCli cli = Objects.requireNonNull(parent);
-        Map<String, Object> answer = cli.ask(VolumeDaemon.RESUME, Map.of());
-        boolean resumed = Boolean.TRUE.equals(answer.get(VolumeDaemon.RESUMED));
+        Map<String, Object> answer = cli.ask(VolumeCommands.RESUME, Map.of());
+        boolean resumed = Boolean.TRUE.equals(answer.get(VolumeCommands.RESUMED));
         if (json || cli.json) {
             var result = new LinkedHashMap<String, Object>();
             result.put("name", cli.name());
-            result.put(VolumeDaemon.RESUMED, resumed);
+            result.put(VolumeCommands.RESUMED, resumed);
             cli.environment().out().println(Json.pretty(result));
         } else {
             cli.environment()

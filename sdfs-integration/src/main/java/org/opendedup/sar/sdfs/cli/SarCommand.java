@@ -3,8 +3,8 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
-import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import picocli.CommandLine.Command;
 
@@ -37,8 +37,15 @@ final class SarCommand extends CommandGroup {
         super(SarControl.COMMAND);
     }
 
-    /** Asks the daemon; empty if the volume is not mounted. */
-    Optional<Map<String, Object>> tryAsk(String action, Map<String, ?> arguments) throws IOException {
-        return ControlSocket.ask(cli().runFiles().socket(), SarControl.COMMAND, request(action, arguments));
+    /**
+     * Asks the daemon; empty if the volume is not mounted, and has a volume file that can be changed instead.
+     *
+     * @throws CommandFailedException if the volume is not mounted, and its file is that of another program
+     */
+    Optional<Map<String, Object>> tryAsk(String action, Map<String, ?> arguments)
+            throws IOException, CommandFailedException {
+        return cli().isOfPlugin()
+                ? Optional.of(ask(action, arguments))
+                : cli().tryAsk(SarControl.COMMAND, request(action, arguments));
     }
 }

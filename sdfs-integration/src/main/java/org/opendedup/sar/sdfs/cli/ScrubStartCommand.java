@@ -94,7 +94,8 @@ final class ScrubStartCommand implements Callable<Integer> {
                 : "";
     }
 
-    private int report(ScrubCommand scrub, boolean started, Map<String, Object> report) throws CommandFailedException {
+    private int report(ScrubCommand scrub, boolean started, Map<String, Object> report)
+            throws IOException, CommandFailedException {
         String state = String.valueOf(report.get("state"));
         if (state.equals("failed")) {
             throw new CommandFailedException("the scrub failed: " + report.get("error"));
@@ -112,7 +113,7 @@ final class ScrubStartCommand implements Callable<Integer> {
                 scrub.named(result),
                 (clean ? "" : "DAMAGE FOUND. ")
                         + ScrubText.result(report)
-                        + ScrubText.advice(scrub.cli().name(), report));
+                        + ScrubText.advice(scrub.cli().name(), !scrub.cli().isOfPlugin(), report));
         return done && clean ? ExitCode.OK : ExitCode.FAILED;
     }
 }

@@ -47,7 +47,8 @@ final class ScrubStatusCommand implements Callable<Integer> {
         ScrubCommand scrub = Objects.requireNonNull(parent);
         Map<String, Object> status = scrub.ask(ScrubControl.STATUS, Map.of());
         String progress = JobClient.line(Json.object(status, "current"));
-        scrub.print(json, status, ScrubText.status(scrub.cli().name(), status, progress));
+        scrub.print(
+                json, status, ScrubText.status(scrub.cli().name(), !scrub.cli().isOfPlugin(), status, progress));
         return ExitCode.OK;
     }
 }

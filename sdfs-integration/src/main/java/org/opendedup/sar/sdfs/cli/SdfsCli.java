@@ -17,14 +17,18 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.command.Spellings;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.PluginCommands;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.upstream.CliSpellings;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -72,7 +76,9 @@ import picocli.CommandLine.Spec;
             "             damaged  2 bytes of files are damaged",
             "             heal     1 chunks stay damaged, or failed",
             "             check    4 something is not as it should be",
-            "             restore  3 restored with all bytes, but not all owners, modes, attributes or special files"
+            "             restore  3 restored with all bytes, but not all owners, modes, attributes or special files",
+            "",
+            "A volume that OpenDedup SDFS mounts with the plugin has the commands that need no files: docs/PLUGIN.md."
         })
 public final class SdfsCli implements Callable<Integer>, Spellings {
     /** What is said in place of a daemon's answer about a volume that has no daemon. */
@@ -121,7 +127,7 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
         try {
             return environment.configDirectory().volumes();
         } catch (IOException e) {
-            throw new IllegalArgumentException(CommandRunner.messageOf(e), e);
+            throw new IllegalArgumentException(FailureText.of(e), e);
         }
     }
 
@@ -159,11 +165,11 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
         var entry = new LinkedHashMap<String, Object>();
         entry.put("name", name);
         try {
-            RunFiles files = environment.runFiles(directory.read(name));
-            entry.putAll(ControlSocket.ask(files.socket(), "ping").orElse(NOT_MOUNTED));
+            entry.putAll(ControlSocket.ask(socket(directory, name), VolumeCommands.PING)
+                    .orElse(NOT_MOUNTED));
         } catch (IOException e) {
             // One damaged file must not hide the other volumes.
-            entry.put("state", "unknown: " + CommandRunner.messageOf(e));
+            entry.put("state", "unknown: " + FailureText.of(e));
         }
         return entry;
     }
@@ -177,14 +183,61 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
         return environment.configDirectory().fileOf(name());
     }
 
+    /** @throws IOException if the named volume has none, because OpenDedup SDFS with the plugin mounts it */
     RunFiles runFiles() throws IOException {
+        requireFiles();
         VolumeDefinition definition = environment.configDirectory().read(name());
         return environment.runFiles(definition);
     }
 
+    /** Returns whether the named volume is one of OpenDedup SDFS, which mounts it with the plugin. */
+    boolean isOfPlugin() throws IOException {
+        return environment.configDirectory().locationsOfPlugin(name()).isPresent();
+    }
+
+    /** @throws IOException if the named volume has no files of ours: OpenDedup SDFS with the plugin mounts it */
+    void requireFiles() throws IOException {
+        if (isOfPlugin()) {
+            throw new IOException(PluginCommands.refusal(name()));
+        }
+    }
+
+    /** Returns where the named volume's data and metadata are. */
+    VolumeConfig.Locations locations() throws IOException {
+        Optional<VolumeConfig.Locations> ofPlugin =
+                environment.configDirectory().locationsOfPlugin(name());
+        return ofPlugin.isPresent()
+                ? ofPlugin.get()
+                : environment.configDirectory().read(name()).config().locations();
+    }
+
+    private Path socket(ConfigDirectory directory, String named) throws IOException {
+        Optional<VolumeConfig.Locations> ofPlugin = directory.locationsOfPlugin(named);
+        return ofPlugin.isPresent()
+                ? environment.pluginSocket(named, ofPlugin.get())
+                : environment.runFiles(directory.read(named)).socket();
+    }
+
+    /**
+     * Returns the control socket for a request.
+     *
+     * @throws IOException if the request makes no sense for the named volume, mounted or not
+     */
+    private Path socket(String command, Map<String, ?> arguments) throws IOException {
+        if (!PluginCommands.has(command, arguments)) {
+            requireFiles();
+        }
+        return socket(environment.configDirectory(), name());
+    }
+
     /** Asks the named volume's daemon; empty if it is not mounted. */
     Optional<Map<String, Object>> ask(String command) throws IOException {
-        return ControlSocket.ask(runFiles().socket(), command);
+        return tryAsk(command, Map.of());
+    }
+
+    /** As {@link #ask(String)}, with arguments. */
+    Optional<Map<String, Object>> tryAsk(String command, Map<String, ?> arguments) throws IOException {
+        return ControlSocket.ask(socket(command, arguments), command, arguments);
     }
 
     /** Returns the volume's name, which every subcommand needs. */
@@ -202,7 +255,11 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
 
     /** Sends a command with arguments, as {@link #ask(String)}. */
     Map<String, Object> ask(String command, Map<String, ?> arguments) throws IOException, CommandFailedException {
-        return ControlSocket.ask(runFiles().socket(), command, arguments).orElseThrow(this::notMounted);
+        Optional<Map<String, Object>> result = tryAsk(command, arguments);
+        if (result.isEmpty()) {
+            throw notMounted();
+        }
+        return result.get();
     }
 
     /**
@@ -210,7 +267,11 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
      * exists.
      */
     ControlSocket.Held hold(String command, Map<String, ?> arguments) throws IOException, CommandFailedException {
-        return ControlSocket.hold(runFiles().socket(), command, arguments).orElseThrow(this::notMounted);
+        Optional<ControlSocket.Held> held = ControlSocket.hold(socket(command, arguments), command, arguments);
+        if (held.isEmpty()) {
+            throw notMounted();
+        }
+        return held.get();
     }
 
     /**
@@ -220,11 +281,11 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
      * @throws CommandFailedException if it is not in the volume, or the volume is not mounted
      */
     String pathInVolume(Path path) throws IOException, CommandFailedException {
+        requireFiles();
         if (!path.isAbsolute()) {
             return path.normalize().toString();
         }
-        Path root =
-                Path.of(String.valueOf(ask("ping").orElseThrow(this::notMounted).get("mountPoint")));
+        Path root = Path.of(String.valueOf(ask(VolumeCommands.PING, Map.of()).get("mountPoint")));
         Path found = Files.exists(path) ? path.toRealPath() : path.normalize();
         if (!found.startsWith(root)) {
             throw new CommandFailedException(path + " does not lie in the volume, which is mounted on " + root);
@@ -237,9 +298,11 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
         return new CommandFailedException("the volume '" + name() + "' is not mounted");
     }
 
-    CommandFailedException notMounted() {
-        return new CommandFailedException(
-                "the volume '" + name() + "' is not mounted; mount it: mount.sdfs " + name() + " MOUNTPOINT");
+    CommandFailedException notMounted() throws IOException {
+        return new CommandFailedException("the volume '" + name() + "' is not mounted; "
+                + (isOfPlugin()
+                        ? "mount it with OpenDedup SDFS. If it is mounted, SDFS's log says why it has no control socket"
+                        : "mount it: mount.sdfs " + name() + " MOUNTPOINT"));
     }
 
     private ParameterException usage(String message) {

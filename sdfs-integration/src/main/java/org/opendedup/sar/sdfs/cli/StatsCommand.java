@@ -11,6 +11,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -37,7 +38,7 @@ final class StatsCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, CommandFailedException {
         SdfsCli cli = Objects.requireNonNull(parent);
-        Map<String, Object> figures = cli.ask("stats").orElseThrow(cli::notMounted);
+        Map<String, Object> figures = cli.ask(VolumeCommands.STATS, Map.of());
         if (json || cli.json) {
             cli.environment().out().println(Json.pretty(figures));
         } else {

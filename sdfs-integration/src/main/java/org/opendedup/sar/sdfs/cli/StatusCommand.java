@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
 import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
@@ -53,7 +54,7 @@ final class StatusCommand implements Callable<Integer> {
 
     /** Shows the status of the volume that the command line names; returns the exit code. */
     static int show(SdfsCli cli, boolean json) throws IOException {
-        Map<String, Object> report = cli.ask(VolumeDaemon.STATUS).orElse(null);
+        Map<String, Object> report = cli.ask(VolumeCommands.STATUS).orElse(null);
         if (report == null) {
             report = unmounted(cli);
         }
@@ -78,11 +79,15 @@ final class StatusCommand implements Callable<Integer> {
         report.put("name", cli.name());
         report.put("health", StatusReport.UNKNOWN);
         report.putAll(SdfsCli.NOT_MOUNTED);
-        new LastEnd(cli.runFiles().lastEnd()).found().ifPresent(end -> report.put(VolumeDaemon.LAST_END, end.text()));
+        if (!cli.isOfPlugin()) {
+            new LastEnd(cli.runFiles().lastEnd())
+                    .found()
+                    .ifPresent(end -> report.put(VolumeDaemon.LAST_END, end.text()));
+        }
         return report;
     }
 
-    private static String stateOnly(SdfsCli cli, Map<String, Object> report) {
+    private static String stateOnly(SdfsCli cli, Map<String, Object> report) throws IOException {
         var text = new StringBuilder(report.get("name") + ": " + report.get("state") + "\n");
         if (report.containsKey(VolumeDaemon.LAST_END)) {
             text.append("  last end   ")
@@ -91,7 +96,11 @@ final class StatusCommand implements Callable<Integer> {
         }
         if (Objects.equals(SdfsCli.NOT_MOUNTED.get("state"), report.get("state"))) {
             text.append(
-                    "  to do      Mount it to learn whether it is well: mount.sdfs " + cli.name() + " MOUNTPOINT\n");
+                    cli.isOfPlugin()
+                            ? "  to do      Mount it with OpenDedup SDFS to learn whether it is well.\n"
+                                    + "             If it is mounted, SDFS's log says why it has no control socket.\n"
+                            : "  to do      Mount it to learn whether it is well: mount.sdfs " + cli.name()
+                                    + " MOUNTPOINT\n");
         }
         return text.toString();
     }

@@ -26,7 +26,7 @@ import org.opendedup.sar.sdfs.cli.control.GcControl;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
-import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.support.BundleContents;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -112,10 +112,10 @@ final class SupportBundleCommand implements Callable<Integer> {
 
     private static Map<String, Callable<Map<String, Object>>> questions(SdfsCli cli) {
         var questions = new LinkedHashMap<String, Callable<Map<String, Object>>>();
-        questions.put("status.json", () -> cli.ask(VolumeDaemon.STATUS, Map.of()));
+        questions.put("status.json", () -> cli.ask(VolumeCommands.STATUS, Map.of()));
         questions.put("info.json", () -> cli.ask("info", Map.of()));
-        questions.put("stats.json", () -> cli.ask("stats", Map.of()));
-        questions.put("df.json", () -> DfCommand.report(cli.ask("stats", Map.of())));
+        questions.put("stats.json", () -> cli.ask(VolumeCommands.STATS, Map.of()));
+        questions.put("df.json", () -> DfCommand.report(cli.ask(VolumeCommands.STATS, Map.of())));
         questions.put("top.json", () -> cli.ask(FileControl.TOP, Map.of()));
         questions.put("gc-status.json", () -> cli.ask(GcControl.COMMAND, Map.of("action", GcControl.STATUS)));
         questions.put("sar-status.json", () -> cli.ask(SarControl.COMMAND, Map.of("action", JobControl.STATUS)));

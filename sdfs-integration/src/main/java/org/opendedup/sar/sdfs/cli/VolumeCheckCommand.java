@@ -10,7 +10,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
-import org.opendedup.sar.sdfs.cli.control.FileControl;
+import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -57,7 +57,7 @@ final class VolumeCheckCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
         SdfsCli cli = Objects.requireNonNull(parent);
         boolean asJson = json || cli.json;
-        Map<String, Object> job = new JobClient(cli, FileControl.CHECK, !asJson).run(Map.of());
+        Map<String, Object> job = new JobClient(cli, CheckControl.COMMAND, !asJson).run(Map.of());
         String state = String.valueOf(job.get("state"));
         if (!state.equals("done")) {
             throw new CommandFailedException(

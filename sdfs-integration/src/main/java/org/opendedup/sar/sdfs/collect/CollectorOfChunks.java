@@ -1,6 +1,5 @@
 package org.opendedup.sar.sdfs.collect;
 
-import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementProgress;
@@ -13,10 +12,10 @@ import org.opendedup.sar.volume.SpaceCollector;
  * The collector of an open volume of chunks. Passes that move chunks to other locations change recipes: it has none.
  */
 public record CollectorOfChunks(SpaceCollector collector) implements SpaceCollectorSource {
-    /** @throws IOException always */
+    /** Nobody calls it, see {@link #canArrange}. */
     @Override
-    public ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException {
-        throw new IOException("chunks of a volume without files are not arranged: their client has their locations");
+    public ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) {
+        throw new UnsupportedOperationException("chunks without recipes are not arranged");
     }
 
     @Override

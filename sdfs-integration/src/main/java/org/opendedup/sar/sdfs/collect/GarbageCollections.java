@@ -52,6 +52,9 @@ public final class GarbageCollections implements Closeable {
 
     private boolean closed;
 
+    private static final String NOT_ARRANGED =
+            "chunks of a volume without files are not arranged: their client has their locations";
+
     /** Decides whether containers may be changed now. */
     @FunctionalInterface
     public interface Permission {
@@ -135,6 +138,9 @@ public final class GarbageCollections implements Closeable {
         }
         if (running().isPresent()) {
             return Optional.empty();
+        }
+        if (arranges != null && !source.canArrange()) {
+            throw new IOException(NOT_ARRANGED);
         }
         if (!limits.dryRun()) {
             permission.check();
@@ -288,8 +294,15 @@ public final class GarbageCollections implements Closeable {
         return arranging;
     }
 
-    /** Sets whether the collections of this mount arrange before they collect, the scheduled ones too. */
+    /**
+     * Sets whether the collections of this mount arrange before they collect, the scheduled ones too.
+     *
+     * @throws IllegalArgumentException if the volume's chunks cannot be moved to other locations
+     */
     public synchronized void setArranging(Cause cause, boolean now) {
+        if (now && !source.canArrange()) {
+            throw new IllegalArgumentException(NOT_ARRANGED);
+        }
         boolean before = arranging;
         arranging = now;
         pace.logChange(cause, "arrange", before, now);

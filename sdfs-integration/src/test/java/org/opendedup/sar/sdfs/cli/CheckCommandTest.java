@@ -133,8 +133,8 @@ class CheckCommandTest {
         assertEquals(ExitCode.FAILED, check("sdfs0", "--salvage-metadata=records"));
         output = new CommandOutput(folder.resolve("etc"));
         assertEquals(ExitCode.OK, check("sdfs0", "--restore-metadata"), output.err());
-        assertTrue(output.out().contains("acceptRestored of the MXBean"), output.out());
-        assertFalse(output.out().contains("sdfscli"), output.out());
+        assertTrue(output.out().contains("sdfscli sdfs0 metadata-backup --accept-restored"), output.out());
+        assertTrue(output.out().contains("only if SDFS has written, copied and deleted no file"), output.out());
         assertFalse(output.out().contains("Files with bytes"), "only SDFS knows its files");
         try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1))) {
             assertEquals(1, volume.statistics().chunks());

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,7 @@ import org.opendedup.sar.check.Mend;
 import org.opendedup.sar.metadata.MetadataHeader.Contents;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.control.PluginCommands;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
@@ -65,17 +67,17 @@ class MendingCommandsTest {
         }
     }
 
-    /** Nothing of an SDFS volume with the plugin answers sdfscli, and no recipes are there to repair by. */
+    /** SDFS's process answers some commands, and no recipes are there to repair by. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void ofChunksWithoutFilesItNamesBeansAndWhatACheckCanDo(Kind kind) {
+    void ofChunksWithoutFilesItNamesCommandsThatTheirProcessAnswers(Kind kind) {
         for (boolean inUse : List.of(true, false)) {
             String mend = new Mend("pool0", inUse, Contents.CHUNKS).of(kind, "/base/a place");
-            assertFalse(mend.contains("sdfscli"), mend);
             assertFalse(mend.contains("--repair") || mend.contains("=records"), mend);
             for (List<String> command : commands(mend)) {
                 assertEquals("pool0", command.get(1), mend);
                 assertDoesNotThrow(() -> parse(command), mend);
+                assertTrue(command.get(0).equals("sdfs-check") || PluginCommands.has(command.get(2), Map.of()), mend);
             }
         }
     }

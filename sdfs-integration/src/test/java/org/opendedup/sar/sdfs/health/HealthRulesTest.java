@@ -9,8 +9,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,7 @@ import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.sdfs.cli.control.PluginCommands;
 import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
@@ -284,22 +288,50 @@ class HealthRulesTest {
         }
     }
 
+    private static List<Finding> findingsOfPlugin(Facts facts, boolean answersCommands) {
+        return StoreRules.findings(
+                facts.facts().store(),
+                new PluginRemedies("pool0", "bean0", facts.facts().hashDb(), () -> answersCommands));
+    }
+
     @ParameterizedTest(name = "{0}")
     @MethodSource("rows")
-    void theRemediesOfChunksWithoutFilesNameNoCommandOfAMountedVolume(
+    void theRemediesOfChunksWithoutFilesNameCommandsThatTheirProcessAnswers(
             String name, Health health, String finding, String command, Consumer<Facts> change) {
         var facts = new Facts();
         change.accept(facts);
-        List<Finding> findings = StoreRules.findings(
-                facts.facts().store(), new BeanRemedies("pool0", facts.facts().hashDb()));
+        List<Finding> findings = findingsOfPlugin(facts, true);
         for (Finding found : findings) {
-            assertFalse(found.line().contains("sdfscli"), found::line);
             assertFalse(found.command().isEmpty(), found::line);
+            Matcher named = Pattern.compile("sdfscli (\\S+) (\\S+) ?(\\w*)").matcher(found.line());
+            boolean isNamed = false;
+            while (named.find()) {
+                isNamed = true;
+                assertEquals("pool0", named.group(1));
+                assertTrue(PluginCommands.has(named.group(2), Map.of("action", named.group(3))), found::line);
+            }
+            boolean hasCommand = command.startsWith("sdfscli pool0 ")
+                    && !command.contains("unmount")
+                    && !command.equals("sdfscli pool0 damaged");
+            assertEquals(hasCommand, isNamed, found::line);
         }
         boolean isOfStore = HealthRules.findings(facts.facts()).stream()
                 .map(Finding::id)
                 .anyMatch(id -> findings.stream().anyMatch(found -> found.id().equals(id)));
         assertEquals(!findings.isEmpty(), isOfStore, "the same findings, unless they are about files");
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("rows")
+    void theyNameBeansIfTheProcessAnswersNoCommand(
+            String name, Health health, String finding, String command, Consumer<Facts> change) {
+        var facts = new Facts();
+        change.accept(facts);
+        for (Finding found : findingsOfPlugin(facts, false)) {
+            assertFalse(found.line().contains("sdfscli"), found::line);
+            assertFalse(found.command().isEmpty(), found::line);
+            assertTrue(!found.line().contains("volume=") || found.line().contains("volume=bean0"), found::line);
+        }
     }
 
     @Test

@@ -78,7 +78,10 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                     config.locations().ssd() == null
                             ? "none"
                             : volume.tier().status().state());
-            return new VolumeEngine(volume, config.locations(), VolumeCare.begin(volume, config, care));
+            return new VolumeEngine(
+                    volume,
+                    config.locations(),
+                    VolumeCare.begin(volume, config, values.text(Settings.NAME, config.name()), care));
         } catch (RuntimeException e) {
             try {
                 volume.close();
@@ -148,7 +151,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         Compression.Codec codec = Compression.Codec.valueOf(
                 values.text(Settings.COMPRESSION, "zstd").toUpperCase(Locale.ROOT));
         VolumeConfig config = new VolumeConfig(
-                values.text(Settings.NAME, "sdfs"),
+                values.text(Settings.HOST_VOLUME, values.text(Settings.NAME, "sdfs")),
                 values.bytes(Settings.CAPACITY, Long.MAX_VALUE),
                 100,
                 new VolumeConfig.Locations(

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
+import org.opendedup.sar.sdfs.cli.command.PluginSocket;
 import org.opendedup.sar.sdfs.collect.CollectorOfChunks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
@@ -25,9 +27,9 @@ import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.heal.HealOfVolume;
 import org.opendedup.sar.sdfs.heal.Heals;
-import org.opendedup.sar.sdfs.health.BeanRemedies;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.health.PluginRemedies;
 import org.opendedup.sar.sdfs.health.ScrubFacts;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.health.StoreRules;
@@ -71,7 +73,11 @@ final class VolumeCare implements Closeable {
     private final IntervalTimer scrubTimer;
     private final ScrubResumer resumer;
     private final HealthWatch<StoreFacts> health;
+    private final ChunkVolumeMonitor figures;
+    private final @Nullable SarAdministration sar;
     private final @Nullable VolumeRegistration registration;
+    private @Nullable CareControl control;
+    private volatile boolean answersCommands;
 
     /**
      * What happens by itself.
@@ -89,7 +95,7 @@ final class VolumeCare implements Closeable {
         }
     }
 
-    private VolumeCare(ChunkVolume volume, VolumeConfig config, CareSettings settings) {
+    private VolumeCare(ChunkVolume volume, VolumeConfig config, String bean, CareSettings settings) {
         this.config = config;
         this.volume = volume;
         this.settings = settings;
@@ -115,15 +121,23 @@ final class VolumeCare implements Closeable {
                 settings.scrubInterval(),
                 clock);
         resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
-        BeanRemedies remedies = new BeanRemedies(name, config.locations().hashDb());
+        PluginRemedies remedies =
+                new PluginRemedies(name, bean, config.locations().hashDb(), () -> answersCommands);
         health = new HealthWatch<>(this::facts, facts -> StoreRules.findings(facts, remedies));
-        registration = register(name);
+        figures = new ChunkVolumeMonitor(bean, new Figures(volume), health);
+        sar = sar();
+        registration = register(bean);
     }
 
-    /** Begins to take care of a volume, and logs how it is. */
-    static VolumeCare begin(ChunkVolume volume, VolumeConfig config, CareSettings settings) {
-        VolumeCare care = new VolumeCare(volume, config, settings);
+    /**
+     * Begins to take care of a volume, and logs how it is.
+     *
+     * @param bean name of the volume in JMX; all else has its name in SDFS's volume file
+     */
+    static VolumeCare begin(ChunkVolume volume, VolumeConfig config, String bean, CareSettings settings) {
+        VolumeCare care = new VolumeCare(volume, config, bean, settings);
         try {
+            care.answerCommands(bean);
             care.health.start();
             care.logHealth();
             return care;
@@ -150,23 +164,55 @@ final class VolumeCare implements Closeable {
     }
 
     /** Returns the registration of the beans; null if they cannot be registered, which is no reason not to mount. */
-    private @Nullable VolumeRegistration register(String name) {
+    private @Nullable VolumeRegistration register(String bean) {
         try {
-            VolumeRegistration all = VolumeRegistration.register(name, beans -> {
-                beans.chunkVolume(new ChunkVolumeMonitor(name, new Figures(volume), health), health);
+            VolumeRegistration all = VolumeRegistration.register(bean, beans -> {
+                beans.chunkVolume(figures, health);
                 beans.collections(collections, StartTimes.NEVER);
                 beans.scrubs(scrubs, scrubTimer);
                 beans.heals(heals, maintenance.damage()::list);
                 beans.checks(checks);
                 beans.backups(maintenance.backups(), config.locations().data());
-                sar().ifPresent(beans::sar);
+                if (sar != null) {
+                    beans.sar(sar);
+                }
             });
             maintenance.damage().listen(all.damageListener());
             return all;
         } catch (IllegalArgumentException | IllegalStateException e) {
-            log.warn("the figures of the volume {} are not in JMX: {}", name, e.getMessage());
+            log.warn("the figures of the volume {} are not in JMX: {}", bean, e.getMessage());
             return null;
         }
+    }
+
+    private void answerCommands(String bean) {
+        VolumeConfig.Locations locations = config.locations();
+        var stores = new LinkedHashMap<String, Path>();
+        stores.put("data location", locations.data());
+        stores.put("metadata location", locations.metadata());
+        stores.put("index location", locations.hashDb());
+        if (locations.ssd() != null) {
+            stores.put("SSD location", locations.ssd());
+        }
+        Path socket = PluginSocket.of(config.name(), locations.metadata(), System.getenv(PluginSocket.RUN_DIRECTORY));
+        Optional<CareControl> begun = CareControl.begin(
+                config.name(),
+                socket,
+                new CareControl.Cared(
+                        bean,
+                        stores,
+                        config.index(),
+                        volume.tier(),
+                        maintenance,
+                        health,
+                        figures,
+                        collections,
+                        scrubs,
+                        scrubTimer,
+                        heals,
+                        sar));
+        control = begun.orElse(null);
+        answersCommands = begun.isPresent();
     }
 
     /** The volume, as its bean sees it. */
@@ -182,24 +228,24 @@ final class VolumeCare implements Closeable {
         }
     }
 
-    /** Returns the administration of the SSD; empty if the volume has none, or its settings contradict each other. */
-    private Optional<SarAdministration> sar() {
+    /** Returns the administration of the SSD; null if the volume has none, or its settings contradict each other. */
+    private @Nullable SarAdministration sar() {
         Path ssd = config.locations().ssd();
         TierSettings tier = config.tier();
         if (ssd == null || tier == null) {
-            return Optional.empty();
+            return null;
         }
         try {
-            return Optional.of(new SarAdministration(
+            return new SarAdministration(
                     config.name(),
                     new SarOfTier(volume.tier()),
                     new SarSettings(ssd, tier),
                     changed -> log.info("the setting lasts until the volume is mounted again: change it on"
                             + " <extended-config> as well"),
-                    this::checkLocation));
+                    this::checkLocation);
         } catch (IllegalArgumentException e) {
-            log.warn("the figures of the SSD are not in JMX: {}", e.getMessage());
-            return Optional.empty();
+            log.warn("the figures of the SSD are not shown: {}", e.getMessage());
+            return null;
         }
     }
 
@@ -258,10 +304,16 @@ final class VolumeCare implements Closeable {
         return collections.begunBy(Cause.SDFS, limits);
     }
 
-    /** Takes the beans off, and stops all jobs. A scrub goes on after the next mount. The volume is still open. */
+    /**
+     * Answers no command any more, takes the beans off, and stops all jobs. A scrub goes on after the next mount. The
+     * volume is still open.
+     */
     @Override
     public void close() throws IOException {
         Closing closing = new Closing();
+        if (control != null) {
+            closing.run(control::close);
+        }
         if (registration != null) {
             closing.run(registration::close);
         }

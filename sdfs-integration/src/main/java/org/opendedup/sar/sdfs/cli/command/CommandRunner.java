@@ -3,11 +3,7 @@ package org.opendedup.sar.sdfs.cli.command;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.InvalidPathException;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -94,7 +90,7 @@ public final class CommandRunner {
         if (!(e instanceof CommandFailedException || e instanceof IOException || e instanceof UncheckedIOException)) {
             throw e;
         }
-        String message = withVolume(messageOf(e), parsed);
+        String message = withVolume(FailureText.of(e), parsed);
         // Our own messages may have several lines; in all others, a line break is part of a file name.
         commandLine
                 .getErr()
@@ -108,24 +104,5 @@ public final class CommandRunner {
         return parsed.matchedPositionalValue(0, null) instanceof String volume
                 ? COMMAND_OF_A_VOLUME.matcher(message).replaceAll("$1 " + Matcher.quoteReplacement(volume))
                 : message;
-    }
-
-    /** Returns what a file system exception of the JDK means; its own message is often only the path. */
-    public static String messageOf(Throwable e) {
-        String message = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
-        if (e instanceof NoSuchFileException) {
-            return message + ": no such file or folder";
-        } else if (e instanceof AccessDeniedException) {
-            return message + ": permission denied";
-        } else if (e instanceof FileAlreadyExistsException) {
-            return message + ": exists already";
-        } else if (e instanceof NotDirectoryException) {
-            return message + ": not a folder";
-        } else if (e instanceof IOException
-                || e instanceof UncheckedIOException
-                || e instanceof CommandFailedException) {
-            return message;
-        }
-        return e.getClass().getSimpleName() + ": " + message;
     }
 }

@@ -7,6 +7,7 @@ import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
  * What a command reads from and writes to its process; tests can replace it.
@@ -19,7 +20,6 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
 public record Environment(Map<String, String> variables, PrintWriter out, PrintWriter err, boolean isTerminal) {
     private static final String CONFIG_DIRECTORY = "SDFS_CONFIG_DIR";
     private static final String DEFAULT_CONFIG_DIRECTORY = "/etc/sdfs";
-    private static final String RUN_DIRECTORY = "SDFS_RUN_DIR";
     private static final String JAVA_OPTIONS = "SDFS_JAVA_OPTS";
 
     /** Makes an environment whose error stream is not a terminal. */
@@ -42,12 +42,21 @@ public record Environment(Map<String, String> variables, PrintWriter out, PrintW
     }
 
     public RunFiles runFiles(VolumeDefinition definition) {
-        String folder = variables.get(RUN_DIRECTORY);
+        String folder = variables.get(PluginSocket.RUN_DIRECTORY);
         return new RunFiles(
                 definition,
                 folder == null
                         ? RunFiles.runFolder(definition)
                         : Path.of(folder).toAbsolutePath().normalize());
+    }
+
+    /**
+     * Returns the control socket of a volume of OpenDedup SDFS with the plugin.
+     *
+     * @param locations where its chunks are
+     */
+    public Path pluginSocket(String volume, VolumeConfig.Locations locations) {
+        return PluginSocket.of(volume, locations.metadata(), variables.get(PluginSocket.RUN_DIRECTORY));
     }
 
     /** Returns extra options for the daemon's JVM, separated by spaces. */

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.opendedup.sar.sdfs.jmx.ChunkVolumeMXBean;
 import org.opendedup.sar.sdfs.jmx.FastTierMXBean;
 import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
 
@@ -39,6 +40,11 @@ public final class Json {
 
     /** Returns the values of a volume, under the names and in the order of {@link VolumeMXBean}. */
     public static Map<String, Object> values(VolumeMXBean volume) {
+        return MAPPER.convertValue(volume, OBJECT);
+    }
+
+    /** Returns the values of a volume of chunks, under the names and in the order of {@link ChunkVolumeMXBean}. */
+    public static Map<String, Object> values(ChunkVolumeMXBean volume) {
         return MAPPER.convertValue(volume, OBJECT);
     }
 

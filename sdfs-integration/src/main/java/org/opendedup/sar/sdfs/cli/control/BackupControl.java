@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.command.PathWalk;
@@ -20,10 +21,13 @@ public final class BackupControl {
 
     private final MetadataBackups backups;
     private final Map<String, Path> stores;
-    private final Path mountPoint;
+    private final @Nullable Path mountPoint;
 
-    /** @param stores the volume's own folders, by what they are for */
-    public BackupControl(MetadataBackups backups, Map<String, Path> stores, Path mountPoint) {
+    /**
+     * @param stores the volume's own folders, by what they are for
+     * @param mountPoint where it is mounted; null if that is not known
+     */
+    public BackupControl(MetadataBackups backups, Map<String, Path> stores, @Nullable Path mountPoint) {
         this.backups = backups;
         this.stores = stores;
         this.mountPoint = mountPoint;
@@ -52,7 +56,7 @@ public final class BackupControl {
     /** A copy in the volume is lost with its metadata, and what holds the volume's own files takes no others. */
     private void checkApart(Path folder) throws IOException {
         PathWalk walk = PathWalk.to(folder);
-        if (walk.meets(mountPoint)) {
+        if (mountPoint != null && walk.meets(mountPoint)) {
             throw new IOException(folder + " lies in the volume itself, and would be lost with its metadata;"
                     + " choose a folder outside it");
         }

@@ -23,7 +23,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -197,7 +197,7 @@ public final class ControlServer implements Closeable {
             reply.put("result", result);
         } catch (IOException | UncheckedIOException e) {
             reply.put("ok", false);
-            reply.put("error", Printable.line(CommandRunner.messageOf(e)));
+            reply.put("error", Printable.line(FailureText.of(e)));
         } catch (RuntimeException e) {
             LOG.error("a control command failed", e);
             reply.put("ok", false);

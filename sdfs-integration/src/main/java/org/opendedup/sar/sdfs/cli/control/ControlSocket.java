@@ -111,7 +111,7 @@ public final class ControlSocket {
      */
     public static Optional<Map<String, Object>> ping(Path socket) {
         try {
-            return ask(socket, "ping");
+            return ask(socket, VolumeCommands.PING);
         } catch (IOException e) {
             LOG.debug("{} does not answer", socket, e);
             return Optional.empty();

@@ -31,7 +31,7 @@ public final class DamageControl implements Closeable {
         var arguments = new ControlArguments(request);
         try {
             String action = arguments.text("action");
-            if (action.equals(FileControl.START)) {
+            if (action.equals(JobControl.START)) {
                 arguments.end();
                 return jobs.start(new StepJob(this::list, report -> {}), caller);
             }

@@ -16,7 +16,7 @@ import org.opendedup.sar.volume.Defragmentation.Limits;
 /**
  * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag}, {@code restore} and {@code check}: the
  * control commands with these names. The latter three are jobs, see {@link JobControl}; the argument {@code action} is
- * {@value #START}, {@code status} or {@code stop}.
+ * {@value JobControl#START}, {@code status} or {@code stop}.
  *
  * <p>Only the daemon's user and root can send commands here, and both can read the containers directly. So a command
  * gives no access to a file that the mount would refuse.
@@ -26,8 +26,6 @@ public final class FileControl implements Closeable {
     public static final String DEFRAG = "defrag";
     public static final String RESTORE = "restore";
     public static final String TOP = "top";
-    public static final String CHECK = "check";
-    public static final String START = "start";
 
     private final FileTools files;
     private final Path mountPoint;
@@ -36,18 +34,22 @@ public final class FileControl implements Closeable {
 
     private final JobControl defragmentations = new JobControl(DEFRAG);
     private final JobControl restores = new JobControl(RESTORE);
-    private final JobControl checks = new JobControl(CHECK);
+    private final CheckControl checks;
 
     /** @param mountPoint where the volume is mounted at the start */
     public FileControl(FileTools files, Path mountPoint) throws IOException {
         this.files = files;
         this.mountPoint = mountPoint;
+        checks = new CheckControl(files::check);
         device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
     }
 
     /** @throws IOException if the command fails; the message is for the client */
     public Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
             throws IOException {
+        if (command.equals(CheckControl.COMMAND)) {
+            return checks.answer(request, caller);
+        }
         var arguments = new ControlArguments(request);
         try {
             return switch (command) {
@@ -55,7 +57,6 @@ public final class FileControl implements Closeable {
                 case TOP -> top(arguments);
                 case DEFRAG -> defrag(arguments, caller);
                 case RESTORE -> restore(arguments, caller);
-                case CHECK -> check(arguments, caller);
                 default -> throw new IOException("the command '" + command + "' is not known to the daemon");
             };
         } catch (IllegalArgumentException e) {
@@ -76,7 +77,7 @@ public final class FileControl implements Closeable {
 
     private Map<String, Object> defrag(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
         String action = arguments.text("action");
-        if (!action.equals(START)) {
+        if (!action.equals(JobControl.START)) {
             return job(defragmentations, action, arguments);
         }
         String path = arguments.text("path");
@@ -87,18 +88,9 @@ public final class FileControl implements Closeable {
                 files.defragment(path, DiskModel.HDD, new Limits(permille / 1000.0, dryRun)), caller);
     }
 
-    private Map<String, Object> check(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
-        String action = arguments.text("action");
-        if (!action.equals(START)) {
-            return job(checks, action, arguments);
-        }
-        arguments.end();
-        return checks.start(files.check(), caller);
-    }
-
     private Map<String, Object> restore(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
         String action = arguments.text("action");
-        if (!action.equals(START)) {
+        if (!action.equals(JobControl.START)) {
             return job(restores, action, arguments);
         }
         String path = arguments.text("path");

@@ -3,18 +3,13 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
-import org.opendedup.sar.sdfs.cli.report.CheckText;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeCheck;
 
 /** The file tools of a volume that the kernel serves. Work on a file first makes the kernel write back its cache. */
 public record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools {
@@ -35,14 +30,7 @@ public record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools
 
     @Override
     public BackgroundJob check() {
-        VolumeCheck check = volume.maintenance().check();
-        var found = new AtomicReference<StoredVolume.@Nullable Report>();
-        return new StepJob(progress -> found.set(check.run(progress)), report -> {
-            StoredVolume.Report result = found.get();
-            if (result != null) {
-                report.put("report", CheckText.values(result));
-            }
-        });
+        return CheckControl.job(volume.maintenance().check()::run);
     }
 
     @Override

@@ -13,7 +13,7 @@ import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.jobs.Cause;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME gc}: the control command {@value #COMMAND}, whose argument {@code action}
@@ -29,9 +29,9 @@ public final class GcControl extends JobActions {
     public static final int PARTS = 1_000_000;
 
     private final GarbageCollections collections;
-    private final ScheduleTimer timer;
+    private final StartTimes timer;
 
-    public GcControl(GarbageCollections collections, ScheduleTimer timer) {
+    public GcControl(GarbageCollections collections, StartTimes timer) {
         super(COMMAND);
         this.collections = collections;
         this.timer = timer;

@@ -191,6 +191,23 @@ public final class IndexControl {
         }
     }
 
+    /** Returns a report about an index that is neither converted nor stored, nor joined. */
+    public static Map<String, Object> report(IndexClass kind, VolumeCondition.Index condition) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put(CLASS, kind.label());
+        putCondition(condition, report);
+        return report;
+    }
+
+    private static void putCondition(VolumeCondition.Index condition, Map<String, Object> report) {
+        report.put("usable", condition.usable());
+        report.put("complete", condition.complete());
+        report.put("updating", condition.updating());
+        report.put("examinedContainers", condition.examined());
+        report.put("containers", condition.containers());
+        IndexUseText.put(condition.use(), report);
+    }
+
     private synchronized Map<String, Object> report() throws IOException {
         VolumeCondition.Index condition = source.condition().index();
         var report = new LinkedHashMap<String, Object>();
@@ -207,12 +224,7 @@ public final class IndexControl {
         if (storeError != null) {
             report.put(STORE_ERROR, storeError);
         }
-        report.put("usable", condition.usable());
-        report.put("complete", condition.complete());
-        report.put("updating", condition.updating());
-        report.put("examinedContainers", condition.examined());
-        report.put("containers", condition.containers());
-        IndexUseText.put(condition.use(), report);
+        putCondition(condition, report);
         JoinText.put(joins, report);
         return report;
     }

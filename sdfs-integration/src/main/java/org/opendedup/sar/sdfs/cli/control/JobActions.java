@@ -10,7 +10,7 @@ import org.opendedup.sar.sdfs.cli.command.ControlArguments;
  * {@code action} selects the operation.
  */
 abstract class JobActions {
-    public static final String START = FileControl.START;
+    public static final String START = JobControl.START;
     public static final String STATUS = JobControl.STATUS;
     public static final String STOP = JobControl.STOP;
     public static final String SET = PaceControl.SET;

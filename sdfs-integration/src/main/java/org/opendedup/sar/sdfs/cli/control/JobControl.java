@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
  * command has not ended. The result of the last job can be queried until the next one starts.
  */
 public final class JobControl implements Closeable {
+    public static final String START = "start";
     public static final String STATUS = "status";
     public static final String STOP = "stop";
 
@@ -176,7 +177,7 @@ public final class JobControl implements Closeable {
 
         private void failed(Throwable failure) {
             LOG.warn("{} number {} failed", kind, number, failure);
-            error = CommandRunner.messageOf(failure);
+            error = FailureText.of(failure);
             state = "failed";
         }
 

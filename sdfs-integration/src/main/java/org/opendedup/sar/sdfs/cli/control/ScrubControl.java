@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.ScrubReport;
 import org.opendedup.sar.sdfs.jobs.Cause;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.ScrubStatus;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 
@@ -19,9 +19,9 @@ public final class ScrubControl extends JobActions {
     public static final String COMMAND = "scrub";
 
     private final Scrubs scrubs;
-    private final ScheduleTimer timer;
+    private final StartTimes timer;
 
-    public ScrubControl(Scrubs scrubs, ScheduleTimer timer) {
+    public ScrubControl(Scrubs scrubs, StartTimes timer) {
         super(COMMAND);
         this.scrubs = scrubs;
         this.timer = timer;

@@ -72,7 +72,7 @@ public final class TierControl implements Closeable {
 
     private Map<String, Object> job(String action, ControlArguments arguments, ControlServer.Caller caller)
             throws IOException {
-        if (!action.equals(FileControl.START)) {
+        if (!action.equals(JobControl.START)) {
             long number = arguments.number("number", -1);
             arguments.end();
             return jobs.answer(action, number);

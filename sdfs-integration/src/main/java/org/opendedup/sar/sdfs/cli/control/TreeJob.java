@@ -9,7 +9,7 @@ import java.util.Map;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.volume.Volume;
 
 /**
@@ -98,7 +98,7 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
                     throw e;
                 } catch (IOException e) {
                     add(FAILED, 1);
-                    name(FAILURES, at + ": " + CommandRunner.messageOf(e));
+                    name(FAILURES, at + ": " + FailureText.of(e));
                 }
             });
             return true;

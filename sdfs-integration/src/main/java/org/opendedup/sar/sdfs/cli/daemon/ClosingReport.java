@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.volume.UnsavedChanges;
 import org.opendedup.sar.volume.UnsavedChangesException;
 
@@ -25,10 +25,10 @@ public record ClosingReport(Map<String, Object> closing) {
         closing.put(CLOSED, failure == null);
         if (failure instanceof UnsavedChangesException unsaved) {
             Throwable cause = unsaved.getCause() == null ? unsaved : unsaved.getCause();
-            closing.put("error", Printable.line(CommandRunner.messageOf(cause)));
+            closing.put("error", Printable.line(FailureText.of(cause)));
             closing.put("lost", lost(unsaved.changes()));
         } else if (failure != null) {
-            closing.put("error", Printable.line(CommandRunner.messageOf(failure)));
+            closing.put("error", Printable.line(FailureText.of(failure)));
         }
         return new ClosingReport(closing);
     }

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Optional;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
@@ -48,7 +48,7 @@ record DaemonHealth(
                 ssd.state(),
                 ssd.reason(),
                 ssd.isDetachedOnRequest(),
-                collections.lastFailure().map(CommandRunner::messageOf).orElse(null),
+                collections.lastFailure().map(FailureText::of).orElse(null),
                 scrub(),
                 Instant.now());
         return new HealthFacts(
@@ -70,9 +70,6 @@ record DaemonHealth(
                 scrubs.running().isPresent(),
                 last.map(record -> Instant.ofEpochMilli(record.endedMs())).orElseGet(scrubs::volumeMade),
                 last.map(ScrubRecord::totals).orElse(ScrubTotals.NONE),
-                scrubs.latest()
-                        .map(ScrubStatus::failure)
-                        .map(CommandRunner::messageOf)
-                        .orElse(null));
+                scrubs.latest().map(ScrubStatus::failure).map(FailureText::of).orElse(null));
     }
 }

@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.slf4j.Logger;
@@ -42,8 +42,7 @@ public record LastEnd(Path file) {
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {
-            return Optional.of(
-                    new Found("the record of its last end cannot be read: " + CommandRunner.messageOf(e), false));
+            return Optional.of(new Found("the record of its last end cannot be read: " + FailureText.of(e), false));
         }
     }
 

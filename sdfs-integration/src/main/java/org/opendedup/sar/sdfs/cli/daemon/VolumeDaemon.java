@@ -23,6 +23,7 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgressLog;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
+import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
@@ -33,6 +34,7 @@ import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
 import org.opendedup.sar.sdfs.cli.control.TierControl;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
@@ -92,14 +94,6 @@ public final class VolumeDaemon {
 
     /** Why the volume accepts no changes, as text; missing while it accepts them. */
     static final String STOPPED = "stopped";
-
-    /** The command that returns whether the volume is well. */
-    public static final String STATUS = "status";
-
-    /** The command that makes the volume accept changes again; {@link #RESUMED} says whether they had been stopped. */
-    public static final String RESUME = "resume";
-
-    public static final String RESUMED = "resumed";
 
     /** Answers a command without arguments. */
     @FunctionalInterface
@@ -346,15 +340,15 @@ public final class VolumeDaemon {
     private Map<String, Object> answer(String command, Map<String, Object> arguments, ControlServer.Caller caller)
             throws IOException {
         return switch (command) {
-            case "ping" -> state();
+            case VolumeCommands.PING -> state();
             case "info" -> {
                 Map<String, Object> info = DefinitionReport.of(volumeFile, files);
                 info.putAll(state());
                 yield info;
             }
-            case STATUS ->
+            case VolumeCommands.STATUS ->
                 phase == Phase.MOUNTED ? Objects.requireNonNull(status).get() : unknown();
-            case "stats" -> {
+            case VolumeCommands.STATS -> {
                 requireMounted();
                 Map<String, Object> figures = Json.values(Objects.requireNonNull(monitor));
                 figures.put(
@@ -399,7 +393,7 @@ public final class VolumeDaemon {
                 var backups = Objects.requireNonNull(mounted).backups();
                 yield new BackupControl(backups, definition.stores(), mountPoint).answer(arguments);
             }
-            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE, FileControl.CHECK -> {
+            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE, CheckControl.COMMAND -> {
                 requireMounted();
                 yield Objects.requireNonNull(fileTools).answer(command, arguments, caller);
             }
@@ -410,11 +404,11 @@ public final class VolumeDaemon {
                 state.putAll(outcome.await());
                 yield state;
             }
-            case RESUME -> {
+            case VolumeCommands.RESUME -> {
                 requireMounted();
                 boolean resumed = Objects.requireNonNull(mounted).resume();
                 Map<String, Object> state = state();
-                state.put(RESUMED, resumed);
+                state.put(VolumeCommands.RESUMED, resumed);
                 yield state;
             }
             default -> throw new IOException("the command '" + command + "' is not known to the daemon");

@@ -7,10 +7,10 @@ import java.util.Optional;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 
 /** Reports garbage collections as JSON. The keys are stable; those of a result are the names of CollectionReport. */
 public final class GcReport {
@@ -23,7 +23,7 @@ public final class GcReport {
     private GcReport() {}
 
     /** Returns everything about the collections of a volume. */
-    public static Map<String, Object> of(GarbageCollections collections, ScheduleTimer timer) {
+    public static Map<String, Object> of(GarbageCollections collections, StartTimes timer) {
         boolean diskFull = collections.isRunningByItself();
         Optional<CollectionStatus> running = collections.running();
         var report = new LinkedHashMap<String, Object>();
@@ -80,7 +80,7 @@ public final class GcReport {
         }
         Throwable failure = status.failure();
         if (failure != null) {
-            report.put("error", Printable.line(CommandRunner.messageOf(failure)));
+            report.put("error", Printable.line(FailureText.of(failure)));
         }
         return report;
     }

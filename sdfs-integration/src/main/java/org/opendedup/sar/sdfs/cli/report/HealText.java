@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.heal.HealReport;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.heal.HealStatus;
 import org.opendedup.sar.sdfs.heal.Heals;
@@ -73,7 +73,7 @@ public final class HealText {
         report.put("stepSeconds", status.seconds());
         Throwable failure = status.failure();
         if (failure != null) {
-            report.put("error", Printable.line(CommandRunner.messageOf(failure)));
+            report.put("error", Printable.line(FailureText.of(failure)));
         }
     }
 

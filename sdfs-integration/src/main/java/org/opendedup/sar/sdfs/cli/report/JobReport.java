@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 
 /** What the reports about collections of garbage and about scrubs have in common. The keys are stable. */
 final class JobReport {
@@ -22,9 +22,9 @@ final class JobReport {
         return pace;
     }
 
-    static Map<String, Object> schedule(ScheduleTimer timer) {
+    static Map<String, Object> schedule(StartTimes timer) {
         var schedule = new LinkedHashMap<String, Object>();
-        schedule.put("schedule", timer.schedule().toString());
+        schedule.put("schedule", timer.rule());
         schedule.put("next", timer.nextText());
         return schedule;
     }

@@ -67,8 +67,11 @@ public final class JoinText {
         return values;
     }
 
-    /** Returns the lines of a report, each with a line break before it. */
+    /** Returns the lines of a report, each with a line break before it; none without an estimate. */
     public static String lines(Map<String, Object> report) {
+        if (!report.containsKey(ESTIMATE)) {
+            return "";
+        }
         Map<String, Object> estimate = Json.object(report, ESTIMATE);
         String since = String.valueOf(estimate.get(SINCE));
         String lines = "\nduplicates  about " + ByteSize.rounded(Json.number(estimate, TWICE_BYTES))

@@ -10,9 +10,9 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.metadata.ScrubPhase;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.ScrubStatus;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 
@@ -27,7 +27,7 @@ public final class ScrubReport {
     private ScrubReport() {}
 
     /** Returns everything about the scrubs of a volume. */
-    public static Map<String, Object> of(Scrubs scrubs, ScheduleTimer timer) throws IOException {
+    public static Map<String, Object> of(Scrubs scrubs, StartTimes timer) throws IOException {
         Optional<ScrubStatus> running = scrubs.running();
         Optional<ScrubRecord> stopped = running.isPresent() ? Optional.empty() : scrubs.unfinished();
         var report = new LinkedHashMap<String, Object>();
@@ -159,6 +159,6 @@ public final class ScrubReport {
     }
 
     private static String text(Throwable failure) {
-        return Printable.line(CommandRunner.messageOf(failure));
+        return Printable.line(FailureText.of(failure));
     }
 }

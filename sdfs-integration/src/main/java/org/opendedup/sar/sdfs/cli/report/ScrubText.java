@@ -14,9 +14,10 @@ public final class ScrubText {
     /**
      * Returns the whole status.
      *
+     * @param hasFiles as of {@link #advice}
      * @param progress the progress of the running scrub, as one line
      */
-    public static String status(String volume, Map<String, Object> status, String progress) {
+    public static String status(String volume, boolean hasFiles, Map<String, Object> status, String progress) {
         Map<String, Object> current = Json.object(status, "current");
         Map<String, Object> stopped = Json.object(status, "stopped");
         var text = new StringBuilder(volume).append(": ");
@@ -49,7 +50,7 @@ public final class ScrubText {
                                 ? "none"
                                 : last.get("ended") + ": " + result(last).replace("\n", "\n            "));
         if (!last.isEmpty()) {
-            text.append(advice(volume, last).replace("\n", "\n            "));
+            text.append(advice(volume, hasFiles, last).replace("\n", "\n            "));
         }
         String error = String.valueOf(status.get("error"));
         if (!error.isEmpty()) {
@@ -80,13 +81,22 @@ public final class ScrubText {
         return verified(report) + " verified; found " + found(report) + notes(report, "\nNote: ");
     }
 
-    /** Returns what to do about what a scrub has found, as further lines; empty if it found nothing. */
-    public static String advice(String volume, Map<String, Object> report) {
-        return ScrubReport.totals(report).isClean()
-                ? ""
-                : "\nReading a damaged chunk gives an I/O error until it is healed: write the same content again, under"
-                        + "\nany name, or attach the SSD that has copies. These name what to do, and the files:"
-                        + "\n  sdfscli " + volume + " status; sdfscli " + volume + " damaged";
+    /**
+     * Returns what to do about what a scrub has found, as further lines; empty if it found nothing.
+     *
+     * @param hasFiles whether it is known which files have what is damaged
+     */
+    public static String advice(String volume, boolean hasFiles, Map<String, Object> report) {
+        if (ScrubReport.totals(report).isClean()) {
+            return "";
+        }
+        String advice =
+                "\nReading a damaged chunk gives an I/O error until it is healed: write the same content again, under"
+                        + "\nany name, or attach the SSD that has copies.";
+        String status = "\n  sdfscli " + volume + " status";
+        return hasFiles
+                ? advice + " These name what to do, and the files:" + status + "; sdfscli " + volume + " damaged"
+                : advice + " This names what to do:" + status;
     }
 
     private static String verified(Map<String, Object> report) {

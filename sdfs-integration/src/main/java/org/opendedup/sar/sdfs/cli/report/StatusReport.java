@@ -12,9 +12,12 @@ import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.RequestFailures;
+import org.opendedup.sar.sdfs.health.StoreFacts;
+import org.opendedup.sar.sdfs.jmx.ChunkFigures;
+import org.opendedup.sar.sdfs.jmx.ChunkVolumeMXBean;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
-import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.VolumeCondition;
@@ -37,21 +40,14 @@ public final class StatusReport {
             HealthWatch<HealthFacts> health,
             VolumeMXBean figures,
             GarbageCollections collections,
-            ScheduleTimer timer,
+            StartTimes timer,
             Scrubs scrubs,
-            ScheduleTimer scrubTimer,
+            StartTimes scrubTimer,
             SsdTier.Status ssd)
             throws IOException {
         HealthWatch.Judgement<HealthFacts> judgement = health.judge();
         HealthFacts facts = judgement.facts();
-        var report = new LinkedHashMap<String, Object>();
-        report.put("name", facts.volume());
-        report.put("health", judgement.health().toString());
-        report.putAll(state);
-        report.put("uptimeSeconds", figures.getUptimeSeconds());
-        report.put(
-                "findings",
-                judgement.findings().stream().map(StatusReport::finding).toList());
+        Map<String, Object> report = judgement(facts.volume(), state, judgement, figures);
         report.put("space", space(facts, figures));
         report.put("devices", devices(facts.condition()));
         report.put("collection", GcReport.of(collections, timer));
@@ -61,6 +57,49 @@ public final class StatusReport {
         report.put("index", index(facts.condition().index(), figures));
         report.put("errors", errors(facts));
         report.put("logFile", facts.log().toString());
+        return report;
+    }
+
+    /**
+     * Returns the report about a volume of OpenDedup SDFS with the plugin, without what only files have.
+     *
+     * @param name of the volume
+     * @param state by which process it is mounted
+     */
+    public static Map<String, Object> ofChunks(
+            String name,
+            Map<String, Object> state,
+            HealthWatch<StoreFacts> health,
+            ChunkVolumeMXBean figures,
+            GarbageCollections collections,
+            StartTimes timer,
+            Scrubs scrubs,
+            StartTimes scrubTimer,
+            SsdTier.Status ssd)
+            throws IOException {
+        HealthWatch.Judgement<StoreFacts> judgement = health.judge();
+        VolumeCondition condition = judgement.facts().condition();
+        Map<String, Object> report = judgement(name, state, judgement, figures);
+        report.put("space", space(figures));
+        report.put("devices", devices(condition));
+        report.put("collection", GcReport.of(collections, timer));
+        report.put("scrub", ScrubReport.of(scrubs, scrubTimer));
+        report.put("ssd", ssd(ssd, condition.index().use().share()));
+        report.put("index", index(condition.index(), figures));
+        report.put("errors", errors(condition));
+        return report;
+    }
+
+    private static Map<String, Object> judgement(
+            String name, Map<String, Object> state, HealthWatch.Judgement<?> judgement, ChunkFigures figures) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("name", name);
+        report.put("health", judgement.health().toString());
+        report.putAll(state);
+        report.put("uptimeSeconds", figures.getUptimeSeconds());
+        report.put(
+                "findings",
+                judgement.findings().stream().map(StatusReport::finding).toList());
         return report;
     }
 
@@ -80,6 +119,14 @@ public final class StatusReport {
         report.put("freeBytes", facts.space().freeBytes());
         report.put("availableBytes", facts.space().availableBytes());
         report.put("deviceFreeBytes", facts.space().deviceFreeBytes());
+        report.put("storedBytes", figures.getStoredBytes());
+        report.put("reclaimableBytes", figures.getReclaimableBytes());
+        return report;
+    }
+
+    private static Map<String, Object> space(ChunkVolumeMXBean figures) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("deviceFreeBytes", figures.getDeviceFreeBytes());
         report.put("storedBytes", figures.getStoredBytes());
         report.put("reclaimableBytes", figures.getReclaimableBytes());
         return report;
@@ -122,7 +169,7 @@ public final class StatusReport {
         return report;
     }
 
-    private static Map<String, Object> index(VolumeCondition.Index index, VolumeMXBean figures) {
+    private static Map<String, Object> index(VolumeCondition.Index index, ChunkFigures figures) {
         var report = new LinkedHashMap<String, Object>();
         report.put("usable", index.usable());
         report.put("updating", index.updating());
@@ -134,17 +181,22 @@ public final class StatusReport {
 
     private static Map<String, Object> errors(HealthFacts facts) {
         RequestFailures.Counts failures = facts.failures();
-        var report = new LinkedHashMap<String, Object>();
-        report.put("damagedChunks", facts.condition().damagedChunks());
-        report.put("healedChunks", facts.condition().healedChunks());
-        report.put("damagedFrames", facts.condition().damagedFrames());
-        report.put("missingContainers", facts.condition().missingContainers());
+        Map<String, Object> report = errors(facts.condition());
         report.put("failedReads", failures.reads());
         report.put("failedWrites", failures.writes());
         report.put("failedSyncs", failures.syncs());
         report.put("refusedForSpace", failures.noSpace());
         report.put("loggedWarnings", facts.loggedWarnings());
         report.put("loggedErrors", facts.loggedErrors());
+        return report;
+    }
+
+    private static Map<String, Object> errors(VolumeCondition condition) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("damagedChunks", condition.damagedChunks());
+        report.put("healedChunks", condition.healedChunks());
+        report.put("damagedFrames", condition.damagedFrames());
+        report.put("missingContainers", condition.missingContainers());
         return report;
     }
 }

@@ -39,12 +39,7 @@ public final class StatusText {
             line("last end", report.get("lastEnd"));
         }
         findings();
-        Map<String, Object> space = Json.object(report, "space");
-        line(
-                "space",
-                size(space, "availableBytes") + " available of " + size(space, "capacityBytes") + "; stored "
-                        + size(space, "storedBytes") + ", of which " + size(space, "reclaimableBytes")
-                        + " are garbage");
+        line("space", space(Json.object(report, "space")));
         for (Map<String, Object> device : Json.objects(report, "devices")) {
             line(
                     "disk",
@@ -64,20 +59,36 @@ public final class StatusText {
                 "errors",
                 Json.number(errors, "damagedChunks") + " damaged chunks; since mounting: "
                         + Json.number(errors, "healedChunks") + " healed chunks, "
-                        + Json.number(errors, "missingContainers") + " missing containers, failed requests: "
-                        + Json.number(errors, "failedReads") + " read, " + Json.number(errors, "failedWrites")
-                        + " write, " + Json.number(errors, "failedSyncs") + " sync, "
-                        + Json.number(errors, "refusedForSpace") + " without space");
-        line(
-                "log",
-                Json.number(errors, "loggedErrors") + " errors, " + Json.number(errors, "loggedWarnings")
-                        + " warnings since mounting: " + report.get("logFile"));
+                        + Json.number(errors, "missingContainers") + " missing containers" + requests(errors));
+        if (report.containsKey("logFile")) {
+            line(
+                    "log",
+                    Json.number(errors, "loggedErrors") + " errors, " + Json.number(errors, "loggedWarnings")
+                            + " warnings since mounting: " + report.get("logFile"));
+        }
     }
 
+    /** The process of a volume without files does not know where these are mounted. */
     private String mounted() {
-        return ("mounted".equals(report.get("state")) ? "" : report.get("state") + "; ") + "on "
-                + report.get("mountPoint") + " for " + RoughTime.of(Json.number(report, "uptimeSeconds"))
-                + ", by process " + report.get("pid");
+        return ("mounted".equals(report.get("state")) ? "" : report.get("state") + "; ")
+                + (report.containsKey("mountPoint") ? "on " + report.get("mountPoint") + " for " : "for ")
+                + RoughTime.of(Json.number(report, "uptimeSeconds")) + ", by process " + report.get("pid");
+    }
+
+    private static String space(Map<String, Object> space) {
+        String available = space.containsKey("availableBytes")
+                ? size(space, "availableBytes") + " available of " + size(space, "capacityBytes")
+                : size(space, "deviceFreeBytes") + " free on the disks";
+        return available + "; stored " + size(space, "storedBytes") + ", of which " + size(space, "reclaimableBytes")
+                + " are garbage";
+    }
+
+    private static String requests(Map<String, Object> errors) {
+        return errors.containsKey("failedReads")
+                ? ", failed requests: " + Json.number(errors, "failedReads") + " read, "
+                        + Json.number(errors, "failedWrites") + " write, " + Json.number(errors, "failedSyncs")
+                        + " sync, " + Json.number(errors, "refusedForSpace") + " without space"
+                : "";
     }
 
     private void findings() {

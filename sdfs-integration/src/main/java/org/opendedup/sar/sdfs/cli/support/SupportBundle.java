@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
 
 /**
@@ -53,7 +53,7 @@ final class SupportBundle implements Closeable {
         try {
             content = names.knownIn(text.call());
         } catch (Exception e) {
-            content = names.line("not available: " + CommandRunner.messageOf(e)) + "\n";
+            content = names.line("not available: " + FailureText.of(e)) + "\n";
         }
         begin(entry);
         write(content);
@@ -66,7 +66,7 @@ final class SupportBundle implements Closeable {
         try {
             content = Json.pretty(names.object(answer.call()));
         } catch (Exception e) {
-            content = Json.pretty(Map.of("notAvailable", names.line(CommandRunner.messageOf(e))));
+            content = Json.pretty(Map.of("notAvailable", names.line(FailureText.of(e))));
         }
         begin(entry);
         write(content + "\n");
@@ -102,7 +102,7 @@ final class SupportBundle implements Closeable {
                 write(filter.apply(line.length() > LINE_CHARS_MAX ? line.substring(0, LINE_CHARS_MAX) : line) + "\n");
             }
         } catch (IOException e) {
-            write(names.line("not read to its end: " + CommandRunner.messageOf(e)) + "\n");
+            write(names.line("not read to its end: " + FailureText.of(e)) + "\n");
         }
         zip.closeEntry();
     }

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -80,10 +80,7 @@ record Surroundings(VolumeDefinition definition) {
                         .forEach((ending, size) ->
                                 text.append(name + ", " + ending + ", " + size[0] + ", " + size[1] + "\n"));
             } catch (IOException e) {
-                text.append(name)
-                        .append(": ")
-                        .append(CommandRunner.messageOf(e))
-                        .append('\n');
+                text.append(name).append(": ").append(FailureText.of(e)).append('\n');
             }
         });
         return text.toString();

@@ -28,6 +28,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
@@ -153,12 +154,12 @@ class VolumeDaemonTest {
         var serving = serve();
         service.stopped = "the disk still fails";
         assertEquals("the disk still fails", ask("ping").get(VolumeDaemon.STOPPED));
-        IOException e = assertThrows(IOException.class, () -> ask(VolumeDaemon.RESUME));
+        IOException e = assertThrows(IOException.class, () -> ask(VolumeCommands.RESUME));
         assertTrue(e.getMessage().contains("still fails"), e.getMessage());
         service.stopped = "it failed";
-        assertEquals(true, ask(VolumeDaemon.RESUME).get(VolumeDaemon.RESUMED));
+        assertEquals(true, ask(VolumeCommands.RESUME).get(VolumeCommands.RESUMED));
         assertFalse(ask("ping").containsKey(VolumeDaemon.STOPPED));
-        assertEquals(false, ask(VolumeDaemon.RESUME).get(VolumeDaemon.RESUMED));
+        assertEquals(false, ask(VolumeCommands.RESUME).get(VolumeCommands.RESUMED));
         daemon.requestStop();
         serving.get();
     }

@@ -1,16 +1,25 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
 
 /**
- * What an administrator of an SDFS volume with the plugin does: operations of the MXBeans in SDFS's process.
+ * What an administrator of an SDFS volume with the plugin does: commands, and operations of the MXBeans in SDFS's
+ * process where there is no command, or the process answers none.
  *
- * @param volume name of the volume in JMX
+ * @param volume name of the volume for the commands
+ * @param bean name of the volume in JMX
  * @param index folder of the fingerprint index
+ * @param answersCommands whether the process answers commands
  */
-public record BeanRemedies(String volume, Path index) implements Remedies {
+public record PluginRemedies(String volume, String bean, Path index, BooleanSupplier answersCommands)
+        implements Remedies {
+    private String sdfscli(String command, String type, String operation) {
+        return answersCommands.getAsBoolean() ? "sdfscli " + volume + " " + command : bean(type, operation);
+    }
+
     private String bean(String type, String operation) {
-        return operation + " of org.opendedup.sar:type=" + type + ",volume=" + volume;
+        return operation + " of org.opendedup.sar:type=" + type + ",volume=" + bean;
     }
 
     @Override
@@ -19,6 +28,7 @@ public record BeanRemedies(String volume, Path index) implements Remedies {
                 + " that give errors from a backup";
     }
 
+    /** There is no command: it would list files. */
     @Override
     public String listDamage() {
         return bean("Heal", "listDamage");
@@ -26,12 +36,12 @@ public record BeanRemedies(String volume, Path index) implements Remedies {
 
     @Override
     public String heal() {
-        return bean("Heal", "start");
+        return sdfscli("heal --wait", "Heal", "start");
     }
 
     @Override
     public String resume() {
-        return bean("Volume", "resume");
+        return sdfscli("resume", "Volume", "resume");
     }
 
     @Override
@@ -41,7 +51,7 @@ public record BeanRemedies(String volume, Path index) implements Remedies {
 
     @Override
     public String collect() {
-        return bean("GarbageCollector", "start");
+        return sdfscli("gc --wait", "GarbageCollector", "start");
     }
 
     @Override
@@ -52,27 +62,27 @@ public record BeanRemedies(String volume, Path index) implements Remedies {
 
     @Override
     public String acceptRestored() {
-        return bean("MetadataBackup", "acceptRestored");
+        return sdfscli("metadata-backup --accept-restored", "MetadataBackup", "acceptRestored");
     }
 
     @Override
     public String attachSsd() {
-        return bean("SsdLog", "attach");
+        return sdfscli("sar attach", "SsdLog", "attach");
     }
 
     @Override
     public String ssdStatus() {
-        return "State of org.opendedup.sar:type=SsdLog,volume=" + volume;
+        return sdfscli("sar status", "SsdLog", "State");
     }
 
     @Override
     public String scrub() {
-        return bean("Scrub", "start");
+        return sdfscli("scrub start --wait", "Scrub", "start");
     }
 
     @Override
     public String check() {
-        return bean("Check", "start");
+        return sdfscli("check", "Check", "start");
     }
 
     @Override

@@ -1,0 +1,20 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+/** The control commands without arguments that volumes with and without files answer. */
+public final class VolumeCommands {
+    /** Returns where the volume is mounted, and by which process. */
+    public static final String PING = "ping";
+
+    /** Returns whether the volume is well. */
+    public static final String STATUS = "status";
+
+    /** Returns the volume's figures. */
+    public static final String STATS = "stats";
+
+    /** Makes the volume accept changes again; {@link #RESUMED} says whether they had been stopped. */
+    public static final String RESUME = "resume";
+
+    public static final String RESUMED = "resumed";
+
+    private VolumeCommands() {}
+}

@@ -1,0 +1,356 @@
+package org.opendedup.sar.plugin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.management.ManagementFactory;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import javax.management.ObjectName;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.CheckCommand;
+import org.opendedup.sar.sdfs.cli.SdfsCli;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.w3c.dom.Element;
+
+/** sdfscli asks the engine in SDFS's process: both know only SDFS's volume file. */
+@Timeout(300)
+class PluginCommandsTest {
+    private static final int CHUNKS = 40;
+
+    @TempDir
+    Path folder;
+
+    private StringWriter out = new StringWriter();
+    private StringWriter err = new StringWriter();
+    private @Nullable PluginEngine engine;
+    private Path store;
+
+    @BeforeEach
+    void writeVolumeFile() throws IOException {
+        store = folder.resolve("chunks");
+        writeVolumeFile("");
+    }
+
+    private Path volumeFile() {
+        return folder.resolve("pool0-volume-cfg.xml");
+    }
+
+    private void writeVolumeFile(String attributes) throws IOException {
+        Files.writeString(
+                volumeFile(),
+                "<subsystem-config version=\"3.12.0\"><volume name=\"pool0\"/><local-chunkstore chunk-store=\"" + store
+                        + "\" hash-db-store=\"" + folder.resolve("hashes") + "\" allocation-size=\"10737418240\""
+                        + " chunkstore-class=\"" + SarChunkStore.class.getName() + "\" hashdb-class=\""
+                        + SarHashesMap.class.getName() + "\"><extended-config sar-memory-budget=\"400MB\""
+                        + " sar-write-threads=\"2\" sar-grace-period-minutes=\"0\" " + attributes
+                        + "/></local-chunkstore></subsystem-config>");
+    }
+
+    /** Mounts the volume as SDFS does. */
+    private PluginEngine open() throws Exception {
+        Element config = (Element) DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(volumeFile().toFile())
+                .getElementsByTagName("extended-config")
+                .item(0);
+        PluginEngine opened = EngineLoader.open(Settings.of(config));
+        engine = opened;
+        return opened;
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        if (engine != null) {
+            engine.close();
+            engine = null;
+        }
+    }
+
+    private Environment environment() {
+        out = new StringWriter();
+        err = new StringWriter();
+        return new Environment(
+                Map.of("SDFS_CONFIG_DIR", folder.toString()), new PrintWriter(out, true), new PrintWriter(err, true));
+    }
+
+    private int cli(String... arguments) {
+        Environment environment = environment();
+        List<String> all = new ArrayList<>(List.of("pool0"));
+        all.addAll(List.of(arguments));
+        return CommandRunner.run(new SdfsCli(environment), environment, all.toArray(String[]::new));
+    }
+
+    /** Runs a command that must succeed, and returns what it printed as JSON. */
+    private Map<String, Object> json(String... arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.add("--json");
+        assertEquals(0, cli(all.toArray(String[]::new)), () -> out + " " + err);
+        return Json.read(out.toString());
+    }
+
+    private static long[] put(PluginEngine engine) throws IOException {
+        long[] locations = new long[CHUNKS];
+        long[] location = new long[1];
+        for (int number = 0; number < CHUNKS; number++) {
+            Chunk chunk = Chunk.of(number);
+            engine.put(chunk.hash(), chunk.bytes(), chunk.bytes().length, 1, 1, location);
+            locations[number] = location[0];
+        }
+        engine.sync();
+        return locations;
+    }
+
+    private Path socket() {
+        return store.resolve("sar/metadata/run/pool0.sock");
+    }
+
+    @Test
+    void statusAndFiguresAreThoseOfTheProcess() throws Exception {
+        put(open());
+        assertEquals(0, cli(), err::toString);
+        assertTrue(out.toString().startsWith("pool0: well\n  mounted    for "), out::toString);
+        Map<String, Object> status = json("status");
+        assertEquals(
+                List.of(
+                        "name",
+                        "health",
+                        "state",
+                        "pid",
+                        "jmxName",
+                        "uptimeSeconds",
+                        "findings",
+                        "space",
+                        "devices",
+                        "collection",
+                        "scrub",
+                        "ssd",
+                        "index",
+                        "errors"),
+                List.copyOf(status.keySet()));
+        assertEquals("well", status.get("health"));
+        assertEquals("mounted", status.get("state"));
+        assertEquals(ProcessHandle.current().pid(), Json.number(status, "pid"));
+        assertEquals("every 30 days", Json.object(status, "scrub").get("schedule"));
+        assertTrue(Json.number(Json.object(status, "space"), "storedBytes") > 0);
+        Map<String, Object> figures = json("stats");
+        assertEquals("pool0", figures.get("name"));
+        assertEquals(CHUNKS, Json.number(figures, "chunks"));
+        assertEquals(true, json("index", "status").get("complete"));
+        assertEquals(0, cli("index", "status"));
+        assertTrue(out.toString().contains("state       complete"), out::toString);
+        close();
+        assertEquals(1, cli("status"));
+        assertTrue(out.toString().startsWith("pool0: not mounted\n"), out::toString);
+        assertFalse(Files.exists(socket()));
+    }
+
+    @Test
+    void onlyTheUserOfTheProcessCanAsk() throws Exception {
+        open();
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket())));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket().getParent())));
+    }
+
+    @Test
+    void jobsAreStartedSetAndSeenToEnd() throws Exception {
+        PluginEngine opened = open();
+        long[] locations = put(opened);
+        Map<String, Object> scrub = json("scrub", "start", "--wait");
+        assertEquals("done", scrub.get("state"));
+        assertEquals("sdfscli", scrub.get("cause"));
+        assertTrue(Json.number(scrub, "bytesDone") > 0);
+        assertEquals(true, Json.object(json("scrub", "status"), "last").get("clean"));
+        assertEquals(0, cli("heal", "--wait"), err::toString);
+        assertEquals("No chunk is marked as damaged.\n", out.toString());
+        assertEquals(0, cli("check"), err::toString);
+        assertTrue(out.toString().contains("pool0"), out::toString);
+        for (int number = 0; number < CHUNKS; number++) {
+            opened.claim(Chunk.of(number).hash(), locations[number], -1);
+        }
+        opened.sync();
+        assertEquals(20_000_000, Json.number(Json.object(json("gc", "set", "--rate=20"), "after"), "bytesPerSecond"));
+        Map<String, Object> collected = json("gc", "--wait", "--leave=0");
+        assertEquals("done", collected.get("state"));
+        assertTrue(Json.number(collected, "returnedBytes") > 0, collected::toString);
+        assertEquals("sdfscli", Json.object(json("gc", "status"), "last").get("cause"));
+        assertEquals(0, Json.number(json("stats"), "garbageChunks"));
+        assertEquals(1, cli("gc", "stop"));
+        assertTrue(err.toString().contains("no collection of garbage is running"), err::toString);
+        assertEquals(false, json("resume").get("resumed"), "it accepts changes already");
+    }
+
+    /** SDFS has the locations of its chunks: a collection that leaves out what was asked for would not say so. */
+    @Test
+    void nothingIsArranged() throws Exception {
+        put(open());
+        assertEquals(1, cli("gc", "--wait", "--arrange=10"));
+        assertTrue(err.toString().contains("are not arranged"), err::toString);
+        assertEquals(1, cli("gc", "set", "--arrange=true"));
+        assertTrue(err.toString().contains("are not arranged"), err::toString);
+        assertEquals(0, cli("gc", "--wait"), err::toString);
+        assertEquals(0, cli("gc", "set", "--arrange=false"), err::toString);
+        assertEquals(0, cli("status"), out::toString);
+    }
+
+    @Test
+    void metadataAreBackedUpOutsideTheVolumesFolders() throws Exception {
+        put(open());
+        Path target = folder.resolve("backups");
+        json("metadata-backup", target.toString());
+        assertTrue(Files.isDirectory(target));
+        assertEquals(List.of(), Json.objects(json("metadata-backup", "--list"), "backups"), "the automatic ones");
+        assertEquals(1, cli("metadata-backup", store.resolve("sar/data/mine").toString()));
+        assertTrue(err.toString().contains("lies in the data location"), err::toString);
+    }
+
+    @Test
+    void damageIsExitCode2AndTheCommandOfTheFindingHealsIt() throws Exception {
+        put(open());
+        close();
+        damage();
+        PluginEngine opened = open();
+        assertEquals(0, cli("status"), "control: nobody has read it yet");
+        assertEquals(1, cli("scrub", "start", "--wait"), err::toString);
+        assertTrue(out.toString().startsWith("DAMAGE FOUND. "), out::toString);
+        assertFalse(out.toString().contains("sdfscli pool0 damaged"), out::toString);
+        assertEquals(2, cli("status", "--json"));
+        Map<String, Object> report = Json.read(out.toString());
+        assertEquals("damaged", report.get("health"));
+        Map<String, Object> finding = Json.objects(report, "findings").get(0);
+        assertEquals("damaged-chunks", finding.get("id"));
+        assertTrue(String.valueOf(finding.get("command")).endsWith("; sdfscli pool0 heal --wait"), finding::toString);
+        assertEquals(1, cli("heal", "--wait"), err::toString);
+        assertTrue(out.toString().contains("STILL DAMAGED"), out::toString);
+        put(opened);
+        assertEquals(0, cli("heal", "--wait"), () -> out + " " + err);
+        assertEquals(0, cli("status"), out::toString);
+    }
+
+    /** Changes bytes in the middle of each pack. */
+    private void damage() throws IOException {
+        List<Path> packs;
+        try (Stream<Path> files = Files.walk(store.resolve("sar/data"))) {
+            packs = files.filter(file -> file.toString().endsWith(".pack")).toList();
+        }
+        assertFalse(packs.isEmpty());
+        for (Path pack : packs) {
+            try (FileChannel channel = FileChannel.open(pack, StandardOpenOption.WRITE)) {
+                channel.write(ByteBuffer.wrap(new byte[512]), 100_000);
+            }
+        }
+    }
+
+    @Test
+    void restoredMetadataAreExitCode1UntilTheyAreAccepted() throws Exception {
+        put(open());
+        close();
+        Environment environment = environment();
+        assertEquals(
+                0,
+                CommandRunner.run(new CheckCommand(environment), environment, "pool0", "--restore-metadata"),
+                err::toString);
+        open();
+        assertEquals(1, cli("status", "--json"));
+        Map<String, Object> finding =
+                Json.objects(Json.read(out.toString()), "findings").get(0);
+        assertEquals("restored", finding.get("id"));
+        assertEquals("sdfscli pool0 metadata-backup --accept-restored", finding.get("command"));
+        assertEquals(1, cli("gc", "--wait"));
+        assertTrue(err.toString().contains("call: sdfscli pool0 metadata-backup --accept-restored"), err::toString);
+        assertEquals(0, cli("metadata-backup", "--accept-restored"), err::toString);
+        assertEquals(0, cli("status"), out::toString);
+        assertEquals(0, cli("gc", "--wait"), err::toString);
+    }
+
+    @Test
+    void commandsNameTheVolumeOfTheFileAndBeansThatOfTheSetting() throws Exception {
+        writeVolumeFile("sar-name=\"other\" sar-collect=\"false\"");
+        open();
+        Map<String, Object> status = json("status");
+        assertEquals("pool0", status.get("name"));
+        assertEquals("other", status.get("jmxName"));
+        assertEquals(1, cli("gc"));
+        assertTrue(err.toString().contains("because sar-collect on <extended-config> is false"), err::toString);
+        assertEquals(1, cli("sar", "status"));
+        assertTrue(err.toString().contains("the volume has no SSD; sar-ssd-location"), err::toString);
+    }
+
+    @Test
+    void withAnSsdThereAreItsStatusAndSettings() throws Exception {
+        writeVolumeFile("sar-ssd-location=\"" + folder.resolve("copies") + "\" sar-ssd-capacity=\"256MB\"");
+        put(open());
+        assertEquals("online", json("sar", "status").get("state"));
+        Map<String, Object> changed = json("sar", "set", "--threshold=9");
+        assertEquals(5, Json.number(Json.object(changed, "before"), "referenceCountThreshold"), changed::toString);
+        assertEquals(9, Json.number(Json.object(changed, "after"), "referenceCountThreshold"), changed::toString);
+        assertFalse(Files.readString(volumeFile()).contains("threshold"), "SDFS's file is not written");
+        assertEquals("online", Json.object(json("status"), "ssd").get("state"));
+    }
+
+    @Test
+    void whatAKilledProcessLeftDoesNotMatter() throws Exception {
+        open();
+        close();
+        try (ServerSocketChannel killed = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            killed.bind(UnixDomainSocketAddress.of(socket()));
+        }
+        assertTrue(Files.exists(socket()), "the control");
+        assertEquals(1, cli("stats"));
+        Environment environment = environment();
+        assertEquals(0, CommandRunner.run(new CheckCommand(environment), environment, "pool0"), err::toString);
+        open();
+        assertEquals(0, cli("stats"), err::toString);
+    }
+
+    @Test
+    void aSocketThatCannotBeMadeIsNoReasonNotToMountAndFindingsNameBeans() throws Exception {
+        store = folder.resolve("longer-than-the-path-of-a-socket-may-be-".repeat(3));
+        writeVolumeFile("");
+        put(open());
+        close();
+        // What sdfs-check leaves after a restore.
+        Files.createFile(store.resolve("sar/data/other-history"));
+        open();
+        assertEquals(1, cli("status"));
+        assertTrue(out.toString().contains("SDFS's log says why it has no control socket"), out::toString);
+        var bean = new ObjectName("org.opendedup.sar:type=Volume,volume=pool0");
+        String[] findings =
+                (String[]) ManagementFactory.getPlatformMBeanServer().getAttribute(bean, "Findings");
+        assertTrue(
+                findings[0].contains("acceptRestored of org.opendedup.sar:type=MetadataBackup,volume=pool0"),
+                findings[0]);
+    }
+
+    @Test
+    void whatNeedsFilesIsRefusedInTheProcessAsWell() throws Exception {
+        open();
+        for (String command : List.of("df", "damaged", "unmount", "index join", "tier status", "file a")) {
+            assertEquals(1, cli(command.split(" ")), command);
+            assertTrue(err.toString().contains("it has no files and no volume file of its own"), err::toString);
+        }
+    }
+}
