@@ -22,6 +22,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.MetadataRecords;
@@ -124,6 +125,42 @@ class ChunkVolumeTest {
                     .contains("must use SHA-256"));
             assertThrows(IOException.class, () -> volume.find(md5));
             assertEquals(0, volume.statistics().chunks());
+        }
+    }
+
+    /** A client that changed to other fingerprints while a volume is in use is noticed soon, and then each time. */
+    @Test
+    void fingerprintsThatAreNoSha256AnyMoreAreRefused() throws IOException {
+        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
+        try (ChunkVolume volume = trial.open()) {
+            for (long number = 0; number < 1100; number++) {
+                put(volume, number, 1);
+            }
+            int accepted = 0;
+            while (!isRefused(volume, 2000 + accepted)) {
+                accepted++;
+                assertTrue(accepted < 64, "64 wrong fingerprints were accepted");
+            }
+            for (long number = 3000; number < 3200; number++) {
+                assertTrue(isRefused(volume, number));
+            }
+            // What was accepted is never taken for what its fingerprint says.
+            for (long number = 2000; number < 2000 + accepted; number++) {
+                byte[] wrong = fingerprint(-number);
+                assertThrows(CorruptionException.class, () -> volume.get(wrong, volume.find(wrong)));
+            }
+            assertTrue(put(volume, 4000, 1).isNew());
+        }
+    }
+
+    /** Puts a chunk with the fingerprint of another one. */
+    private static boolean isRefused(ChunkVolume volume, long number) {
+        byte[] chunk = ChunkTrial.chunk(number);
+        try {
+            volume.put(fingerprint(-number), chunk, chunk.length, 1, 1);
+            return false;
+        } catch (IOException e) {
+            return true;
         }
     }
 
