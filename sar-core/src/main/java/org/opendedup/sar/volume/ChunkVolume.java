@@ -163,13 +163,14 @@ public final class ChunkVolume implements Closeable {
     /**
      * Stores a chunk unless its content is stored, and adds references to it.
      *
-     * @param fingerprint its SHA-256
+     * @param fingerprint its SHA-256; believed of most new chunks, see {@link ChunkStoring#put}
      * @param data array that begins with the chunk; not used after the call
      * @param length bytes of the chunk, 1 to 16 MiB
      * @param references references to add, 0 or more
      * @param stream names the file being written: chunks of one stream are stored together, in the order of the calls,
      *     and a reader of all of them, the known ones as well, is read ahead in that order
-     * @throws IOException if the fingerprint is not the chunk's SHA-256, there is no space, or a write failed earlier
+     * @throws IOException if the fingerprint was found not to be the chunk's SHA-256, there is no space, or a write
+     *     failed earlier
      */
     public Put put(byte[] fingerprint, byte[] data, int length, int references, long stream) throws IOException {
         checkFingerprint(fingerprint);
