@@ -30,7 +30,7 @@ public final class ChunkStoring implements Closeable {
     /** Locks for contents that are being stored; two contents share one by chance. */
     private static final int LOCKS = 256;
 
-    /** Maximum number of look-ups whose memory is kept. */
+    /** Maximum number of calls whose memory is kept for later ones. */
     private static final int POOLED = 64;
 
     private final ForgivingIndex index;
@@ -42,8 +42,8 @@ public final class ChunkStoring implements Closeable {
     private final StreamWriters writers;
     private final @Nullable AccessListener promotion;
     private final @Nullable StreamRuns runs;
-    private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
-    private final BlockingQueue<Segment> segments = new ArrayBlockingQueue<>(POOLED);
+    private final ContentLock[] locks = new ContentLock[LOCKS];
+    private final BlockingQueue<Call> calls = new ArrayBlockingQueue<>(POOLED);
     private final LongAdder storedBytes = new LongAdder();
     private final LongAdder duplicateBytes = new LongAdder();
 
@@ -54,6 +54,24 @@ public final class ChunkStoring implements Closeable {
      * @param isNew whether its content was not stored before
      */
     public record Stored(long chunkId, boolean isNew) {}
+
+    /** Held while a content is stored. */
+    private static final class ContentLock {
+        private final ReentrantLock lock = new ReentrantLock();
+        /** Contents stored with it. Changed with the lock held, read without it. */
+        private volatile long stored;
+    }
+
+    /** What a call needs for its chunk. For one thread at a time. */
+    private static final class Call {
+        private final Segment segment = new Segment(0);
+        private final Sha256 sha256 = new Sha256();
+
+        /** Returns the copy that the index led to when it was asked last; {@link ChunkId#NONE} if it led nowhere. */
+        private long hint() {
+            return segment.hint(0);
+        }
+    }
 
     /** Makes room for bytes of a new chunk. */
     @FunctionalInterface
@@ -89,7 +107,7 @@ public final class ChunkStoring implements Closeable {
         runs = promotion == null ? null : new StreamRuns(promotion);
         writers = new StreamWriters(containers, maxStreams);
         for (int i = 0; i < LOCKS; i++) {
-            locks[i] = new ReentrantLock();
+            locks[i] = new ContentLock();
         }
     }
 
@@ -115,74 +133,80 @@ public final class ChunkStoring implements Closeable {
      */
     public Stored put(byte[] fingerprint, byte[] data, int length, int references, long stream, Admission admission)
             throws IOException {
-        Stored known = addToKnown(fingerprint, references);
-        if (known == null) {
-            if (!new Sha256().matches(data, 0, length, fingerprint, 0)) {
-                throw new IOException("the fingerprint " + Fingerprints.toHex(fingerprint, 0) + " is not the SHA-256 of"
-                        + " its chunk: the volume must use SHA-256 to fingerprint its chunks");
-            }
-            admission.admit(length);
-            ReentrantLock lock = locks[(fingerprint[0] ^ fingerprint[1] << 1) & (LOCKS - 1)];
-            lock.lock();
-            try {
-                known = addToKnown(fingerprint, references);
-                if (known == null) {
-                    storedBytes.add(length);
-                    if (runs != null) {
-                        runs.end(stream);
-                    }
-                    return store(fingerprint, data, length, references, stream);
+        // One long method on purpose: HotSpot does not inline one of more than 325 bytes of bytecode. It would compile
+        // all that a put does again for each of the short methods that lead here, up to the client's: half a second of
+        // processor time in the first seconds of writing.
+        Call call = begin(fingerprint, length);
+        try {
+            ContentLock content = locks[(fingerprint[0] ^ fingerprint[1] << 1) & (LOCKS - 1)];
+            long storedBefore = content.stored;
+            Stored known = addToKnown(call, references);
+            if (known == null) {
+                // The client computed it before. But a wrong one would take later writes of what it says as duplicates.
+                if (!call.sha256.matches(data, 0, length, fingerprint, 0)) {
+                    throw new IOException("the fingerprint " + Fingerprints.toHex(fingerprint, 0) + " is not the"
+                            + " SHA-256 of its chunk: the volume must use SHA-256 to fingerprint its chunks");
                 }
-            } finally {
-                lock.unlock();
+                admission.admit(length);
+                content.lock.lock();
+                try {
+                    // Asks again only if another thread may have stored this content meanwhile.
+                    known = content.stored == storedBefore ? null : addToKnown(call, references);
+                    if (known == null) {
+                        storedBytes.add(length);
+                        if (runs != null) {
+                            runs.end(stream);
+                        }
+                        long id = store(call, fingerprint, data, length, references, stream);
+                        content.stored = content.stored + 1;
+                        return new Stored(id, true);
+                    }
+                } finally {
+                    content.lock.unlock();
+                }
             }
+            duplicateBytes.add(length);
+            AccessListener listener = promotion;
+            if (listener != null && runs != null && listener.isActive()) {
+                // Notes it for the promotion, while its bytes are in memory.
+                int prefix = Fingerprints.fingerprintPrefix(fingerprint, 0);
+                long chunk = known.chunkId;
+                runs.note(stream, chunk, length, prefix, counts.occurrences(chunk), data);
+            }
+            return known;
+        } finally {
+            calls.offer(call);
         }
-        duplicateBytes.add(length);
-        tellDuplicate(known.chunkId, fingerprint, data, length, stream);
-        return known;
     }
 
-    private @Nullable Stored addToKnown(byte[] fingerprint, int references) throws IOException {
+    private @Nullable Stored addToKnown(Call call, int references) throws IOException {
         try (GracePeriod.Use use = uses.begin()) {
-            long hint = find(fingerprint);
-            return hint != ChunkId.NONE && claim(hint, references) >= 0 ? new Stored(hint, false) : null;
+            index.lookup(call.segment);
+            long hint = call.hint();
+            return isReferable(hint) && claim(hint, references) >= 0 ? new Stored(hint, false) : null;
         }
     }
 
-    private Stored store(byte[] fingerprint, byte[] data, int length, int references, long stream) throws IOException {
-        Segment segment = borrow(fingerprint, length);
+    /** Stores the content of a call. The copy that the index led to, if any, is replaced: it cannot be referenced. */
+    private long store(Call call, byte[] fingerprint, byte[] data, int length, int references, long stream)
+            throws IOException {
         try (GracePeriod.Use use = uses.begin()) {
-            // The copy that the index leads to is replaced if it cannot be referenced.
-            index.lookup(segment);
             long id = writers.append(stream, data, length, fingerprint);
             if (references == 0) {
                 unreferenced.accept(id);
             }
             changes.lock();
             try {
-                counts.setLength(id, length);
-                counts.claim(id, references);
+                counts.addNew(id, length, references);
             } finally {
                 changes.unlock();
             }
+            Segment segment = call.segment;
             segment.setChunkId(0, id);
             segment.setFresh(0, true);
             index.insert(segment);
-            return new Stored(id, true);
-        } finally {
-            segments.offer(segment);
+            return id;
         }
-    }
-
-    /** Notes a duplicate for the promotion, while its bytes are in memory. */
-    private void tellDuplicate(long chunk, byte[] fingerprint, byte[] data, int length, long stream)
-            throws IOException {
-        AccessListener listener = promotion;
-        if (listener == null || runs == null || !listener.isActive()) {
-            return;
-        }
-        int prefix = Fingerprints.fingerprintPrefix(fingerprint, 0);
-        runs.note(stream, chunk, length, prefix, counts.occurrences(chunk), data);
     }
 
     /** Lets the promotion judge the duplicates whose run has not ended: their streams may not go on. */
@@ -209,26 +233,31 @@ public final class ChunkStoring implements Closeable {
 
     /** Returns the copy that the index leads to, whether or not it exists; {@link ChunkId#NONE} if it leads nowhere. */
     public long lookUp(byte[] fingerprint) {
-        Segment segment = borrow(fingerprint, 0);
-        index.lookup(segment);
-        long hint = segment.hint(0);
-        segments.offer(segment);
+        Call call = begin(fingerprint, 0);
+        index.lookup(call.segment);
+        long hint = call.hint();
+        calls.offer(call);
         return hint;
     }
 
     /** Returns a copy of a content that may be referenced; {@link ChunkId#NONE} if there is none. */
     public long find(byte[] fingerprint) throws IOException {
         long hint = lookUp(fingerprint);
-        return hint != ChunkId.NONE && counts.isReferable(hint) && !damaged.test(hint) ? hint : ChunkId.NONE;
+        return isReferable(hint) ? hint : ChunkId.NONE;
     }
 
-    private Segment borrow(byte[] fingerprint, int length) {
-        Segment pooled = segments.poll();
-        Segment segment = pooled == null ? new Segment(0) : pooled;
+    private boolean isReferable(long hint) throws IOException {
+        return hint != ChunkId.NONE && counts.isReferable(hint) && !damaged.test(hint);
+    }
+
+    private Call begin(byte[] fingerprint, int length) {
+        Call pooled = calls.poll();
+        Call call = pooled == null ? new Call() : pooled;
+        Segment segment = call.segment;
         segment.clear();
         segment.add(0, length, false);
         System.arraycopy(fingerprint, 0, segment.fingerprints(), 0, Fingerprints.BYTES);
-        return segment;
+        return call;
     }
 
     /** Releases the containers; no call may run. */

@@ -171,6 +171,25 @@ public final class ReferenceCounts {
     }
 
     /**
+     * Records a new chunk's length, and its first references in the same step; with none it exists as garbage. A change
+     * like any other.
+     *
+     * @param bytes length of the chunk before compression
+     */
+    public void addNew(long chunkId, int bytes, int references) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            CountRecord record = stripe.change(container);
+            int before = record.heapBytes();
+            record.setLength(slot, bytes);
+            add(record, chunkId, references, false);
+            stripe.account(container, record, before);
+        }
+    }
+
+    /**
      * Records that a copy exists, without a reference: it is garbage that may be referred to. To be called after
      * {@link #setLength}; a change like any other.
      */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -81,6 +82,38 @@ class ChunkVolumeConcurrencyTest {
                 }
             }
             assertEquals(stored, volume.statistics().chunks(), "stored once each, and no garbage");
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** All of them look the content up before one has stored it. */
+    @Test
+    void aContentThatThreadsBringAtTheSameTimeIsStoredOnce() throws Exception {
+        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
+        ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
+        CyclicBarrier start = new CyclicBarrier(WRITERS);
+        try (ChunkVolume volume = trial.open()) {
+            List<Future<?>> writers = new ArrayList<>();
+            for (int i = 0; i < WRITERS; i++) {
+                writers.add(threads.submit(() -> {
+                    for (int number = 0; number < STEPS; number++) {
+                        byte[] chunk = ChunkTrial.chunk(number);
+                        byte[] fingerprint = ChunkTrial.fingerprint(chunk);
+                        start.await(60, TimeUnit.SECONDS);
+                        volume.put(fingerprint, chunk, chunk.length, 1, seed);
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> writer : writers) {
+                writer.get(150, TimeUnit.SECONDS);
+            }
+            assertEquals(STEPS, volume.statistics().chunks(), "chunks");
+            for (int number = 0; number < STEPS; number++) {
+                long location = volume.find(ChunkTrial.fingerprint(ChunkTrial.chunk(number)));
+                assertEquals(WRITERS, volume.references(location), "chunk " + number);
+            }
         } finally {
             threads.shutdownNow();
         }

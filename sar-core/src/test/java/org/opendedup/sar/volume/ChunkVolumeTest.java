@@ -127,6 +127,30 @@ class ChunkVolumeTest {
         }
     }
 
+    /** Also a single one among many: it would take later writes of what it says as duplicates. */
+    @Test
+    void eachFingerprintThatIsNoSha256IsRefused() throws IOException {
+        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
+        try (ChunkVolume volume = trial.open()) {
+            for (long number = 1; number < 2000; number++) {
+                put(volume, number, 1);
+                assertTrue(number % 7 != 0 || isRefused(volume, 10_000 + number));
+            }
+            assertTrue(put(volume, 4000, 1).isNew());
+        }
+    }
+
+    /** Puts a chunk with the fingerprint of another one. */
+    private static boolean isRefused(ChunkVolume volume, long number) {
+        byte[] chunk = ChunkTrial.chunk(number);
+        try {
+            volume.put(fingerprint(-number), chunk, chunk.length, 1, 1);
+            return false;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
     @Test
     void whatIsClosedIsThereWhenItIsOpenedAgain() throws IOException {
         ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));

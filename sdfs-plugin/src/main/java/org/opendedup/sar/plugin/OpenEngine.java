@@ -40,14 +40,19 @@ final class OpenEngine implements Closeable {
     <T> T with(Use<T> use) throws IOException {
         lock.readLock().lock();
         try {
-            PluginEngine open = engine;
-            if (open == null) {
-                throw new IOException("the chunk store of SAR is not open");
-            }
-            return use.use(open);
+            return use.use(opened());
         } finally {
             lock.readLock().unlock();
         }
+    }
+
+    /** Returns the engine. The caller holds the lock. */
+    private PluginEngine opened() throws IOException {
+        PluginEngine open = engine;
+        if (open == null) {
+            throw new IOException("the chunk store of SAR is not open");
+        }
+        return open;
     }
 
     /** As {@link #with}, for callers that may not fail; returns {@code otherwise} if the engine is not open. */
@@ -65,11 +70,15 @@ final class OpenEngine implements Closeable {
     }
 
     InsertRecord put(byte[] hash, byte[] chunk, int length, int references, @Nullable String uuid) throws IOException {
-        return with(open -> {
+        // Not by "with": a lambda is one more method, into which the JVM compiles everything below it once more.
+        lock.readLock().lock();
+        try {
             long[] location = new long[1];
-            boolean isNew = open.put(hash, chunk, length, references, stream(uuid), location);
+            boolean isNew = opened().put(hash, chunk, length, references, stream(uuid), location);
             return new InsertRecord(isNew, location[0], isNew ? length : 0);
-        });
+        } finally {
+            lock.readLock().unlock();
+        }
     }
 
     /** Returns the number of the stream that a file's name stands for. */
@@ -82,13 +91,16 @@ final class OpenEngine implements Closeable {
     }
 
     byte[] get(byte[] hash, long location) throws IOException {
-        return with(open -> {
-            byte[] chunk = open.get(hash, location);
+        lock.readLock().lock();
+        try {
+            byte[] chunk = opened().get(hash, location);
             if (chunk == null) {
                 throw new IOException("a chunk is not stored, at location " + location + " or elsewhere");
             }
             return chunk;
-        });
+        } finally {
+            lock.readLock().unlock();
+        }
     }
 
     void expectRead(long location) throws IOException {
