@@ -127,8 +127,7 @@ public final class ChunkRewriter implements Closeable {
             try {
                 for (int chunk = 0; chunk < segment.count(); chunk++) {
                     if (segment.isFresh(chunk)) {
-                        stores.metadata().counts().setLength(segment.chunkId(chunk), segment.length(chunk));
-                        stores.metadata().counts().enliven(segment.chunkId(chunk));
+                        stores.metadata().counts().addNew(segment.chunkId(chunk), segment.length(chunk), 0);
                     }
                 }
             } finally {

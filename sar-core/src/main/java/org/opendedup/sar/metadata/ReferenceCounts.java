@@ -190,22 +190,6 @@ public final class ReferenceCounts {
     }
 
     /**
-     * Records that a copy exists, without a reference: it is garbage that may be referred to. To be called after
-     * {@link #setLength}; a change like any other.
-     */
-    public void enliven(long chunkId) throws IOException {
-        long container = ChunkId.container(chunkId);
-        int slot = ChunkId.slot(chunkId);
-        CountStripe stripe = stripe(container);
-        synchronized (stripe) {
-            CountRecord record = stripe.change(container);
-            int before = record.heapBytes();
-            stored.change(record, slot, () -> record.add(container, slot, 0));
-            stripe.account(container, record, before);
-        }
-    }
-
-    /**
      * Returns whether that copy exists: it was referenced at some time and not tombstoned since. Its count may be 0.
      */
     public boolean isAlive(long chunkId) throws IOException {

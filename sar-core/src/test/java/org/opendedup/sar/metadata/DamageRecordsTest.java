@@ -25,8 +25,7 @@ final class DamageRecordsTest {
         MetadataStore.format(database, new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION));
         metadata = MetadataStore.open(database, 1 << 20);
         for (int slot = 0; slot < 30; slot++) {
-            metadata.counts().setLength(ChunkId.of(7, slot), 100);
-            metadata.counts().enliven(ChunkId.of(7, slot));
+            metadata.counts().addNew(ChunkId.of(7, slot), 100, 0);
         }
         commit();
     }
