@@ -9,11 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +22,6 @@ import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import java.util.stream.Stream;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
 import javax.management.Notification;
@@ -248,7 +244,7 @@ class PluginBeansTest {
         PluginEngine engine = open("one", "");
         put(engine);
         close(engine);
-        damage();
+        DamagedPacks.make(folder.resolve("one/chunks/sar/data"));
         engine = open("one", "");
         List<Notification> heard = new CopyOnWriteArrayList<>();
         NotificationListener listener = (notification, handback) -> heard.add(notification);
@@ -334,20 +330,6 @@ class PluginBeansTest {
         close(engine);
         open("one", "");
         assertEquals(before + 1, ((String[]) get("MetadataBackup", "one", "Backups")).length);
-    }
-
-    /** Changes bytes in the middle of each pack. */
-    private void damage() throws IOException {
-        List<Path> packs;
-        try (Stream<Path> files = Files.walk(folder.resolve("one/chunks/sar/data"))) {
-            packs = files.filter(file -> file.toString().endsWith(".pack")).toList();
-        }
-        assertFalse(packs.isEmpty());
-        for (Path pack : packs) {
-            try (FileChannel channel = FileChannel.open(pack, StandardOpenOption.WRITE)) {
-                channel.write(ByteBuffer.wrap(new byte[512]), 100_000);
-            }
-        }
     }
 
     @Test

@@ -10,17 +10,13 @@ import java.io.StringWriter;
 import java.lang.management.ManagementFactory;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import javax.management.ObjectName;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.jspecify.annotations.Nullable;
@@ -231,7 +227,7 @@ class PluginCommandsTest {
     void damageIsExitCode2AndTheCommandOfTheFindingHealsIt() throws Exception {
         put(open());
         close();
-        damage();
+        DamagedPacks.make(store.resolve("sar/data"));
         PluginEngine opened = open();
         assertEquals(0, cli("status"), "control: nobody has read it yet");
         assertEquals(1, cli("scrub", "start", "--wait"), err::toString);
@@ -248,20 +244,6 @@ class PluginCommandsTest {
         put(opened);
         assertEquals(0, cli("heal", "--wait"), () -> out + " " + err);
         assertEquals(0, cli("status"), out::toString);
-    }
-
-    /** Changes bytes in the middle of each pack. */
-    private void damage() throws IOException {
-        List<Path> packs;
-        try (Stream<Path> files = Files.walk(store.resolve("sar/data"))) {
-            packs = files.filter(file -> file.toString().endsWith(".pack")).toList();
-        }
-        assertFalse(packs.isEmpty());
-        for (Path pack : packs) {
-            try (FileChannel channel = FileChannel.open(pack, StandardOpenOption.WRITE)) {
-                channel.write(ByteBuffer.wrap(new byte[512]), 100_000);
-            }
-        }
     }
 
     @Test
