@@ -60,12 +60,16 @@ class HangingDiskTest {
                 dropPageCache();
                 byte[] read = assertTimeoutPreemptively(LIMIT, () -> Files.readAllBytes(fresh));
                 assertArrayEquals(Bytes.random(3, FRESH_BYTES), read);
+                // The control: what only the disk has waits for it.
+                Future<byte[]> fromDisk = threads.submit(() -> Files.readAllBytes(safe));
+                assertThrows(TimeoutException.class, () -> fromDisk.get(3, TimeUnit.SECONDS));
                 Commands.Result status = assertTimeoutPreemptively(LIMIT, () -> cli(volume, "status"));
                 assertFalse(status.output().isBlank());
                 assertFalse(sync.isDone(), "the sync was answered while the disk hung");
 
                 disk.order(GO_ON);
                 sync.get(1, TimeUnit.MINUTES);
+                assertArrayEquals(Bytes.random(1, BYTES), fromDisk.get(1, TimeUnit.MINUTES));
             } finally {
                 disk.order(GO_ON);
             }

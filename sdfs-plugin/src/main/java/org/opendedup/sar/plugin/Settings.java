@@ -108,8 +108,9 @@ public final class Settings {
                 settings.put(METADATA, chunks + "/sar/metadata");
                 settings.put(INDEX, (index == null ? chunks : index) + "/sar/index");
             }
-            settings.put(NAME, nameOf(config));
-            settings.put(HOST_VOLUME, nameOf(config));
+            String volume = nameOf(config);
+            settings.put(NAME, volume);
+            settings.put(HOST_VOLUME, volume);
             String capacity = attribute(store, "allocation-size");
             if (capacity != null) {
                 settings.put(CAPACITY, capacity);

@@ -1,5 +1,6 @@
 package org.opendedup.sar.plugin;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -32,6 +33,19 @@ record Chunk(byte[] bytes, byte[] hash) {
         ChunkData data = new ChunkData(hash, Math.max(PAGE_BYTES, bytes.length), bytes, uuid);
         data.references = references;
         return data;
+    }
+
+    /** Puts the first {@code count} chunks, each with a reference, and syncs. Returns their locations. */
+    static long[] put(int count, PluginEngine engine) throws IOException {
+        long[] locations = new long[count];
+        long[] location = new long[1];
+        for (int number = 0; number < count; number++) {
+            Chunk chunk = of(number);
+            engine.put(chunk.hash, chunk.bytes, chunk.bytes.length, 1, 1, location);
+            locations[number] = location[0];
+        }
+        engine.sync();
+        return locations;
     }
 
     static long location(InsertRecord record) {

@@ -86,15 +86,7 @@ class PluginBeansTest {
     }
 
     private static long[] put(PluginEngine engine) throws IOException {
-        long[] locations = new long[CHUNKS];
-        long[] location = new long[1];
-        for (int number = 0; number < CHUNKS; number++) {
-            Chunk chunk = Chunk.of(number);
-            engine.put(chunk.hash(), chunk.bytes(), chunk.bytes().length, 1, 1, location);
-            locations[number] = location[0];
-        }
-        engine.sync();
-        return locations;
+        return Chunk.put(CHUNKS, engine);
     }
 
     private static ObjectName bean(String type, String name) throws Exception {

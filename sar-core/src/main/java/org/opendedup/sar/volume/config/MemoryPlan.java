@@ -185,7 +185,7 @@ public record MemoryPlan(
      *     the required size
      */
     public static MemoryPlan of(VolumeConfig config) {
-        return of(config.memoryBudgetBytes(), Needs.of(config));
+        return of(config.memoryBudgetBytes(), Needs.of(config), true);
     }
 
     /**
@@ -194,36 +194,7 @@ public record MemoryPlan(
      * @throws IllegalArgumentException as {@link #of(VolumeConfig)}
      */
     public static MemoryPlan ofChunks(VolumeConfig config) {
-        return of(config.memoryBudgetBytes(), Needs.of(config)).withoutFiles();
-    }
-
-    /** Returns this plan for a volume without files: the restore cache has the share of the dirty data. */
-    private MemoryPlan withoutFiles() {
-        long logs = Math.min(dirty, STREAM_LOG_BYTES);
-        return new MemoryPlan(
-                budget,
-                heap,
-                restoreCache + dirty - logs,
-                0,
-                logs,
-                pendingMetadata,
-                metadataCache,
-                frameTables,
-                framesInFlight,
-                segments,
-                indexHeap,
-                nodes,
-                indexNative,
-                metadataNative,
-                tier,
-                offers,
-                tierNative,
-                raws,
-                transfers,
-                direct,
-                compressors,
-                check,
-                checkNative);
+        return of(config.memoryBudgetBytes(), Needs.of(config), false);
     }
 
     /** Returns the minimum budget in bytes for the threads of a volume, whatever its own budget is. */
@@ -238,7 +209,7 @@ public record MemoryPlan(
 
     /** Divides the budget of a volume without an SSD and without a front end. */
     public static MemoryPlan of(long budget, IndexClass index) {
-        return of(budget, Needs.of("", 1, RequestBuffers.NONE, 0, false, false, index));
+        return of(budget, Needs.of("", 1, RequestBuffers.NONE, 0, false, false, index), true);
     }
 
     /**
@@ -342,7 +313,8 @@ public record MemoryPlan(
         }
     }
 
-    private static MemoryPlan of(long budget, Needs needs) {
+    /** @param hasFiles false: the restore cache has the share of dirty data, except for logs of streams */
+    private static MemoryPlan of(long budget, Needs needs, boolean hasFiles) {
         if (budget < MIN_BUDGET_BYTES) {
             throw new IllegalArgumentException("a memory budget of " + budget + " bytes is too small; at least "
                     + MIN_BUDGET_BYTES + " are needed");
@@ -363,15 +335,18 @@ public record MemoryPlan(
         long diskIndexNative =
                 needs.index == IndexClass.CHUNKSTASH ? ChunkStashIndexFactory.nativeBytes(indexTotal) : 0;
         long raws = needs.hasRaws ? permille(whole, 10) : 0;
+        long dirty = permille(whole, 60);
+        long streamLogs = hasFiles ? 0 : Math.min(dirty, STREAM_LOG_BYTES);
+        long ofDirty = hasFiles ? 0 : dirty - streamLogs;
         return new MemoryPlan(
                 budget,
                 permille(whole, 680)
                         + (needs.hasTable() ? indexNative - diskIndexNative : 0)
                         - tierNative
                         + extraHeap(budget, whole, needs),
-                permille(whole, 180) - tier - offers - tierNative - raws,
-                permille(whole, 60),
-                0,
+                permille(whole, 180) - tier - offers - tierNative - raws + ofDirty,
+                hasFiles ? dirty : 0,
+                streamLogs,
                 pending,
                 permille(whole, 80) - pending,
                 permille(whole, 20),

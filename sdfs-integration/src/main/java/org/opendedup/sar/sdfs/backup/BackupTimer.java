@@ -96,7 +96,7 @@ public final class BackupTimer implements AutoCloseable {
             return;
         }
         try {
-            if (isDue()) {
+            if (isDue(false)) {
                 backUp();
             }
             warned = false;
@@ -114,7 +114,8 @@ public final class BackupTimer implements AutoCloseable {
         }
     }
 
-    private boolean isDue() throws IOException {
+    /** @param always whether a change is enough, however young the newest backup is */
+    private boolean isDue(boolean always) throws IOException {
         List<Backup> all = backups.list();
         if (all.isEmpty()) {
             return !isCollecting.getAsBoolean();
@@ -123,7 +124,8 @@ public final class BackupTimer implements AutoCloseable {
         if (backups.isOlderThanCollection(newest)) {
             return !isCollecting.getAsBoolean();
         }
-        boolean isOld = nanoClock.getAsLong() - sinceNs >= settings.interval().toNanos();
+        boolean isOld =
+                always || nanoClock.getAsLong() - sinceNs >= settings.interval().toNanos();
         if (!hasMade) {
             long ageNs = TimeUnit.MILLISECONDS.toNanos(clock.millis())
                     - newest.origin().createdNs();
@@ -174,15 +176,9 @@ public final class BackupTimer implements AutoCloseable {
         }
     }
 
-    /** Returns whether something has changed since the newest backup, and a backup is of use now. */
-    private boolean hasChanged() throws IOException {
-        List<Backup> all = backups.list();
-        return !isCollecting.getAsBoolean() && !all.isEmpty() && backups.hasChangedSince(all.get(all.size() - 1));
-    }
-
     private void last() {
         try {
-            if (isDue() || settings.atEachEnd() && hasChanged()) {
+            if (isDue(settings.atEachEnd())) {
                 backUp();
             }
         } catch (InterruptedIOException e) {

@@ -31,6 +31,9 @@ public final class GarbageCollections implements Closeable {
     /** Whether chunks are moved as the newest files want them before a collection: docs/SPACE.md. */
     public static final boolean ARRANGES_BY_DEFAULT = true;
 
+    private static final String NOT_ARRANGED =
+            "chunks of a volume without files are not arranged: their client has their locations";
+
     private static final Logger LOG = LoggerFactory.getLogger(GarbageCollections.class);
 
     private final String volume;
@@ -51,9 +54,6 @@ public final class GarbageCollections implements Closeable {
     private boolean arranging;
 
     private boolean closed;
-
-    private static final String NOT_ARRANGED =
-            "chunks of a volume without files are not arranged: their client has their locations";
 
     /** Decides whether containers may be changed now. */
     @FunctionalInterface

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.index.IndexClass;
@@ -94,17 +93,17 @@ final class CareControl implements ControlServer.Handler, Closeable {
      * Begins to answer. The volume is open, so what is at the place of the socket is a leftover of a killed process.
      *
      * @param volume name of the volume in SDFS's volume file, by which commands name it
-     * @return empty if no command can reach the process, which is no reason not to mount
+     * @return null if no command can reach the process, which is no reason not to mount
      */
-    static Optional<CareControl> begin(String volume, Path socket, Cared cared) {
+    static @Nullable CareControl begin(String volume, Path socket, Cared cared) {
         CareControl control = new CareControl(volume, cared);
         try {
             PrivateFiles.createFolders(Objects.requireNonNull(socket.getParent()));
             control.server = ControlServer.start(socket, control);
-            return Optional.of(control);
+            return control;
         } catch (IOException e) {
             log.warn("sdfscli cannot ask the volume {}, only JMX can: {}", volume, FailureText.of(e));
-            return Optional.empty();
+            return null;
         }
     }
 

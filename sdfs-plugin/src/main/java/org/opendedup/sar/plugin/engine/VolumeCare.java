@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionWatcher;
@@ -76,8 +75,8 @@ final class VolumeCare implements Closeable {
     private final ChunkVolumeMonitor figures;
     private final @Nullable SarAdministration sar;
     private final @Nullable VolumeRegistration registration;
-    private @Nullable CareControl control;
-    private volatile boolean answersCommands;
+    /** Answers commands; null if no command can reach the process. */
+    private volatile @Nullable CareControl control;
 
     /**
      * What happens by itself.
@@ -122,7 +121,7 @@ final class VolumeCare implements Closeable {
                 clock);
         resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
         PluginRemedies remedies =
-                new PluginRemedies(name, bean, config.locations().hashDb(), () -> answersCommands);
+                new PluginRemedies(name, bean, config.locations().hashDb(), () -> control != null);
         health = new HealthWatch<>(this::facts, facts -> StoreRules.findings(facts, remedies));
         figures = new ChunkVolumeMonitor(bean, new Figures(volume), health);
         sar = sar();
@@ -195,7 +194,7 @@ final class VolumeCare implements Closeable {
             stores.put("SSD location", locations.ssd());
         }
         Path socket = PluginSocket.of(config.name(), locations.metadata(), System.getenv(PluginSocket.RUN_DIRECTORY));
-        Optional<CareControl> begun = CareControl.begin(
+        control = CareControl.begin(
                 config.name(),
                 socket,
                 new CareControl.Cared(
@@ -211,8 +210,6 @@ final class VolumeCare implements Closeable {
                         scrubTimer,
                         heals,
                         sar));
-        control = begun.orElse(null);
-        answersCommands = begun.isPresent();
     }
 
     /** The volume, as its bean sees it. */

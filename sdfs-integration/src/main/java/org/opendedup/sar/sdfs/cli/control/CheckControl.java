@@ -46,9 +46,7 @@ public final class CheckControl implements Closeable {
         var arguments = new ControlArguments(request);
         String action = arguments.text("action");
         if (!action.equals(JobControl.START)) {
-            long number = arguments.number("number", -1);
-            arguments.end();
-            return jobs.answer(action, number);
+            return jobs.answer(action, arguments);
         }
         arguments.end();
         return jobs.start(checks.get(), caller);

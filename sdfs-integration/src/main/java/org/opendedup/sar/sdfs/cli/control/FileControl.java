@@ -47,9 +47,6 @@ public final class FileControl implements Closeable {
     /** @throws IOException if the command fails; the message is for the client */
     public Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
             throws IOException {
-        if (command.equals(CheckControl.COMMAND)) {
-            return checks.answer(request, caller);
-        }
         var arguments = new ControlArguments(request);
         try {
             return switch (command) {
@@ -57,6 +54,7 @@ public final class FileControl implements Closeable {
                 case TOP -> top(arguments);
                 case DEFRAG -> defrag(arguments, caller);
                 case RESTORE -> restore(arguments, caller);
+                case CheckControl.COMMAND -> checks.answer(request, caller);
                 default -> throw new IOException("the command '" + command + "' is not known to the daemon");
             };
         } catch (IllegalArgumentException e) {
@@ -78,7 +76,7 @@ public final class FileControl implements Closeable {
     private Map<String, Object> defrag(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
         String action = arguments.text("action");
         if (!action.equals(JobControl.START)) {
-            return job(defragmentations, action, arguments);
+            return defragmentations.answer(action, arguments);
         }
         String path = arguments.text("path");
         long permille = arguments.number("permille", 0);
@@ -91,7 +89,7 @@ public final class FileControl implements Closeable {
     private Map<String, Object> restore(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
         String action = arguments.text("action");
         if (!action.equals(JobControl.START)) {
-            return job(restores, action, arguments);
+            return restores.answer(action, arguments);
         }
         String path = arguments.text("path");
         Path target = Path.of(arguments.text("destination")).normalize();
@@ -111,13 +109,6 @@ public final class FileControl implements Closeable {
         return device.isPresent()
                 ? device.get().equals(MountTable.device(path))
                 : path.toRealPath().startsWith(mountPoint);
-    }
-
-    private static Map<String, Object> job(JobControl jobs, String action, ControlArguments arguments)
-            throws IOException {
-        long number = arguments.number("number", -1);
-        arguments.end();
-        return jobs.answer(action, number);
     }
 
     /** Stops the running jobs. */

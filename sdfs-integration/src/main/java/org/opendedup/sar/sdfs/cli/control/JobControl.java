@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,6 +75,13 @@ public final class JobControl implements Closeable {
             default -> throw new IOException("the daemon knows no action '" + action + "' of a " + kind);
         }
         return job.report();
+    }
+
+    /** Answers a question about a job, whose argument {@code number} names it; see {@link #answer(String, long)}. */
+    Map<String, Object> answer(String action, ControlArguments arguments) throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        return answer(action, number);
     }
 
     private synchronized Running job(long number) throws IOException {

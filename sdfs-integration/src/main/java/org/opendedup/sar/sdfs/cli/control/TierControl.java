@@ -73,9 +73,7 @@ public final class TierControl implements Closeable {
     private Map<String, Object> job(String action, ControlArguments arguments, ControlServer.Caller caller)
             throws IOException {
         if (!action.equals(JobControl.START)) {
-            long number = arguments.number("number", -1);
-            arguments.end();
-            return jobs.answer(action, number);
+            return jobs.answer(action, arguments);
         }
         String kind = arguments.text("kind");
         String path = arguments.text("path");
