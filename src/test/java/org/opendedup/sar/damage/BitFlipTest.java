@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -198,6 +199,28 @@ class BitFlipTest {
         List<String> problems = new DamageTrial(sample, copy, false).run();
 
         assertTrue(problems.stream().anyMatch(problem -> problem.contains("wrong bytes")), problems::toString);
+        SampleVolume.delete(copy);
+    }
+
+    /** The other control: what was written again is damaged after each unmount, so that it never becomes readable. */
+    @Test
+    void whatIsWrittenAgainAndDamagedAgainIsFoundUnreadable() throws IOException {
+        SampleVolume sample = samples.get(0);
+        Path copy = folder.resolve("damaged-again");
+        SampleVolume.copy(sample.folder, copy);
+        DamageTrial.Call damageAll = () -> {
+            // The SSD has copies of nearly everything.
+            SampleVolume.delete(copy.resolve("ssd").resolve("segments"));
+            for (PackedContainer container : PackedContainer.in(copy.resolve("data"))) {
+                byte[] all = container.read();
+                Arrays.fill(all, HEADER_BYTES, container.directoryOffset(), (byte) 0);
+                container.overwrite(0, all);
+            }
+        };
+
+        List<String> problems = new DamageTrial(sample, copy, true, damageAll).run();
+
+        assertTrue(problems.stream().anyMatch(problem -> problem.contains("written again")), problems::toString);
         SampleVolume.delete(copy);
     }
 }

@@ -7,8 +7,10 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.EntryVisitor;
@@ -18,10 +20,16 @@ import org.opendedup.sar.volume.Volume;
 /**
  * Uses a damaged volume as programs would: mounts it, reads everything, writes, deletes, unmounts, and mounts it once
  * more. Every answer is either right or an IOException with a message. For one thread.
+ *
+ * <p>Bytes that are written after damage was noticed must be readable. Damage that no call noticed yet is another
+ * matter: a chunk that the SSD answered for is found damaged only when its copy there was demoted, and what was written
+ * meanwhile refers to it. Then everything is written once more, and that must be readable.
  */
 final class DamageTrial {
     private static final int READ_BYTES = 64 << 10;
     private static final int COMPARED_BYTES = 4096;
+    /** One damage harms two frames at most, and each of them may be noticed late. */
+    private static final int MAX_WRITINGS = 3;
 
     private final SampleVolume sample;
     private final Path copy;
@@ -30,27 +38,46 @@ final class DamageTrial {
     private final List<String> problems = new ArrayList<>();
 
     private final List<String> refusals = new ArrayList<>();
+    /** The errors behind them. */
+    private final List<String> errors = new ArrayList<>();
+    /** The errors that were known when everything was written last. */
+    private final Set<String> known = new HashSet<>();
+
+    private final Call betweenMounts;
     private boolean mounted;
     private boolean written;
+    private int writings;
 
-    /** @param heals whether bytes that are written after the damage must be readable */
+    /** @param heals whether bytes that are written after damage was noticed must be readable */
     DamageTrial(SampleVolume sample, Path copy, boolean heals) {
+        this(sample, copy, heals, () -> {});
+    }
+
+    /** @param betweenMounts what else happens after each unmount */
+    DamageTrial(SampleVolume sample, Path copy, boolean heals, Call betweenMounts) {
         this.sample = sample;
         this.copy = copy;
         this.heals = heals;
+        this.betweenMounts = betweenMounts;
     }
 
     /** A call that may be refused. */
-    private interface Call {
+    interface Call {
         void run() throws IOException;
     }
 
     /** Returns what was wrong. */
     List<String> run() {
         use(true);
-        if (mounted) {
-            use(false);
-        }
+        int before;
+        do {
+            // What was written in a mount is read in the next one too: from the disk, not from memory.
+            before = writings;
+            if (mounted) {
+                attempt("what happens between mounts", betweenMounts);
+                use(false);
+            }
+        } while (writings > before);
         return problems;
     }
 
@@ -72,9 +99,7 @@ final class DamageTrial {
                 if (first) {
                     writeAll(volume);
                 }
-                if (written) {
-                    readAgain(volume);
-                }
+                readAgain(volume);
             } finally {
                 attempt("unmount", volume::close);
             }
@@ -88,6 +113,7 @@ final class DamageTrial {
             return true;
         } catch (IOException e) {
             refusals.add(what + ": " + e);
+            errors.add(e.toString());
             if (e.getMessage() == null || e.getMessage().isBlank()) {
                 problems.add(what + " gave an error that says nothing: " + e);
             }
@@ -183,11 +209,13 @@ final class DamageTrial {
 
     /** Writes everything once more, and deletes something. */
     private void writeAll(Volume volume) {
+        known.addAll(errors);
+        writings++;
         boolean all = true;
         for (Map.Entry<String, byte[]> file : sample.files.entrySet()) {
             all &= attempt(
                     "writing " + file.getKey(),
-                    () -> SampleVolume.write(volume, "again-" + file.getKey(), file.getValue()));
+                    () -> SampleVolume.write(volume, again(file.getKey()), file.getValue()));
         }
         all &= attempt("syncing", volume::sync);
         attempt("deleting", () -> {
@@ -200,13 +228,25 @@ final class DamageTrial {
         }
     }
 
+    private String again(String file) {
+        return "again" + writings + "-" + file;
+    }
+
     /** What was accepted after the damage is readable where that is promised. */
     private void readAgain(Volume volume) {
-        int before = refusals.size();
-        sample.files.forEach(
-                (file, bytes) -> attempt("reading again-" + file, () -> read(volume, "again-" + file, bytes)));
-        if (heals && refusals.size() > before) {
-            problems.add("what was written again cannot be read: " + refusals.subList(before, refusals.size()));
+        while (written) {
+            int before = refusals.size();
+            sample.files.forEach(
+                    (file, bytes) -> attempt("reading " + again(file), () -> read(volume, again(file), bytes)));
+            if (!heals || refusals.size() == before) {
+                return;
+            }
+            if (writings == MAX_WRITINGS
+                    || errors.subList(before, errors.size()).stream().anyMatch(known::contains)) {
+                problems.add("what was written again cannot be read: " + refusals.subList(before, refusals.size()));
+                return;
+            }
+            writeAll(volume);
         }
     }
 }
