@@ -128,7 +128,8 @@ public final class PluginBench {
             barrier.await();
             long start = System.nanoTime();
             for (Chunk chunk : chunks) {
-                ChunkData data = chunk.data(1, "file " + writer);
+                // The duplicates are a file of their own, as in a volume: a reader of one would leave its log.
+                ChunkData data = chunk.data(1, (part == 0 ? "file " : "copy ") + writer);
                 long location = Chunk.location(map.put(data));
                 if (part == 0) {
                     list.put(chunk.hash()).putLong(location);
