@@ -114,12 +114,14 @@ final class BatchPlanner {
     private void choose(PrefetchBatch batch, long most, long end, boolean whole) throws IOException {
         synchronized (monitor) {
             batch.setFirst(window.nextNumber());
-            long mostCharged = most + most / 4;
+            // Where a part of each chunk is wanted, what will arrive is known less well: the batch is shorter.
+            long mostUnwanted = most / 2;
             int mostReferences = maxReferences(most);
             long bytes = 0;
             for (int next = window.planned(); next < window.count(); next = window.planned()) {
-                boolean isFull =
-                        bytes >= most || batch.charged() >= mostCharged || batch.references() >= mostReferences;
+                boolean isFull = bytes >= most
+                        || batch.charged() - bytes >= mostUnwanted
+                        || batch.references() >= mostReferences;
                 // When the window was looked up, the file was longer, or another position of the reader was not known
                 // yet.
                 boolean isBehind = window.offset(next) >= end;
