@@ -18,8 +18,9 @@ import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
 
 /**
- * Uses a damaged volume as programs would: mounts it, reads everything, writes, deletes, unmounts, and mounts it once
- * more. Every answer is either right or an IOException with a message. For one thread.
+ * Uses a damaged volume as programs would: mounts it, reads everything, writes, deletes, unmounts, and mounts it again,
+ * until it has read what it wrote from the disk. Every answer is either right or an IOException with a message. For one
+ * thread.
  *
  * <p>Bytes that are written after damage was noticed must be readable. Damage that no call noticed yet is another
  * matter: a chunk that the SSD answered for is found damaged only when its copy there was demoted, and what was written
@@ -37,9 +38,7 @@ final class DamageTrial {
     /** What was wrong; one line for each. */
     private final List<String> problems = new ArrayList<>();
 
-    private final List<String> refusals = new ArrayList<>();
-    /** The errors behind them. */
-    private final List<String> errors = new ArrayList<>();
+    private final List<Refusal> refusals = new ArrayList<>();
     /** The errors that were known when everything was written last. */
     private final Set<String> known = new HashSet<>();
 
@@ -66,24 +65,30 @@ final class DamageTrial {
         void run() throws IOException;
     }
 
+    /** A call that was refused, and its error. */
+    private record Refusal(String what, String error) {
+        @Override
+        public String toString() {
+            return what + ": " + error;
+        }
+    }
+
     /** Returns what was wrong. */
     List<String> run() {
         use(true);
-        int before;
-        do {
+        int readBack = 0;
+        while (mounted && readBack < writings) {
             // What was written in a mount is read in the next one too: from the disk, not from memory.
-            before = writings;
-            if (mounted) {
-                attempt("what happens between mounts", betweenMounts);
-                use(false);
-            }
-        } while (writings > before);
+            readBack = writings;
+            attempt("what happens between mounts", betweenMounts);
+            use(false);
+        }
         return problems;
     }
 
     /** The calls that were refused with an error, a mount included. */
     List<String> refusals() {
-        return refusals;
+        return refusals.stream().map(Refusal::toString).toList();
     }
 
     boolean wasMounted() {
@@ -112,8 +117,7 @@ final class DamageTrial {
             call.run();
             return true;
         } catch (IOException e) {
-            refusals.add(what + ": " + e);
-            errors.add(e.toString());
+            refusals.add(new Refusal(what, e.toString()));
             if (e.getMessage() == null || e.getMessage().isBlank()) {
                 problems.add(what + " gave an error that says nothing: " + e);
             }
@@ -209,7 +213,7 @@ final class DamageTrial {
 
     /** Writes everything once more, and deletes something. */
     private void writeAll(Volume volume) {
-        known.addAll(errors);
+        refusals.forEach(refusal -> known.add(refusal.error()));
         writings++;
         boolean all = true;
         for (Map.Entry<String, byte[]> file : sample.files.entrySet()) {
@@ -238,12 +242,13 @@ final class DamageTrial {
             int before = refusals.size();
             sample.files.forEach(
                     (file, bytes) -> attempt("reading " + again(file), () -> read(volume, again(file), bytes)));
-            if (!heals || refusals.size() == before) {
+            List<Refusal> refused = refusals.subList(before, refusals.size());
+            if (!heals || refused.isEmpty()) {
                 return;
             }
-            if (writings == MAX_WRITINGS
-                    || errors.subList(before, errors.size()).stream().anyMatch(known::contains)) {
-                problems.add("what was written again cannot be read: " + refusals.subList(before, refusals.size()));
+            boolean wasKnown = refused.stream().anyMatch(refusal -> known.contains(refusal.error()));
+            if (wasKnown || writings == MAX_WRITINGS) {
+                problems.add("what was written again cannot be read: " + refused);
                 return;
             }
             writeAll(volume);
