@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 
 /** Access times under the options of mount(8). Each case checks a time that changes and one that does not. */
 @Alone

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Commands;
 
 /** A volume file that mkfs.sdfs did not write: the commands say where and what is wrong, and change nothing. */
 class BadDefinitionTest {

@@ -13,6 +13,9 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.disks.LoopDisk;
+import org.opendedup.sar.disks.ScratchMount;
 import org.opendedup.sar.io.Ballast;
 
 /** A ballast occupies its space on any file system, and releases it. */

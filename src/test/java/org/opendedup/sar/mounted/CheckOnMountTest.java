@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 
 /** {@code sdfscli VOLUME check} of a mounted volume. */
 class CheckOnMountTest {

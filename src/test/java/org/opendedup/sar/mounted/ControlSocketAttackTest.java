@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Bytes;
 
 /** Whatever is sent to the control socket, or not sent, the daemon continues to serve and to answer. */
 class ControlSocketAttackTest {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
+import org.opendedup.sar.disks.Commands;
 
 /** Damage to files on a disk, and checks for changes. */
 final class Damage {

@@ -14,6 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * All of a volume on one disk that refuses writes for a while: the results on a mount, how it resumes, and the report

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Commands;
 
 /** Raw files of a mounted volume, administered by the commands; and what is left when their SSD is lost. */
 class FastTierOnMountTest {

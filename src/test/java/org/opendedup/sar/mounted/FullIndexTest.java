@@ -13,6 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.disks.LoopDisk;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 

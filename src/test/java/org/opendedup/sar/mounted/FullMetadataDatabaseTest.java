@@ -15,6 +15,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.disks.LoopDisk;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.KeyValueStores;

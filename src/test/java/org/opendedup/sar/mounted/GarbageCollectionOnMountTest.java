@@ -15,6 +15,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.command.Json;
 
 /** Garbage collection of a mounted volume, by its own commands. */

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.command.Json;
 
 /** Damaged files of a mounted volume become whole, on request and by themselves. */

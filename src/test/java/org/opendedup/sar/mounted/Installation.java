@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * The commands as installed by {@code scripts/install}, in a separate prefix and with the links in {@code /sbin} by

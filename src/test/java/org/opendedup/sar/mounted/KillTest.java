@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.disks.Bytes;
 
 /** kill -9 of the daemon under load: everything fsynced exists after the next mount, and the counts are right. */
 class KillTest {

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.disks.Bytes;
 
 /** The daemon's log of an unreadable place of a file, however often a program tries to read it. */
 class LogOfDamageTest {

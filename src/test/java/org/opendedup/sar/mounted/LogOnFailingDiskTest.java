@@ -16,6 +16,8 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.disks.LoopDisk;
 import org.opendedup.sar.io.SystemLogSocket;
 import org.opendedup.sar.sdfs.log.EachEvent;
 import org.slf4j.Logger;

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * Small budgets with many threads: every accepted configuration works, and others are refused with the budget that

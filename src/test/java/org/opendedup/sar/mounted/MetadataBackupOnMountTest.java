@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.command.Json;
 
 /** The procedures of docs/OPERATIONS.md for lost or damaged metadata, on a real mount. */

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 
 /** A volume made and mounted by the project's own commands, in a separate folder. Closing it ends all its processes. */

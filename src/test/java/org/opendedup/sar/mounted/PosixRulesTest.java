@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Commands;
 
 /** Permissions, and other rules that programs expect of a local file system, through one mount. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * The procedures of docs/OPERATIONS.md, "When a location is lost": each block of commands is taken from the page and

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * Counts the requests that the kernel sends to one FUSE mount, by its trace event {@code fuse_request_send} (Linux 6.12

@@ -16,6 +16,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 
 /** {@code sdfscli VOLUME file}, {@code defrag} and {@code restore} of a mounted volume. */
 class RestoreTest {

@@ -17,6 +17,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 
 /** The run folder is no source of truth: leftovers are no obstacle, and a real obstacle is named. */
 class RunFilesAttackTest {

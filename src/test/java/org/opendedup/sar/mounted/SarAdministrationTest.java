@@ -14,6 +14,7 @@ import javax.management.Notification;
 import javax.management.RuntimeMBeanException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Commands;
 
 /** The SSD of a mounted volume, administered by a JMX client and by the commands. */
 class SarAdministrationTest {

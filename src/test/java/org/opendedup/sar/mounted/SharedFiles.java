@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.opendedup.sar.disks.Bytes;
 
 /** A mounted volume with an SSD, and files that share the chunks promoted to it. */
 final class SharedFiles {

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * A disk that fails or stalls on command ({@code scripts/slow-disk}), otherwise as fast as an SSD, without read-ahead.

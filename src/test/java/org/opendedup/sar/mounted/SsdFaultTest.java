@@ -19,6 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.disks.LoopDisk;
 import org.opendedup.sar.io.UncachedRead;
 import org.opendedup.sar.tier.SsdTier;
 

@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.disks.Bytes;
 
 /**
  * Pairs of files that share chunks, written, promoted and read back: the load that an SSD serves. Between the shared

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import javax.management.Notification;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * The SSD of a mounted volume in use, with its administrator watching: the output of commands, JMX and the log when

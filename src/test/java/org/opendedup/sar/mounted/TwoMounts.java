@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.disks.LoopDisk;
 
 /**
  * A volume and an ext4 for comparison: both with set-user-ID programs and devices, open to all users, without changes

@@ -1,4 +1,4 @@
-package org.opendedup.sar.mounted;
+package org.opendedup.sar.disks;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** An empty file system of any type, mounted for one check. */
-final class ScratchMount {
-    interface Check {
+public final class ScratchMount {
+    public interface Check {
         void in(Path place) throws IOException;
     }
 
     private ScratchMount() {}
 
     /** @param folder an existing folder, in which the file system is mounted */
-    static void tmpfs(Path folder, long bytes, Check check) throws IOException {
+    public static void tmpfs(Path folder, long bytes, Check check) throws IOException {
         check(folder, List.of("-t", "tmpfs", "-o", "size=" + bytes, "tmpfs"), check);
     }
 
@@ -27,7 +27,7 @@ final class ScratchMount {
      * @param mkfs command that makes it; if it is missing, the test is skipped
      * @param options options of mount(8); {@code loop} is one of them
      */
-    static void image(Path folder, String mkfs, long bytes, String options, Check check) throws IOException {
+    public static void image(Path folder, String mkfs, long bytes, String options, Check check) throws IOException {
         assumeTrue(Commands.run("sh", "-c", "command -v " + mkfs).exitCode() == 0, () -> "needs " + mkfs);
         Path image = folder.resolve("image");
         Commands.succeed("truncate", "-s", bytes, image);

@@ -1,4 +1,4 @@
-package org.opendedup.sar.mounted;
+package org.opendedup.sar.disks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -8,11 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** A small ext4 in a file, mounted through a loop device, which the unmount removes. */
-final class LoopDisk implements AutoCloseable {
+public final class LoopDisk implements AutoCloseable {
     private final Path image;
     private final Path mountPoint;
 
-    LoopDisk(Path folder, long bytes) throws IOException {
+    public LoopDisk(Path folder, long bytes) throws IOException {
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount a loop device");
         image = folder.resolve("disk.img");
         mountPoint = Files.createDirectories(folder.resolve("disk"));
@@ -27,15 +27,15 @@ final class LoopDisk implements AutoCloseable {
         return Commands.run("mount", "-o", "loop", image, mountPoint);
     }
 
-    Path folder() {
+    public Path folder() {
         return mountPoint;
     }
 
-    void makeReadOnly() throws IOException {
+    public void makeReadOnly() throws IOException {
         Commands.succeed("mount", "-o", "remount,ro", mountPoint);
     }
 
-    void makeWritable() throws IOException {
+    public void makeWritable() throws IOException {
         Commands.succeed("mount", "-o", "remount,rw", mountPoint);
     }
 
@@ -43,25 +43,25 @@ final class LoopDisk implements AutoCloseable {
      * Makes the file system detect an error of its own, after which it refuses writes, although files are open for
      * writing.
      */
-    void failIntoReadOnly() throws IOException {
+    public void failIntoReadOnly() throws IOException {
         Commands.succeed("mount", "-o", "remount,errors=remount-ro", mountPoint);
         Path device =
                 Path.of(Commands.succeed("findmnt", "-no", "SOURCE", mountPoint).strip());
         Files.writeString(Path.of("/sys/fs/ext4", device.getFileName().toString(), "trigger_fs_error"), "1");
     }
 
-    void unmount() throws IOException {
+    public void unmount() throws IOException {
         Commands.succeed("umount", mountPoint);
     }
 
     /** Mounts it again, with its contents. */
-    void mount() throws IOException {
+    public void mount() throws IOException {
         Commands.Result mounted = tryMount();
         assertEquals(0, mounted.exitCode(), mounted::output);
     }
 
     /** As an administrator finds it after such an error: consistent, but read-only. */
-    void mountReadOnly() throws IOException {
+    public void mountReadOnly() throws IOException {
         unmount();
         mount();
         makeReadOnly();

@@ -1,4 +1,4 @@
-package org.opendedup.sar.mounted;
+package org.opendedup.sar.disks;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -12,15 +12,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Runs programs. Output goes to a file: a daemon that keeps it open does not delay the test. */
-final class Commands {
+public final class Commands {
     private static final int LIMIT_SECONDS = 120;
 
     private Commands() {}
 
     /** The result of a program; {@code output} is both its streams. */
-    record Result(int exitCode, String output) {}
+    public record Result(int exitCode, String output) {}
 
-    static Result run(Map<String, String> environment, List<String> command) throws IOException {
+    public static Result run(Map<String, String> environment, List<String> command) throws IOException {
         Path output = Files.createTempFile("sar-command", ".out");
         try {
             ProcessBuilder builder = new ProcessBuilder(command)
@@ -50,18 +50,18 @@ final class Commands {
         }
     }
 
-    static Result run(Object... command) throws IOException {
+    public static Result run(Object... command) throws IOException {
         return run(Map.of(), words(command));
     }
 
     /** Runs a program that must succeed. Returns its output. */
-    static String succeed(Object... command) throws IOException {
+    public static String succeed(Object... command) throws IOException {
         Result result = run(command);
         assertEquals(0, result.exitCode, () -> Arrays.toString(command) + " said " + result.output);
         return result.output;
     }
 
-    static List<String> words(Object... command) {
+    public static List<String> words(Object... command) {
         return Arrays.stream(command).map(Object::toString).toList();
     }
 }

@@ -1,4 +1,4 @@
-package org.opendedup.sar.mounted;
+package org.opendedup.sar.disks;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -9,19 +9,19 @@ import java.util.Arrays;
 import java.util.Random;
 
 /** Incompressible bytes from a seed, and reading and writing them in files. */
-final class Bytes {
+public final class Bytes {
     private static final int RANGE_BYTES = 4096;
 
     private Bytes() {}
 
-    static byte[] random(long seed, int length) {
+    public static byte[] random(long seed, int length) {
         byte[] bytes = new byte[length];
         new Random(seed).nextBytes(bytes);
         return bytes;
     }
 
     /** Writes a new file and makes it durable. */
-    static void writeAndSync(Path file, byte[] bytes) throws IOException {
+    public static void writeAndSync(Path file, byte[] bytes) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             ByteBuffer source = ByteBuffer.wrap(bytes);
             while (source.hasRemaining()) {
@@ -32,14 +32,14 @@ final class Bytes {
     }
 
     /** The results of reading the 4 KiB ranges of a file. */
-    record Comparison(int right, int refused, int wrong) {
-        Comparison plus(Comparison other) {
+    public record Comparison(int right, int refused, int wrong) {
+        public Comparison plus(Comparison other) {
             return new Comparison(right + other.right, refused + other.refused, wrong + other.wrong);
         }
     }
 
     /** Reads a file range by range; a range is right, wrong, or refused with an I/O error. */
-    static Comparison compare(Path file, byte[] expected) throws IOException {
+    public static Comparison compare(Path file, byte[] expected) throws IOException {
         Comparison sum = new Comparison(0, 0, 0);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             for (int offset = 0; offset < expected.length; offset += RANGE_BYTES) {
