@@ -1,0 +1,113 @@
+package org.opendedup.sar;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.Properties;
+import org.junit.platform.engine.FilterResult;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.launcher.Launcher;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.PostDiscoveryFilter;
+import org.junit.platform.launcher.TagFilter;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/**
+ * Runs test classes one after the other in this JVM, for {@code scripts/test}. Each line of the standard input is
+ * {@code CLASS<tab>METHOD<tab>LOG}: an empty method means all, and what the class prints goes to the file. For each
+ * test it answers with a line {@code passed}, {@code failed} or {@code skipped}, a tab, the test's name, a tab and the
+ * reason, and after the class with {@code end}. Ends with the standard input.
+ *
+ * <p>Its arguments are tags: tests that have one of them do not run.
+ */
+public final class TestWorker implements TestExecutionListener {
+    private final PrintStream answers;
+
+    private TestWorker(PrintStream answers) {
+        this.answers = answers;
+    }
+
+    public static void main(String[] excludedTags) throws IOException {
+        PrintStream answers = System.out;
+        Launcher launcher = LauncherFactory.create();
+        var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            String[] fields = line.split("\t", -1);
+            Properties before = (Properties) System.getProperties().clone();
+            try (var log = new PrintStream(fields[2], StandardCharsets.UTF_8)) {
+                System.setOut(log);
+                System.setErr(log);
+                var worker = new TestWorker(answers);
+                launcher.execute(request(fields[0], fields[1], excludedTags), worker);
+                answers.println("end");
+                answers.flush();
+            } finally {
+                System.setProperties(before);
+            }
+        }
+        // Threads that a test left, and a thread that waits for a mount of this process, must not keep it alive.
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static LauncherDiscoveryRequest request(String name, String method, String... excludedTags) {
+        var builder = LauncherDiscoveryRequestBuilder.request().selectors(DiscoverySelectors.selectClass(name));
+        if (excludedTags.length > 0) {
+            builder.filters(TagFilter.excludeTags(excludedTags));
+        }
+        if (!method.isEmpty()) {
+            builder.filters((PostDiscoveryFilter) descriptor -> FilterResult.includedIf(descriptor
+                    .getSource()
+                    .filter(MethodSource.class::isInstance)
+                    .map(source -> ((MethodSource) source).getMethodName().equals(method))
+                    .orElse(true)));
+        }
+        return builder.build();
+    }
+
+    @Override
+    public void executionSkipped(TestIdentifier test, String reason) {
+        answer("skipped", test, reason);
+    }
+
+    @Override
+    public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+        Optional<Throwable> cause = result.getThrowable();
+        cause.ifPresent(Throwable::printStackTrace);
+        switch (result.getStatus()) {
+            case SUCCESSFUL -> {
+                if (test.isTest()) {
+                    answer("passed", test, "");
+                }
+            }
+            case ABORTED ->
+                answer("skipped", test, cause.map(Throwable::getMessage).orElse(""));
+            case FAILED -> answer("failed", test, cause.map(Throwable::toString).orElse(""));
+        }
+    }
+
+    /**
+     * Names a test by its method, also one of a container: an invocation of a parameterized test has its display name.
+     */
+    private void answer(String outcome, TestIdentifier test, String reason) {
+        String name = test.getSource()
+                .filter(MethodSource.class::isInstance)
+                .map(source -> ((MethodSource) source).getMethodName())
+                .orElse("");
+        String shown = test.getDisplayName().startsWith(name + "(") ? "" : " " + test.getDisplayName();
+        answers.println(outcome + "\t" + oneLine(name + (name.isEmpty() ? test.getDisplayName() : shown)) + "\t"
+                + oneLine(reason));
+        answers.flush();
+    }
+
+    private static String oneLine(String text) {
+        return text.lines().findFirst().orElse("").replace('\t', ' ');
+    }
+}
