@@ -173,7 +173,7 @@ public final class ControlServer implements Closeable {
     private void serve(MessageChannel connection) throws IOException {
         var caller = new Caller();
         try {
-            connection.send(reply(connection.receive(), caller));
+            connection.send(MessageChannel.line(reply(connection.receive(), caller)));
             if (caller.gone != null) {
                 attended.add(connection);
                 if (server.isOpen()) {

@@ -73,6 +73,8 @@ public final class ControlSocket {
             return Optional.empty();
         }
         checkLength(socket);
+        // The daemon waits a few seconds for a request: a busy machine takes as long to make one.
+        byte[] request = MessageChannel.line(request(command, arguments));
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
         try {
             channel.connect(UnixDomainSocketAddress.of(socket));
@@ -86,7 +88,7 @@ public final class ControlSocket {
         }
         var connection = new MessageChannel(channel, TIMEOUT);
         try {
-            connection.send(request(command, arguments));
+            connection.send(request);
             return Optional.of(new Held(result(connection.receive()), connection));
         } catch (IOException | RuntimeException e) {
             connection.close();

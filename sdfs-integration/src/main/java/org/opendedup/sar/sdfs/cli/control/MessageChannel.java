@@ -39,8 +39,13 @@ final class MessageChannel implements Closeable {
         this.selector = Selector.open();
     }
 
-    void send(Map<String, ?> message) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap((Json.line(message) + "\n").getBytes(StandardCharsets.UTF_8));
+    /** Returns a message as it is sent. */
+    static byte[] line(Map<String, ?> message) {
+        return (Json.line(message) + "\n").getBytes(StandardCharsets.UTF_8);
+    }
+
+    void send(byte[] line) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(line);
         while (bytes.hasRemaining()) {
             // The JDK copies each piece to memory outside the heap, which is scarce.
             ByteBuffer piece = bytes.slice(bytes.position(), Math.min(bytes.remaining(), PIECE_BYTES));

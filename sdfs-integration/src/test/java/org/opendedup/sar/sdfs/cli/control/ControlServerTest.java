@@ -5,14 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.AbstractMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
@@ -120,6 +126,28 @@ class ControlServerTest {
         try (var silent = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             assertAnswers();
         }
+    }
+
+    /** The daemon waits for the request of a client that is connected only for a short time. */
+    @Test
+    void aClientConnectsWhenItHasMadeItsRequest() throws IOException {
+        Path late = Files.createFile(folder.resolve("late.sock"));
+        List<ControlServer> started = new ArrayList<>();
+        Map<String, Object> slow = new AbstractMap<>() {
+            @Override
+            public Set<Entry<String, Object>> entrySet() {
+                try {
+                    if (started.isEmpty()) {
+                        started.add(ControlServer.start(late, (command, arguments, caller) -> arguments));
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+                return Set.of(Map.entry("below", 5));
+            }
+        };
+        assertEquals(Optional.of(Map.of("below", 5)), ControlSocket.ask(late, "echo", slow));
+        started.get(0).close();
     }
 
     @Test
