@@ -42,15 +42,12 @@ class ControlServerTest {
     @BeforeEach
     void start() throws IOException {
         socket = folder.resolve("control.sock");
-        server = ControlServer.start(
-                socket,
-                (command, arguments, caller) -> switch (command) {
-                    case "fail" -> throw new IOException("no luck today");
-                    case "crash" -> throw new IllegalStateException("a bug");
-                    case "echo" -> arguments;
-                    default -> Map.of("command", command);
-                },
-                Duration.ofMillis(200));
+        server = ControlServer.start(socket, (command, arguments, caller) -> switch (command) {
+            case "fail" -> throw new IOException("no luck today");
+            case "crash" -> throw new IllegalStateException("a bug");
+            case "echo" -> arguments;
+            default -> Map.of("command", command);
+        });
     }
 
     @AfterEach
@@ -122,9 +119,15 @@ class ControlServerTest {
     }
 
     @Test
-    void leavesAClientThatSaysNothing() throws IOException {
+    void aClientThatSaysNothingDelaysNobodyAndIsDropped() throws IOException {
         try (var silent = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             assertAnswers();
+        }
+        Path hasty = folder.resolve("hasty.sock");
+        try (var impatient =
+                        ControlServer.start(hasty, (command, arguments, caller) -> arguments, Duration.ofMillis(1));
+                var silent = SocketChannel.open(UnixDomainSocketAddress.of(hasty))) {
+            assertEquals(-1, silent.read(ByteBuffer.allocate(1)));
         }
     }
 
