@@ -205,6 +205,8 @@ public final class ChunkStoring implements Closeable {
             segment.setChunkId(0, id);
             segment.setFresh(0, true);
             index.insert(segment);
+            // A pass that heals the damaged copy may have ended before the index led to this one: asks for another.
+            isReferable(call.hint());
             return id;
         }
     }

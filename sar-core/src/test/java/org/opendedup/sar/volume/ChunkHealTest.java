@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
 
@@ -124,6 +127,44 @@ final class ChunkHealTest {
             for (long location : chunks.locations.values()) {
                 assertTrue(chunks.volume.references(location) >= 1);
             }
+        }
+    }
+
+    /** The put of a damaged chunk asks for a pass, and a pass ends before the index leads to the new copy. */
+    @Test
+    void aPassThatCameTooEarlyIsFollowedByAnother() throws Exception {
+        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(1));
+        byte[] chunk = ChunkTrial.chunk(1);
+        byte[] fingerprint = ChunkTrial.fingerprint(chunk);
+        try (ChunkVolume volume = trial.open()) {
+            volume.put(fingerprint, chunk, chunk.length, 1, 1);
+        }
+        for (String pack : trial.data.list()) {
+            byte[] bytes = trial.data.contents(pack);
+            // In the chunk's frame, behind the headers.
+            int at = Math.min(bytes.length, PackFormat.FIRST_CONTAINER + 200);
+            Arrays.fill(bytes, at, Math.min(bytes.length, at + 100), (byte) 7);
+            trial.data.put(pack, bytes);
+        }
+        try (ChunkVolume volume = trial.open()) {
+            VolumeHeal heal = volume.maintenance().heal();
+            heal.setDelays(ChunkFolder.NEVER_MS, ChunkFolder.NEVER_MS);
+            volume.maintenance().scrub().run((totals, rest, next) -> true);
+            assertEquals(1, heal.unhealedChunks());
+            HealReport[] early = new HealReport[1];
+            trial.hooks.hook = call -> {
+                if (call.what().equals("usableBytes") && early[0] == null) {
+                    early[0] = HealReport.NONE;
+                    early[0] = heal.run(soFar -> true);
+                    heal.setDelays(0, ChunkFolder.NEVER_MS);
+                }
+                return call.proceed();
+            };
+            // A put asks for the free space only if it is not known from half a second before.
+            Thread.sleep(600);
+            volume.put(fingerprint, chunk, chunk.length, 1, 1);
+            assertEquals(1, early[0].unhealedChunks(), early[0]::toString);
+            ChunkFolder.await(() -> heal.unhealedChunks() == 0);
         }
     }
 
