@@ -34,11 +34,24 @@ record FuseConnection(Path mountPoint, long device) {
 
     /**
      * Aborts the connection through the FUSE control file system, which has a switch for the owner of each mount.
-     * Programs that use files in it then get errors, and the service ends.
+     * Programs that use files in it then get errors, and the service ends. Does nothing if the kernel has ended the
+     * connection already.
      *
      * @throws IOException if the control file system is not mounted on {@code /sys/fs/fuse/connections}
      */
     void abort() throws IOException {
-        Files.writeString(Path.of("/sys/fs/fuse/connections", Long.toString(DeviceNumber.minor(device)), "abort"), "1");
+        abort(Path.of("/sys/fs/fuse/connections"));
+    }
+
+    /** @param control where the control file system is mounted: another file system than that of its parent folder */
+    void abort(Path control) throws IOException {
+        try {
+            Files.writeString(
+                    control.resolve(Long.toString(DeviceNumber.minor(device))).resolve("abort"), "1");
+        } catch (NoSuchFileException e) {
+            if (DeviceNumber.of(control) == DeviceNumber.of(control.resolve(".."))) {
+                throw e;
+            }
+        }
     }
 }

@@ -1,0 +1,39 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FuseConnectionTest {
+    /** The device number 0:77. */
+    private final FuseConnection connection = new FuseConnection(Path.of("/"), 77);
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void theSwitchOfItsOwnNumberIsUsed() throws IOException {
+        Files.createDirectory(folder.resolve("77"));
+        Files.createFile(folder.resolve("77/abort"));
+        connection.abort(folder);
+        assertEquals("1", Files.readString(folder.resolve("77/abort")));
+    }
+
+    @Test
+    void aConnectionThatTheKernelHasEndedIsNoFailure() {
+        // A file system of its own, without that file.
+        assertDoesNotThrow(() -> connection.abort(Path.of("/proc")));
+    }
+
+    @Test
+    void withoutTheControlFileSystemItFails() {
+        assertThrows(NoSuchFileException.class, () -> connection.abort(folder));
+    }
+}
