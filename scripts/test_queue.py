@@ -26,8 +26,6 @@ SOURCES = {
 }
 # Seconds that a class took when all ran: the longest begin first. The second file is of the last run here.
 EXPECTED = PROJECT / "src/test/seconds"
-MEASURED = PROJECT / "target/test-seconds"
-LOGS = PROJECT / "target/test-logs"
 UNKNOWN_SECONDS = 5
 
 BUDGET_SECONDS = 120
@@ -58,13 +56,13 @@ class Entry:
 class Result:
     """What came of an entry. Tests are pairs: name and reason."""
 
-    def __init__(self, entry):
+    def __init__(self, entry, logs):
         self.entry = entry
         self.seconds = 0.0
         self.passed = 0
         self.failed = []
         self.skipped = []
-        self.log = LOGS / (entry.name + ("." + entry.method if entry.method else "") + ".log")
+        self.log = logs / (entry.name + ("." + entry.method if entry.method else "") + ".log")
 
 
 def test_classes(module):
@@ -83,9 +81,9 @@ def read_seconds(*files):
     return seconds
 
 
-def write_seconds(results):
-    seconds = read_seconds(MEASURED) | {r.entry.name: r.seconds for r in results if not r.entry.method}
-    MEASURED.write_text("".join(f"{value:.1f} {name}\n" for name, value in sorted(seconds.items(), key=lambda e: (-e[1], e[0]))))
+def write_seconds(file, results):
+    seconds = read_seconds(file) | {r.entry.name: r.seconds for r in results if not r.entry.method}
+    file.write_text("".join(f"{value:.1f} {name}\n" for name, value in sorted(seconds.items(), key=lambda e: (-e[1], e[0]))))
 
 
 def class_path(module):
@@ -113,19 +111,20 @@ class WorkerEnded(Exception):
 class Jvm:
     """A JVM that runs test classes. What it prints itself goes to a log of its own."""
 
-    def __init__(self, module, properties, excluded_tags, folder, options):
-        self.key = (module == "sdfs-plugin", properties)
+    def __init__(self, module, properties, excluded_tags, folder, options, logs):
         work = PROJECT / "target/test-work" / folder.name
         work.mkdir(parents=True, exist_ok=True)
         jar = next(iter((PROJECT / "sdfs-plugin/target").glob("sdfs-plugin-*T.jar")), "")
         command = [find_java(), *options, f"-Djava.io.tmpdir={folder}", f"-Dplugin.jar={jar}",
                    f"-Dplugin.host={PROJECT}/sdfs-plugin/target/host", *properties,
                    "-cp", ":".join(class_path(module)), "org.opendedup.sar.TestWorker", *excluded_tags]
-        with open(LOGS / f"worker-{folder.name}.log", "ab") as log:
+        with open(logs / f"worker-{folder.name}.log", "ab") as log:
             self.process = subprocess.Popen(command, cwd=work, env=os.environ | {"TMPDIR": str(folder)}, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=log, text=True, errors="replace", start_new_session=True)
         self.lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
+        if self.lines.get() != "ready":
+            raise WorkerEnded(f"its JVM did not start; see {log.name}")
 
     def _read(self):
         for line in self.process.stdout:
@@ -213,7 +212,7 @@ class Worker(threading.Thread):
 
     def run(self):
         while (entry := self.run_of_queue.take()) is not None:
-            result = Result(entry)
+            result = Result(entry, self.run_of_queue.logs)
             result.log.unlink(missing_ok=True)
             start = time.monotonic()
             try:
@@ -253,7 +252,7 @@ class Worker(threading.Thread):
             self.jvms.pop(other).close()
         if key not in self.jvms:
             self.jvms[key] = Jvm(entry.module, entry.properties, self.run_of_queue.excluded_tags, self.folder,
-                                 self.run_of_queue.jvm_options)
+                                 self.run_of_queue.jvm_options, self.run_of_queue.logs)
         self.jvms[key].run(result)
 
     def _kill_jvm(self, entry):
@@ -288,10 +287,13 @@ class Worker(threading.Thread):
 
 
 class Run:
-    """One run of a queue. `ended` of each result is called by the worker that has it."""
+    """One run of a queue. Logs and seconds go to the folder `target`."""
 
-    def __init__(self, entries, jobs=2, excluded_tags=(), jvm_options=JVM_OPTIONS, program_limit=True, progress=functools.partial(print, flush=True)):
-        expected = read_seconds(EXPECTED, MEASURED)
+    def __init__(self, entries, jobs=2, excluded_tags=(), jvm_options=JVM_OPTIONS, program_limit=True, target=PROJECT / "target",
+                 progress=functools.partial(print, flush=True)):
+        self.logs = target / "test-logs"
+        self.measured = target / "test-seconds"
+        expected = read_seconds(EXPECTED, self.measured)
         self.entries = sorted(entries, key=lambda e: -expected.get(e.name, UNKNOWN_SECONDS))
         self.count = len(self.entries)
         self.jobs = jobs
@@ -318,8 +320,8 @@ class Run:
 
     def run(self):
         """Runs all entries and returns their results. Nothing of them stays, also after an interruption."""
-        LOGS.mkdir(parents=True, exist_ok=True)
-        for old in LOGS.glob("worker-*.log"):
+        self.logs.mkdir(parents=True, exist_ok=True)
+        for old in self.logs.glob("worker-*.log"):
             old.unlink()
         # Short: a socket's path has at most 107 bytes.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="t.", dir="/tmp"))
@@ -336,7 +338,7 @@ class Run:
                     jvm.kill()
                 worker._leftovers(patience=0)
             shutil.rmtree(self.folder, ignore_errors=True)
-        write_seconds(self.results)
+        write_seconds(self.measured, self.results)
         return self.results
 
 
@@ -376,7 +378,7 @@ def print_summary(results, seconds):
         print(f"Skipped {count}: {reason}")
     failed = [(r, name, reason) for r in results for name, reason in r.failed]
     for r, name, reason in failed:
-        print(f"Failed: {r.entry.name}{'#' + name if name else ''}: {reason}; see {r.log.relative_to(PROJECT)}")
+        print(f"Failed: {r.entry.name}{'#' + name if name else ''}: {reason}; see {os.path.relpath(r.log, PROJECT)}")
     print(f"{sum(r.passed for r in results)} passed, {len(failed)} failed, {sum(len(r.skipped) for r in results)} skipped", flush=True)
     return not failed
 

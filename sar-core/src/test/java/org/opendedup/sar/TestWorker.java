@@ -24,7 +24,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * Runs test classes one after the other in this JVM, for {@code scripts/test}. Each line of the standard input is
  * {@code CLASS<tab>METHOD<tab>LOG}: an empty method means all, and what the class prints goes to the file. For each
  * test it answers with a line {@code passed}, {@code failed} or {@code skipped}, a tab, the test's name, a tab and the
- * reason, and after the class with {@code end}. Ends with the standard input.
+ * reason, and after the class with {@code end}; before the first one with {@code ready}. Ends with the standard input.
  *
  * <p>Its arguments are tags: tests that have one of them do not run.
  */
@@ -38,6 +38,8 @@ public final class TestWorker implements TestExecutionListener {
     public static void main(String[] excludedTags) throws IOException {
         PrintStream answers = System.out;
         Launcher launcher = LauncherFactory.create();
+        answers.println("ready");
+        answers.flush();
         var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String[] fields = line.split("\t", -1);
