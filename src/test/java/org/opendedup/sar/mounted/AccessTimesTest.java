@@ -110,7 +110,7 @@ class AccessTimesTest {
             pause(20);
             Commands.succeed("dd", "if=" + file, "of=/dev/null", "iflag=noatime");
             assertEquals(before, accessed(file), "an opening with O_NOATIME set the time");
-            MountedVolume.dropKernelCaches();
+            volume.dropKernelCaches();
             Commands.succeed("dd", "if=" + file, "of=/dev/null", "iflag=noatime");
             assertEquals(before, accessed(file), "a request of an opening with O_NOATIME set the time");
             read(file);
@@ -155,11 +155,11 @@ class AccessTimesTest {
             volume.unmount();
             mount(volume, "kernel", "noatime");
             Commands.succeed("touch", "-m", file);
-            checkNothingSets(made, file);
+            checkNothingSets(volume, made, file);
 
             volume.unmount();
             mount(volume, "kernel", "ro,strictatime");
-            checkNothingSets(made, file);
+            checkNothingSets(volume, made, file);
         }
     }
 
@@ -172,7 +172,7 @@ class AccessTimesTest {
             Path file = Files.writeString(made.resolve("file"), "aaa");
             for (String options : List.of("noatime", "ro,strictatime")) {
                 remount(volume, options);
-                checkNothingSets(made, file);
+                checkNothingSets(volume, made, file);
                 remount(volume, "rw,strictatime");
                 String before = accessed(file);
                 read(file);
@@ -187,10 +187,10 @@ class AccessTimesTest {
         pause(200);
     }
 
-    private static void checkNothingSets(Path made, Path file) throws IOException {
+    private static void checkNothingSets(MountedVolume volume, Path made, Path file) throws IOException {
         List<String> before = List.of(accessed(file), accessed(made));
         read(file);
-        MountedVolume.dropKernelCaches();
+        volume.dropKernelCaches();
         read(file);
         Commands.succeed("ls", made);
         assertEquals(before, List.of(accessed(file), accessed(made)));

@@ -137,7 +137,7 @@ class ContainerAttackTest {
 
     private static void writingTheSameAgainIsWhole(MountedVolume volume, int files) throws IOException {
         write(volume.mountPoint(), "again-", 0, files);
-        MountedVolume.dropKernelCaches();
+        volume.dropKernelCaches();
         assertEquals(whole(files), compare(volume.mountPoint(), "again-", 0, files));
         volume.remount();
         assertEquals(whole(files), compare(volume.mountPoint(), "again-", 0, files));

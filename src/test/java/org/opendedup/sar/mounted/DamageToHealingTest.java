@@ -59,8 +59,8 @@ class DamageToHealingTest {
     }
 
     /** Reads each page of a file; returns the ranges of those that fail, merged. */
-    private static List<String> unreadable(Path file) throws IOException {
-        MountedVolume.dropKernelCaches();
+    private static List<String> unreadable(MountedVolume volume, Path file) throws IOException {
+        volume.dropKernelCaches();
         List<String> ranges = new ArrayList<>();
         long from = -1;
         try (FileChannel channel = FileChannel.open(file)) {
@@ -107,7 +107,7 @@ class DamageToHealingTest {
         Commands.Result none = cli(volume, "damaged");
         assertEquals(0, none.exitCode(), none::output);
         assertEquals("pool: no damage is known.\n", none.output());
-        MountedVolume.dropKernelCaches();
+        volume.dropKernelCaches();
         assertArrayEquals(content, Files.readAllBytes(first));
         assertEquals(0, volume.figure("stats", "damagedChunks"));
     }
@@ -180,7 +180,7 @@ class DamageToHealingTest {
                 List.of("/first", "/sub/link", "/two\nlines"),
                 paths.stream().map(String::valueOf).sorted().toList());
         List<String> pages = pages(files.get(0));
-        assertEquals(unreadable(first), pages, list::toString);
+        assertEquals(unreadable(volume, first), pages, list::toString);
         Map<String, Object> fault = Json.objects(list, "faults").get(0);
         assertEquals(place, "frame " + fault.get("frame") + " of container " + fault.get("container"));
         assertEquals("a read", fault.get("foundBy"));

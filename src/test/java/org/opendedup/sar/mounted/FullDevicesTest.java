@@ -44,7 +44,7 @@ class FullDevicesTest {
 
             refuseUntilShort(volume);
             assertTrue(freeBytes(volume) <= NEXT_TO_NOTHING, () -> "statfs shows space: " + show(volume));
-            checkFiles(synced);
+            checkFiles(volume, synced);
             Files.delete(synced.remove(0));
 
             Files.delete(hog);
@@ -68,7 +68,7 @@ class FullDevicesTest {
 
             assertTrue(made.output().contains("ENOSPC after"), made::output);
             assertTrue(usable(disk) > 0, "the device has no reserve left");
-            checkFiles(synced);
+            checkFiles(volume, synced);
             // No link is omitted: each delete is a change of metadata.
             Commands.succeed("rm", "-r", names);
             Files.delete(synced.remove(0));
@@ -101,7 +101,7 @@ class FullDevicesTest {
 
             refuseUntilShort(volume);
             assertTrue(freeBytes(volume) <= NEXT_TO_NOTHING, () -> "statfs shows space: " + show(volume));
-            checkFiles(synced);
+            checkFiles(volume, synced);
             Files.delete(synced.remove(0));
             makeDirectoryOnceTheShortageEnds(volume.mountPoint().resolve("still"));
 
@@ -174,19 +174,20 @@ class FullDevicesTest {
     void aFullIndexDeviceCostsNothingButDeduplication() throws IOException {
         try (LoopDisk disk = disk("index", METADATA_BYTES);
                 MountedVolume volume = MountedVolume.makeWithHashDb(
-                        Files.createDirectory(folder.resolve("full-index")),
-                        disk.folder().resolve("hdb"))) {
+                                Files.createDirectory(folder.resolve("full-index")),
+                                disk.folder().resolve("hdb"))
+                        .inItsOwnProcess()) {
             volume.mount();
             List<Path> synced = writeFiles(volume, 0, 2);
             Path hog = fillToTheLastByte(disk);
 
             synced.addAll(writeFiles(volume, 10, 10));
-            checkFiles(synced);
+            checkFiles(volume, synced);
             volume.kill();
             // The index cannot even be opened now.
             volume.mount();
             synced.addAll(writeFiles(volume, 20, 2));
-            checkFiles(synced);
+            checkFiles(volume, synced);
             Files.delete(hog);
             volume.remount();
             Path again = volume.mountPoint().resolve("again");
@@ -203,8 +204,9 @@ class FullDevicesTest {
     void aDiskThatOthersFilledCanBeMountedAndFilesDeleted() throws IOException {
         // Everything is on that disk here: containers, metadata, index, log.
         try (LoopDisk disk = disk("all", DATA_BYTES);
-                MountedVolume volume =
-                        MountedVolume.make(Files.createDirectory(disk.folder().resolve("shared")))) {
+                MountedVolume volume = MountedVolume.make(
+                                Files.createDirectory(disk.folder().resolve("shared")))
+                        .inItsOwnProcess()) {
             volume.mount();
             List<Path> synced = writeFiles(volume, 0, 6);
             awaitBallast(volume);
@@ -223,7 +225,7 @@ class FullDevicesTest {
 
                 volume.mount();
 
-                checkFiles(synced);
+                checkFiles(volume, synced);
                 Files.delete(synced.remove(0));
                 Commands.succeed("sync", volume.mountPoint());
                 refuseUntilShort(volume);
@@ -347,8 +349,8 @@ class FullDevicesTest {
         return Files.getFileStore(disk.folder()).getUsableSpace();
     }
 
-    private static void checkFiles(List<Path> files) throws IOException {
-        MountedVolume.dropKernelCaches();
+    private static void checkFiles(MountedVolume volume, List<Path> files) throws IOException {
+        volume.dropKernelCaches();
         for (Path file : files) {
             int seed = Integer.parseInt(file.getFileName().toString().substring("file-".length()));
             Bytes.Comparison found = Bytes.compare(file, Bytes.random(seed, FILE_BYTES));
@@ -358,7 +360,7 @@ class FullDevicesTest {
 
     private static void checkSoundAfterRemount(MountedVolume volume, List<Path> synced) throws IOException {
         volume.remount();
-        checkFiles(synced);
+        checkFiles(volume, synced);
         volume.unmount();
         assertEquals(List.of(), Recount.problems(volume));
     }

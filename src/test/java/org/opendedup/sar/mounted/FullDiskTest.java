@@ -39,7 +39,7 @@ class FullDiskTest {
             List<Path> synced = fill(volume.mountPoint());
 
             assertTrue(synced.size() > 10, () -> "full after " + synced);
-            checkFiles(synced);
+            checkFiles(volume, synced);
             // Deletes work on the full disk, and the remaining files are complete, now and after a remount.
             List<Path> kept = new ArrayList<>();
             for (int i = 0; i < synced.size(); i++) {
@@ -49,9 +49,9 @@ class FullDiskTest {
                     kept.add(synced.get(i));
                 }
             }
-            checkFiles(kept);
+            checkFiles(volume, kept);
             volume.remount();
-            checkFiles(kept);
+            checkFiles(volume, kept);
             volume.unmount();
             assertEquals(List.of(), Recount.problems(volume));
         }
@@ -73,8 +73,8 @@ class FullDiskTest {
         throw new AssertionError(MOST_FILES + " files of " + FILE_BYTES + " bytes fit on " + DISK_BYTES);
     }
 
-    private static void checkFiles(List<Path> files) throws IOException {
-        MountedVolume.dropKernelCaches();
+    private static void checkFiles(MountedVolume volume, List<Path> files) throws IOException {
+        volume.dropKernelCaches();
         for (Path file : files) {
             int seed = Integer.parseInt(file.getFileName().toString().substring("file-".length()));
             Bytes.Comparison found = Bytes.compare(file, Bytes.random(seed, FILE_BYTES));
@@ -106,18 +106,18 @@ class FullDiskTest {
                     synced.add(file);
                 }
             });
-            checkFiles(synced);
+            checkFiles(volume, synced);
             Files.delete(hog);
             // The error may have made it read-only; a remount ends that.
             volume.remount();
 
-            checkFiles(synced);
+            checkFiles(volume, synced);
             Files.delete(synced.remove(0));
             Path after = volume.mountPoint().resolve("file-200");
             Bytes.writeAndSync(after, Bytes.random(200, FILE_BYTES));
             synced.add(after);
             volume.remount();
-            checkFiles(synced);
+            checkFiles(volume, synced);
             volume.unmount();
             assertEquals(List.of(), Recount.problems(volume));
         }
@@ -140,7 +140,7 @@ class FullDiskTest {
             assertTrue(refused.output().contains(disk.folder().toString()), refused::output);
             disk.makeWritable();
             volume.mount();
-            checkFiles(List.of(volume.mountPoint().resolve("file-1")));
+            checkFiles(volume, List.of(volume.mountPoint().resolve("file-1")));
         }
     }
 }

@@ -61,7 +61,7 @@ class GarbageCollectionOnMountTest {
     }
 
     private static void assertContents(MountedVolume volume, List<Integer> files) throws IOException {
-        MountedVolume.dropKernelCaches();
+        volume.dropKernelCaches();
         for (int file : files) {
             assertArrayEquals(Bytes.random(file, FILE_BYTES), Files.readAllBytes(file(volume, file)));
         }
@@ -122,7 +122,9 @@ class GarbageCollectionOnMountTest {
 
     @Test
     void aCollectionThatIsStoppedOrKilledLosesNothingAndTheNextOneGoesOn() throws Exception {
-        try (MountedVolume volume = make("stopped")) {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("stopped")))
+                .inItsOwnProcess()
+                .mount()) {
             fill(volume);
             List<Integer> left = deleteMost(volume);
             long before = diskBytes(volume);
@@ -164,7 +166,7 @@ class GarbageCollectionOnMountTest {
             gc(volume, "set", "--recompress=off");
             volume.remount();
             assertEquals("off", gc(volume, "status").get("recompress"));
-            MountedVolume.dropKernelCaches();
+            volume.dropKernelCaches();
             assertArrayEquals(text, Files.readAllBytes(volume.mountPoint().resolve("text")));
             Map<String, Object> once = gc(volume, "--wait", "--recompress=zstd:19");
             assertTrue(Json.number(once, "recompressVictims") > 0, once::toString);

@@ -1,7 +1,9 @@
 package org.opendedup.sar.mounted;
 
 import com.sun.tools.attach.VirtualMachine;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import javax.management.Attribute;
@@ -13,24 +15,30 @@ import javax.management.remote.JMXServiceURL;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 
 /**
- * A JMX client of a mounted volume's SAR beans, through the connector that the JDK opens in the daemon for its own
- * user; no network port is open.
+ * A JMX client of a mounted volume's SAR beans. A daemon that is another process is asked through the connector that
+ * its JDK opens for its own user; no network port is open.
  */
 final class JmxClient implements AutoCloseable {
     private final String volume;
-    private final JMXConnector connector;
+    private final Optional<JMXConnector> connector;
     private final MBeanServerConnection server;
 
     @SuppressWarnings("BanJNDI") // the address comes from the JDK, and has no JNDI name in it
     JmxClient(MountedVolume mounted) throws Exception {
         volume = mounted.name();
+        if (mounted.pid() == ProcessHandle.current().pid()) {
+            connector = Optional.empty();
+            server = ManagementFactory.getPlatformMBeanServer();
+            return;
+        }
         VirtualMachine daemon = VirtualMachine.attach(Long.toString(mounted.pid()));
         try {
-            connector = JMXConnectorFactory.connect(new JMXServiceURL(daemon.startLocalManagementAgent()));
+            var address = new JMXServiceURL(daemon.startLocalManagementAgent());
+            connector = Optional.of(JMXConnectorFactory.connect(address));
         } finally {
             daemon.detach();
         }
-        server = connector.getMBeanServerConnection();
+        server = connector.get().getMBeanServerConnection();
     }
 
     /** An attribute of the bean of a type, such as {@code MapTable}. */
@@ -68,6 +76,8 @@ final class JmxClient implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        connector.close();
+        if (connector.isPresent()) {
+            connector.get().close();
+        }
     }
 }

@@ -44,7 +44,8 @@ class KillTest {
     @ParameterizedTest
     @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
     void everythingSyncedSurvivesAKillUnderLoad(String binding) throws Exception {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("killed")))) {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("killed")))
+                .inItsOwnProcess()) {
             volume.servedBy(binding);
             for (int round = 0; round < ROUNDS; round++) {
                 volume.mount();

@@ -49,7 +49,7 @@ class MemoryBudgetTest {
         try (MountedVolume volume = make("v", budget, writeThreads)) {
             mount(volume, requestThreads, "");
             writeAll(volume, "f");
-            MountedVolume.dropKernelCaches();
+            volume.dropKernelCaches();
             Path out = folder.resolve("out");
             List<Future<?>> load = new ArrayList<>();
             load.add(start(() -> {
@@ -137,9 +137,10 @@ class MemoryBudgetTest {
 
     private MountedVolume make(String name, String budget, int writeThreads) throws IOException {
         return MountedVolume.makeWith(
-                Files.createDirectory(folder.resolve(name)),
-                "--memory-budget=" + budget,
-                "--io-write-threads=" + writeThreads);
+                        Files.createDirectory(folder.resolve(name)),
+                        "--memory-budget=" + budget,
+                        "--io-write-threads=" + writeThreads)
+                .inItsOwnProcess();
     }
 
     private static void mount(MountedVolume volume, int requestThreads, String javaOptions) throws IOException {

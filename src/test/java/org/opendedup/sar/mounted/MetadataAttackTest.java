@@ -86,7 +86,8 @@ class MetadataAttackTest {
 
     @Test
     void aFlippedBitInTheLogAfterAKillLosesNoSyncedFileInSilence() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("logged")))) {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("logged")))
+                .inItsOwnProcess()) {
             fill(volume);
             volume.kill();
             Path kept = folder.resolve("kept");

@@ -8,19 +8,27 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
+import org.opendedup.sar.sdfs.mounts.MountTable;
 
-/** A volume made and mounted by the project's own commands, in a separate folder. Closing it ends all its processes. */
+/**
+ * A volume made and mounted by the project's own commands, in a separate folder. The commands and the daemon run in
+ * this JVM, unless the test wants a process for the daemon or {@code -Dsar.processes=true} one for each. Closing the
+ * volume ends its daemon.
+ */
 final class MountedVolume implements AutoCloseable {
     private static final int END_SECONDS = 60;
+    private static final boolean ALL_IN_PROCESSES = Boolean.getBoolean("sar.processes");
 
     private final Path folder;
     private final Path base;
@@ -31,6 +39,10 @@ final class MountedVolume implements AutoCloseable {
     private String binding = FuseBindings.DEFAULT;
     private String options = "rw";
     private String umask = "";
+    private boolean ownProcess = ALL_IN_PROCESSES;
+    private final Map<String, String> variables = new HashMap<>();
+    private final InThisJvm here = new InThisJvm();
+    /** The daemon's process, if it has its own. */
     private Optional<ProcessHandle> daemon = Optional.empty();
 
     /** Makes a volume, all of it in {@code folder}; its name is the folder's. */
@@ -57,7 +69,7 @@ final class MountedVolume implements AutoCloseable {
     static MountedVolume makeUnder(String umask, Path folder, String... options) throws IOException {
         MountedVolume volume = new MountedVolume(folder, folder, folder.resolve("data"), folder.resolve("hashdb"));
         volume.umask = umask;
-        return make(volume, "100GB", options);
+        return make(volume.inItsOwnProcess(), "100GB", options);
     }
 
     /** Makes a volume with its index in {@code hashDb}. */
@@ -103,6 +115,21 @@ final class MountedVolume implements AutoCloseable {
         this.name = folder.getFileName().toString();
         this.mountPoint = Files.createDirectories(folder.resolve("mnt"));
         Files.createDirectories(configFolder());
+        variables.put("SDFS_CONFIG_DIR", configFolder().toString());
+        // A daemon lives for seconds here: compilations for hours would cost more than they save.
+        variables.put("SDFS_JAVA_OPTS", ALL_IN_PROCESSES ? "" : "-XX:TieredStopAtLevel=1");
+    }
+
+    /** Starts daemons as processes from now on: a test that kills needs one. */
+    MountedVolume inItsOwnProcess() {
+        ownProcess = true;
+        return this;
+    }
+
+    /** Sets a system property of daemons that start from now on; its name begins with {@code sar}. */
+    MountedVolume withProperty(String property, Object value) {
+        variables.merge("SDFS_JAVA_OPTS", "-D" + property + "=" + value, (before, more) -> before + " " + more);
+        return this;
     }
 
     Path mountPoint() {
@@ -142,13 +169,17 @@ final class MountedVolume implements AutoCloseable {
     }
 
     Commands.Result script(String script, List<String> options) throws IOException {
+        boolean needsProcess = ALL_IN_PROCESSES || !umask.isEmpty() || ownProcess && script.equals("mount.sdfs");
+        if (!needsProcess && InThisJvm.COMMANDS.contains(script)) {
+            return here.run(variables, script, options);
+        }
         List<String> command = new ArrayList<>();
         if (!umask.isEmpty()) {
             command.addAll(List.of("sh", "-c", "umask " + umask + "; exec \"$@\"", "sh"));
         }
         command.add(projectFolder().resolve("scripts").resolve(script).toString());
         command.addAll(options);
-        return Commands.run(Map.of("SDFS_CONFIG_DIR", configFolder().toString()), command);
+        return Commands.run(variables, command);
     }
 
     static Path projectFolder() {
@@ -201,17 +232,17 @@ final class MountedVolume implements AutoCloseable {
 
     /** Takes over a daemon that {@link #tryMount} started as the one of this volume. */
     MountedVolume adopt() throws IOException {
-        return adopt(figure("info", "pid"));
+        return ownProcess ? adopt(figure("info", "pid")) : this;
     }
 
     private MountedVolume adopt(long pid) {
-        daemon = ProcessHandle.of(pid);
+        daemon = ownProcess ? ProcessHandle.of(pid) : Optional.empty();
         return this;
     }
 
-    /** The number of the daemon's process. */
+    /** The number of the daemon's process: that of this one if it has none of its own. */
     long pid() {
-        return daemon.orElseThrow().pid();
+        return daemon.orElseGet(ProcessHandle::current).pid();
     }
 
     boolean isMounted() throws IOException {
@@ -252,27 +283,32 @@ final class MountedVolume implements AutoCloseable {
     }
 
     private void awaitEnd() throws IOException {
-        try {
-            daemon.orElseThrow().onExit().get(END_SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            throw new AssertionError("the daemon still runs after " + END_SECONDS + " s", e);
-        } catch (InterruptedException | java.util.concurrent.ExecutionException e) {
-            throw new IOException("waiting for the daemon", e);
+        if (daemon.isEmpty()) {
+            here.awaitEnd();
+            return;
+        }
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
+        // Nobody may collect the ended process for a while: then it is a zombie.
+        while (DaemonProcess.isAlive(pid())) {
+            assertTrue(System.nanoTime() < deadline, () -> "the daemon still runs after " + END_SECONDS + " s");
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
         }
         daemon = Optional.empty();
     }
 
-    /** Makes all reads use the volume's own store: empties the kernel's caches. */
-    static void dropKernelCaches() throws IOException {
-        Commands.succeed("sync");
-        Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "3");
+    /** Makes all reads use the volume's own store: the kernel writes back and forgets what it cached of this mount. */
+    void dropKernelCaches() throws IOException {
+        Commands.succeed("mount", "-i", "-o", "remount", mountPoint);
     }
 
     @Override
     public void close() throws IOException {
+        String device =
+                MountTable.read().top(mountPoint).map(MountTable.Entry::device).orElse("");
         if (isMounted()) {
             Commands.run("umount", "-l", mountPoint);
         }
         daemon.ifPresent(ProcessHandle::destroyForcibly);
+        here.end(device);
     }
 }

@@ -58,6 +58,7 @@ class MountedVolumeTest {
     void mount(String binding, @TempDir Path folder) throws IOException {
         this.folder = folder;
         volume = MountedVolume.make(Files.createDirectory(folder.resolve("everyday")))
+                .inItsOwnProcess()
                 .servedBy(binding)
                 .mount();
     }
@@ -160,7 +161,7 @@ class MountedVolumeTest {
             mapped.put(bytes);
             mapped.force();
         }
-        MountedVolume.dropKernelCaches();
+        volume.dropKernelCaches();
 
         assertArrayEquals(bytes, Files.readAllBytes(file));
     }

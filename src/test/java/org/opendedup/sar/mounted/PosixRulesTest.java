@@ -210,7 +210,7 @@ class PosixRulesTest {
     void theBirthTimeIsTold() throws IOException {
         long before = Instant.now().getEpochSecond();
         shell(": > f; touch -d 2001-01-01 f");
-        MountedVolume.dropKernelCaches();
+        volume.dropKernelCaches();
         long born = Long.parseLong(shell("stat -c %W f"));
         assertTrue(born >= before - 1 && born <= Instant.now().getEpochSecond(), () -> "born " + born);
     }
@@ -240,7 +240,7 @@ class PosixRulesTest {
                 os.unlink('a/b/removed')
                 """);
         String readAll = functions + "print([read(h) for h in pickle.load(open('handles', 'rb'))])";
-        MountedVolume.dropKernelCaches();
+        volume.dropKernelCaches();
         assertEquals("['kept', 'ESTALE']", python(readAll));
         volume.remount();
         assertEquals("['kept', 'ESTALE']", python(readAll));

@@ -27,7 +27,8 @@ class RunFilesAttackTest {
 
     @Test
     void leftoversInTheRunFolderAreNoObstacle() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("left")))) {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("left")))
+                .inItsOwnProcess()) {
             volume.mount();
             Bytes.writeAndSync(volume.mountPoint().resolve("file"), Bytes.random(1, 100_000));
             volume.kill();
@@ -90,7 +91,8 @@ class RunFilesAttackTest {
 
     @Test
     void ofTwoDaemonsStartedAtOnceExactlyOneServesTheVolume() throws Exception {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("twice")))) {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("twice")))
+                .inItsOwnProcess()) {
             ExecutorService starters = Executors.newFixedThreadPool(2);
             try {
                 for (int round = 0; round < 2; round++) {

@@ -63,7 +63,7 @@ final class SharedFiles {
 
     /** Reads the files from the volume's own store. */
     static void assertReads(MountedVolume volume) throws IOException {
-        MountedVolume.dropKernelCaches();
+        volume.dropKernelCaches();
         for (int file = 0; file < FILES; file++) {
             assertEquals(new Bytes.Comparison(2 * SHARED, 0, 0), Bytes.compare(path(volume, file), content(file)));
         }

@@ -42,11 +42,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Committer implements Commits, Closeable {
     private static final Logger log = LoggerFactory.getLogger(Committer.class);
-    /**
-     * Period of the commits, in seconds. Written bytes become durable after at most two periods plus the duration of a
-     * commit.
-     */
-    static final int INTERVAL_S = 5;
+    /** Period of the commits, in milliseconds, if the system property {@code sar.commit.period.ms} is not set. */
+    private static final long PERIOD_MS = 5000;
 
     /** Period of retrying a commit that found a device full, in seconds. A requested commit retries too. */
     private static final int RETRY_S = 1;
@@ -103,9 +100,17 @@ final class Committer implements Commits, Closeable {
         timer = Executors.newSingleThreadScheduledExecutor(Threads.named(name + "-commit"));
     }
 
+    /**
+     * Returns the period of the commits, in milliseconds. Written bytes become durable after at most two periods plus
+     * the duration of a commit.
+     */
+    static long periodMs() {
+        return Long.getLong("sar.commit.period.ms", PERIOD_MS);
+    }
+
     void start() {
         timer.execute(devices::checkBallasts);
-        timer.scheduleWithFixedDelay(this::tick, INTERVAL_S, INTERVAL_S, TimeUnit.SECONDS);
+        timer.scheduleWithFixedDelay(this::tick, periodMs(), periodMs(), TimeUnit.MILLISECONDS);
         timer.scheduleWithFixedDelay(this::retry, RETRY_S, RETRY_S, TimeUnit.SECONDS);
     }
 

@@ -33,7 +33,7 @@ final class NamedFiles implements FileChanges {
 
     @Override
     public void storeOld() throws IOException {
-        writer.storeOlderThan(TimeUnit.SECONDS.toNanos(Committer.INTERVAL_S));
+        writer.storeOlderThan(TimeUnit.MILLISECONDS.toNanos(Committer.periodMs()));
         // Nobody waits: storing them now costs less than logging them first.
         writer.storeTogether(List.copyOf(named));
     }

@@ -31,6 +31,9 @@ public final class VolumeHeal {
     /** Time from the first reason to heal to the pass, in milliseconds: a file that is written again has many. */
     private static final long DELAY_MS = 10_000;
 
+    /** System property with another number of milliseconds instead of {@link #DELAY_MS}. */
+    private static final String DELAY = "sar.heal.delay.ms";
+
     /** Time from a pass that failed to the next one, in milliseconds, if there is no new reason. */
     private static final long RETRY_MS = 600_000;
 
@@ -53,7 +56,7 @@ public final class VolumeHeal {
     /** The next pass that is made by itself; null if nothing is wanted. */
     private @Nullable ScheduledFuture<?> next;
 
-    private long delayMs = DELAY_MS;
+    private long delayMs = Long.getLong(DELAY, DELAY_MS);
     private long retryMs = RETRY_MS;
     /** How long the last pass took, in milliseconds. */
     private volatile long lastPassMs;

@@ -303,11 +303,11 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
 
     /** Makes the engine's part of a volume. */
     @FunctionalInterface
-    interface VolumeMaker {
+    public interface VolumeMaker {
         void make(VolumeConfig config) throws IOException;
     }
 
-    MkfsCommand(Environment environment, VolumeMaker maker) {
+    public MkfsCommand(Environment environment, VolumeMaker maker) {
         this.environment = environment;
         this.maker = maker;
     }

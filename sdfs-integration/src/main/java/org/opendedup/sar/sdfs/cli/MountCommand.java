@@ -43,13 +43,14 @@ public final class MountCommand extends MountProgram {
     boolean json;
 
     /** @param daemonClass class whose {@code main} is the daemon */
-    MountCommand(Environment environment, MountService service, Class<?> daemonClass) {
-        super(environment, service, daemonClass);
+    public MountCommand(
+            Environment environment, MountService service, Class<?> daemonClass, DaemonStart.Launcher launcher) {
+        super(environment, service, daemonClass, launcher);
     }
 
     public static void main(String[] arguments) {
         Environment environment = Environment.ofProcess();
-        var command = new MountCommand(environment, new FuseMountService(), DaemonCommand.class);
+        var command = new MountCommand(environment, new FuseMountService(), DaemonCommand.class, ProcessBuilder::start);
         System.exit(CommandRunner.run(command, environment, arguments));
     }
 

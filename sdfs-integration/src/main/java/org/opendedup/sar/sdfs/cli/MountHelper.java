@@ -62,7 +62,7 @@ public final class MountHelper extends MountProgram {
 
     /** @param daemonClass class whose {@code main} is the daemon */
     MountHelper(Environment environment, MountService service, Class<?> daemonClass) {
-        super(environment, service, daemonClass);
+        super(environment, service, daemonClass, ProcessBuilder::start);
     }
 
     public static void main(String[] arguments) {

@@ -25,15 +25,17 @@ abstract class MountProgram implements Callable<Integer>, Spellings {
     final Environment environment;
     final MountService service;
     private final Class<?> daemonClass;
+    private final DaemonStart.Launcher launcher;
 
     @Mixin
     MountArguments arguments = new MountArguments();
 
     /** @param daemonClass class whose {@code main} is the daemon */
-    MountProgram(Environment environment, MountService service, Class<?> daemonClass) {
+    MountProgram(Environment environment, MountService service, Class<?> daemonClass, DaemonStart.Launcher launcher) {
         this.environment = environment;
         this.service = service;
         this.daemonClass = daemonClass;
+        this.launcher = launcher;
     }
 
     @Override
@@ -48,7 +50,7 @@ abstract class MountProgram implements Callable<Integer>, Spellings {
      * @throws CommandFailedException if the volume cannot be mounted; the message has the reason
      */
     final DaemonStart prepared() throws IOException, InterruptedException, CommandFailedException {
-        var start = new DaemonStart(environment, service, daemonClass, arguments);
+        var start = new DaemonStart(environment, service, daemonClass, launcher, arguments);
         start.prepare();
         return start;
     }

@@ -22,7 +22,7 @@ class HelpTest {
                 new SdfsCli(environment),
                 new MkfsCommand(environment, config -> {}),
                 new CheckCommand(environment),
-                new MountCommand(environment, new FuseMountService(), DaemonCommand.class),
+                new MountCommand(environment, new FuseMountService(), DaemonCommand.class, ProcessBuilder::start),
                 new MountHelper(environment, new FuseMountService(), DaemonCommand.class))) {
             assertEquals(List.of(), HelpFaults.of(new CommandLine(command)));
         }

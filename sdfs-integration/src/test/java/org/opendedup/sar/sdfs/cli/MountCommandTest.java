@@ -187,7 +187,8 @@ class MountCommandTest {
     }
 
     private int mount(String... arguments) {
-        var command = new MountCommand(output.environment(), new FakeMountService(), FakeDaemon.class);
+        var command =
+                new MountCommand(output.environment(), new FakeMountService(), FakeDaemon.class, ProcessBuilder::start);
         return CommandRunner.run(command, output.environment(), arguments);
     }
 

@@ -12,15 +12,15 @@ import org.opendedup.sar.common.Printable;
  * Writes to a terminal, and escapes control characters except line breaks, so that a file name cannot change what the
  * user sees. The escapes are those of JSON, so they do not change the meaning of JSON output.
  */
-final class PrintableWriter extends Writer {
+public final class PrintableWriter extends Writer {
     private final Writer target;
 
     private PrintableWriter(Writer target) {
         this.target = target;
     }
 
-    /** Wraps one of the process's own streams. */
-    static PrintWriter to(OutputStream stream) {
+    /** Wraps a stream, such as one of the process's own. */
+    public static PrintWriter to(OutputStream stream) {
         return new PrintWriter(new PrintableWriter(new OutputStreamWriter(stream, StandardCharsets.UTF_8)), true);
     }
 

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.daemon;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
@@ -30,13 +31,24 @@ public final class DaemonCommand implements Callable<Integer> {
 
     private final Environment environment;
     private final MountService service;
+    private final Consumer<VolumeDaemon> ender;
 
     @Mixin
     MountArguments arguments = new MountArguments();
 
+    /** Makes the command of a process: it ends in order after SIGTERM and SIGINT. */
     public DaemonCommand(Environment environment, MountService service) {
+        this(
+                environment,
+                service,
+                daemon -> Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon), "sdfs-stop")));
+    }
+
+    /** @param ender gets the daemon before it serves the volume, to end it later */
+    public DaemonCommand(Environment environment, MountService service, Consumer<VolumeDaemon> ender) {
         this.environment = environment;
         this.service = service;
+        this.ender = ender;
     }
 
     /** Runs the daemon. */
@@ -56,7 +68,7 @@ public final class DaemonCommand implements Callable<Integer> {
                 arguments.absoluteMountPoint(),
                 arguments.mountOptions(service),
                 service);
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon), "sdfs-stop"));
+        ender.accept(daemon);
         try {
             daemon.serve();
         } catch (IOException | CommandFailedException | RuntimeException e) {

@@ -49,15 +49,28 @@ public final class DaemonStart {
     private final DaemonMemory memory;
     private final RunFiles files;
     private final Class<?> daemonClass;
+    private final Launcher launcher;
+
+    /** Starts the daemon; tests serve the volume without a process of its own. */
+    @FunctionalInterface
+    public interface Launcher {
+        Process start(ProcessBuilder daemon) throws IOException;
+    }
 
     /**
      * Reads the volume's definition and checks the options.
      *
      * @param daemonClass class whose {@code main} is the daemon
      */
-    public DaemonStart(Environment environment, MountService service, Class<?> daemonClass, MountArguments arguments)
+    public DaemonStart(
+            Environment environment,
+            MountService service,
+            Class<?> daemonClass,
+            Launcher launcher,
+            MountArguments arguments)
             throws IOException {
         this.environment = environment;
+        this.launcher = launcher;
         this.arguments = arguments;
         this.daemonClass = daemonClass;
         this.definition = arguments.definition(environment);
@@ -202,7 +215,7 @@ public final class DaemonStart {
             PrivateFiles.createFile(files.console());
             builder.redirectErrorStream(true).redirectOutput(files.console().toFile());
         }
-        return builder.start();
+        return launcher.start(builder);
     }
 
     /**

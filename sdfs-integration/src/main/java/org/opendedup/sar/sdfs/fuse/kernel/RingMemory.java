@@ -26,8 +26,11 @@ final class RingMemory implements Closeable {
     /** Memory that each cell keeps, in bytes: enough for names and attributes. */
     static final int SMALL_CELL_BYTES = PAGE_BYTES + (16 << 10);
 
-    /** Time in nanoseconds without a large request after which a cell gives back pages. */
-    private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(10);
+    /**
+     * Time in milliseconds without a large request after which a cell gives back pages, if the system property
+     * {@code sar.ring.idle.ms} is not set.
+     */
+    private static final long IDLE_MS = 10_000;
 
     /** Instead of the descriptor of a ring. */
     static final int NO_RING = -1;
@@ -51,6 +54,7 @@ final class RingMemory implements Closeable {
     static final class Cell {
         private final long offset;
         private final Mapping mapping;
+        private final long idleNs = TimeUnit.MILLISECONDS.toNanos(Long.getLong("sar.ring.idle.ms", IDLE_MS));
         /** True from a large request until its pages are given back. Written by the cell's thread. */
         private volatile boolean usedBeyondSmall;
         /** Value of {@link System#nanoTime} at the last large request. */
@@ -83,7 +87,7 @@ final class RingMemory implements Closeable {
 
         /** Returns whether the cell has pages to give back. */
         boolean isIdle() {
-            return usedBeyondSmall && System.nanoTime() - usedNs > IDLE_NS;
+            return usedBeyondSmall && System.nanoTime() - usedNs > idleNs;
         }
 
         /** Notes through which ring the cell's thread can be woken; or {@link #NO_RING}. */

@@ -1,0 +1,243 @@
+package org.opendedup.sar.mounted;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.joran.JoranConfigurator;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.joran.spi.JoranException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.sdfs.cli.CheckCommand;
+import org.opendedup.sar.sdfs.cli.MkfsCommand;
+import org.opendedup.sar.sdfs.cli.MountCommand;
+import org.opendedup.sar.sdfs.cli.SdfsCli;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.PrintableWriter;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
+import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
+import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
+import org.opendedup.sar.volume.Volume;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs the project's commands in this JVM, and serves in threads of it what they mount: that takes a tenth of the
+ * processor time of a JVM for each. The umask and the rest of the process are those of the tests.
+ */
+final class InThisJvm {
+    static final List<String> COMMANDS = List.of("mkfs.sdfs", "mount.sdfs", "sdfscli", "sdfs-check");
+
+    private static final int END_SECONDS = 60;
+    private static final int ABORT_SECONDS = 20;
+    private static final String LOG_FILE = "-Dsdfs.log.file=";
+
+    /** Begins the options for the daemon's JVM that set one of the project's system properties. */
+    private static final String PROPERTY = "-Dsar.";
+
+    private final List<Daemon> daemons = new CopyOnWriteArrayList<>();
+
+    Commands.Result run(Map<String, String> variables, String script, List<String> options) {
+        ByteArrayOutputStream output = new ByteArrayOutputStream();
+        PrintWriter both = PrintableWriter.to(output);
+        Environment environment = new Environment(variables, both, both);
+        int code = CommandRunner.run(command(script, environment), environment, options.toArray(String[]::new));
+        return new Commands.Result(code, output.toString(StandardCharsets.ISO_8859_1));
+    }
+
+    private Object command(String script, Environment environment) {
+        return switch (script) {
+            case "mkfs.sdfs" -> new MkfsCommand(environment, Volume::create);
+            case "mount.sdfs" ->
+                new MountCommand(environment, new FuseMountService(), DaemonCommand.class, this::start);
+            case "sdfscli" -> new SdfsCli(environment);
+            case "sdfs-check" -> new CheckCommand(environment);
+            default -> throw new AssertionError(script + " does not run in this JVM");
+        };
+    }
+
+    private Process start(ProcessBuilder builder) throws IOException {
+        Daemon daemon = new Daemon(builder);
+        daemons.add(daemon);
+        Thread thread = new Thread(daemon.serving, "daemon");
+        thread.setDaemon(true);
+        thread.start();
+        return daemon;
+    }
+
+    /** Waits until the volume that was mounted last is closed. */
+    void awaitEnd() throws IOException {
+        Daemon last = daemons.get(daemons.size() - 1);
+        if (!last.hasEndedIn(END_SECONDS)) {
+            throw new AssertionError("the daemon still runs after " + END_SECONDS + " s");
+        }
+    }
+
+    /** Ends all daemons, even if their mounts are in use. {@code device} is that of a mount, and may be empty. */
+    void end(String device) throws IOException {
+        for (Daemon daemon : daemons) {
+            // In a thread of its own: it waits for the file system.
+            new Thread(daemon::destroy, "end").start();
+            if (!daemon.hasEndedIn(ABORT_SECONDS)) {
+                Path abort = Path.of("/sys/fs/fuse/connections", device.replaceFirst(".*:", ""), "abort");
+                if (!device.isEmpty() && Files.exists(abort)) {
+                    Files.writeString(abort, "1");
+                }
+                if (!daemon.hasEndedIn(END_SECONDS)) {
+                    throw new AssertionError("the daemon's thread does not end");
+                }
+            }
+        }
+    }
+
+    /** A daemon in this JVM, as the command that starts it sees it. */
+    private static final class Daemon extends Process {
+        private final FutureTask<Integer> serving;
+        private volatile VolumeDaemon daemon;
+
+        Daemon(ProcessBuilder builder) throws IOException {
+            List<String> words = builder.command();
+            List<String> options = words.subList(words.indexOf(DaemonCommand.class.getName()) + 1, words.size());
+            PrintWriter console = PrintableWriter.to(
+                    Files.newOutputStream(builder.redirectOutput().file().toPath()));
+            Environment environment = new Environment(builder.environment(), console, console);
+            List<String[]> properties = words.stream()
+                    .filter(word -> word.startsWith(PROPERTY))
+                    .map(word -> word.substring(2).split("=", 2))
+                    .toList();
+            String log = words.stream()
+                    .filter(word -> word.startsWith(LOG_FILE))
+                    .findFirst()
+                    .orElseThrow()
+                    .substring(LOG_FILE.length());
+            serving = new FutureTask<>(() -> {
+                properties.forEach(property -> System.setProperty(property[0], property[1]));
+                LoggerContext logging = logTo(log);
+                try (console) {
+                    return CommandRunner.run(
+                            new DaemonCommand(environment, new FuseMountService(), found -> daemon = found),
+                            environment,
+                            options.toArray(String[]::new));
+                } finally {
+                    endLog(logging);
+                    properties.forEach(property -> System.clearProperty(property[0]));
+                }
+            });
+        }
+
+        /** Makes the daemon's log by its own configuration. */
+        private static LoggerContext logTo(String file) throws JoranException {
+            LoggerContext own = new LoggerContext();
+            own.putProperty("sdfs.log.file", file);
+            JoranConfigurator configurator = new JoranConfigurator();
+            configurator.setContext(own);
+            configurator.doConfigure(InThisJvm.class.getResource("/logback-daemon.xml"));
+            root(own).iteratorForAppenders().forEachRemaining(root()::addAppender);
+            root().setLevel(root(own).getLevel());
+            return own;
+        }
+
+        private static void endLog(LoggerContext own) {
+            List<Appender<ILoggingEvent>> appenders = new CopyOnWriteArrayList<>();
+            root(own).iteratorForAppenders().forEachRemaining(appenders::add);
+            appenders.forEach(root()::detachAppender);
+            own.stop();
+            List<String> left = new CopyOnWriteArrayList<>();
+            root().iteratorForAppenders().forEachRemaining(appender -> left.add(appender.getName()));
+            if (!left.contains("bounded")) {
+                root().setLevel(Level.toLevel(System.getProperty("sar.log"), Level.OFF));
+            }
+        }
+
+        private static Logger root() {
+            return root((LoggerContext) LoggerFactory.getILoggerFactory());
+        }
+
+        private static Logger root(LoggerContext context) {
+            return context.getLogger(Logger.ROOT_LOGGER_NAME);
+        }
+
+        boolean hasEndedIn(int seconds) throws IOException {
+            try {
+                serving.get(seconds, TimeUnit.SECONDS);
+                return true;
+            } catch (TimeoutException e) {
+                return false;
+            } catch (ExecutionException e) {
+                throw new IOException("the daemon failed", e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted while waiting for the daemon", e);
+            }
+        }
+
+        @Override
+        public boolean isAlive() {
+            return !serving.isDone();
+        }
+
+        @Override
+        public long pid() {
+            return ProcessHandle.current().pid();
+        }
+
+        @Override
+        public void destroy() {
+            VolumeDaemon serves = daemon;
+            if (serves != null) {
+                serves.requestStop();
+            }
+        }
+
+        @Override
+        public int waitFor() throws InterruptedException {
+            try {
+                return serving.get();
+            } catch (ExecutionException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        public int exitValue() {
+            if (isAlive()) {
+                throw new IllegalThreadStateException("the daemon runs");
+            }
+            try {
+                return serving.get();
+            } catch (ExecutionException | InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        public OutputStream getOutputStream() {
+            return OutputStream.nullOutputStream();
+        }
+
+        @Override
+        public InputStream getInputStream() {
+            return InputStream.nullInputStream();
+        }
+
+        @Override
+        public InputStream getErrorStream() {
+            return InputStream.nullInputStream();
+        }
+    }
+}
