@@ -20,12 +20,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.ModelFileSystem;
-import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.SsdTroubles;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
@@ -40,8 +40,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
  * Simultaneous calls of a volume by many threads have an order (they are linearizable), while commits, storing and
- * freeing run in the background. {@code -Dsar.seed=N -Dsar.ops=ROUNDS} runs more; a seed determines the calls, but not
- * the interleaving of the threads.
+ * freeing run in the background. A seed determines the calls, but not the interleaving of the threads.
  *
  * <p>Three results are compared less strictly. A listing counts as one look-up for each name, each at its own moment.
  * The result of a truncation says only that it was done: its attributes are from a later moment. A directory's link
@@ -50,7 +49,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
  */
 class VolumeOrderTest {
     private static final int ROUNDS = 150;
-    private static final int SEEDS = 2;
+    private static final int SEEDS = 1;
     private static final int ROUNDS_WITH_SSD = 50;
     private static final int ROUNDS_WITH_RAW_FILES = 50;
     private static final int CONTROL_ROUNDS = 1000;
@@ -61,17 +60,16 @@ class VolumeOrderTest {
     Path folder;
 
     static LongStream seeds() {
-        return Seeds.upTo(SEEDS);
+        return TestSeed.upTo(SEEDS);
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
     void callsAtOnceHaveAnOrder(long seed) throws IOException, InterruptedException {
-        int rounds = Seeds.ops(ROUNDS);
         try (VolumeFileSystem volume = newVolume();
                 Unrest unrest = Unrest.in(volume)) {
-            Optional<String> fault = new Trial(volume, seed).run(rounds);
-            fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+            Optional<String> fault = new Trial(volume, seed).run(ROUNDS);
+            fault.ifPresent(text -> fail(text + "\nagain: " + TestSeed.again(getClass(), seed)));
             unrest.close();
             assertEquals(0, volume.inodesInUse());
             assertEquals(List.of(), volume.problems());
@@ -81,12 +79,11 @@ class VolumeOrderTest {
     @ParameterizedTest
     @MethodSource("seeds")
     void callsAtOnceHaveAnOrderWhileGarbageIsCollected(long seed) throws IOException, InterruptedException {
-        int rounds = Seeds.ops(ROUNDS);
         try (VolumeFileSystem volume = newVolume();
                 Unrest unrest = Unrest.in(volume)) {
             unrest.also(volume::collect);
-            Optional<String> fault = new Trial(volume, seed).run(rounds);
-            fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+            Optional<String> fault = new Trial(volume, seed).run(ROUNDS);
+            fault.ifPresent(text -> fail(text + "\nagain: " + TestSeed.again(getClass(), seed)));
             unrest.close();
             assertEquals(0, volume.inodesInUse());
             assertEquals(List.of(), volume.problems());
@@ -96,7 +93,6 @@ class VolumeOrderTest {
     @ParameterizedTest
     @MethodSource("seeds")
     void callsAtOnceHaveAnOrderWhateverHappensToTheSsd(long seed) throws IOException, InterruptedException {
-        int rounds = Seeds.ops(ROUNDS_WITH_SSD);
         Path ssd = Files.createDirectory(folder.resolve("ssd"));
         SsdTroubles troubles = new SsdTroubles(ssd, seed);
         VolumeConfig config = config().withSsd(ssd, SsdTroubles.SETTINGS);
@@ -107,8 +103,8 @@ class VolumeOrderTest {
                         VolumeChecker::check);
                 Unrest unrest = Unrest.in(volume)) {
             unrest.also(troubles::happen).alsoReadPastCaches(PAST_CACHES_BYTES);
-            Optional<String> fault = new Trial(volume, seed).run(rounds);
-            fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+            Optional<String> fault = new Trial(volume, seed).run(ROUNDS_WITH_SSD);
+            fault.ifPresent(text -> fail(text + "\nagain: " + TestSeed.again(getClass(), seed)));
             unrest.close();
             SsdTroubles.Figures figures = troubles.figures();
             assertTrue(figures.ssdHits() > 0, figures::toString);
@@ -129,7 +125,6 @@ class VolumeOrderTest {
 
     /** Returns how many files were migrated meanwhile. */
     private long tryWithRawFiles(long seed) throws IOException, InterruptedException {
-        int rounds = Seeds.ops(ROUNDS_WITH_RAW_FILES);
         VolumeConfig config = RawStores.of(config());
         VolumeStores inChunks = newStores(config);
         VolumeStores stores = new VolumeStores(
@@ -145,8 +140,8 @@ class VolumeOrderTest {
                         () -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
                 Unrest unrest = Unrest.in(volume)) {
             unrest.also(() -> migrated.addAndGet(volume.migrate(random)));
-            Optional<String> fault = new Trial(volume, Worker.Lengths.OF_THEIR_OWN, seed).run(rounds);
-            fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+            Optional<String> fault = new Trial(volume, Worker.Lengths.OF_THEIR_OWN, seed).run(ROUNDS_WITH_RAW_FILES);
+            fault.ifPresent(text -> fail(text + "\nagain: " + TestSeed.again(getClass(), seed)));
             unrest.close();
             assertEquals(0, volume.inodesInUse());
             assertEquals(List.of(), volume.problems());
@@ -157,9 +152,8 @@ class VolumeOrderTest {
     @ParameterizedTest
     @MethodSource("seeds")
     void aModelBehindALockIsNotAccused(long seed) throws IOException, InterruptedException {
-        int rounds = Seeds.ops(ROUNDS);
-        Optional<String> fault = new Trial(Serial.of(new ModelFileSystem()), seed).run(rounds);
-        fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+        Optional<String> fault = new Trial(Serial.of(new ModelFileSystem()), seed).run(ROUNDS);
+        fault.ifPresent(text -> fail(text + "\nagain: " + TestSeed.again(getClass(), seed)));
     }
 
     static Stream<Arguments> faults() {

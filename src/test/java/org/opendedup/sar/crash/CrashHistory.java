@@ -242,17 +242,19 @@ final class CrashHistory extends ModelFileSystem {
     }
 
     private Optional<String> pageProblem(long offset, byte[] page, int length, List<Version> allowed) {
+        List<byte[]> pages = allowed.stream()
+                .map(version -> version.bytes.page(offset / SparseBytes.PAGE_BYTES))
+                .toList();
         for (int i = 0; i < length; i++) {
-            byte found = page[i];
             long at = offset + i;
-            int within = i;
-            boolean isUnwritten = isRaw && found == 0 && at >= shortest(allowed);
-            boolean known = isUnwritten
-                    || allowed.stream()
-                            .anyMatch(version -> at < version.bytes.size()
-                                    && version.bytes.page(offset / SparseBytes.PAGE_BYTES)[within] == found);
+            boolean known = isRaw && page[i] == 0 && at >= shortest(allowed);
+            for (int version = 0; version < pages.size() && !known; version++) {
+                known = pages.get(version)[i] == page[i]
+                        && at < allowed.get(version).bytes.size();
+            }
             if (!known) {
-                return Optional.of("byte " + at + " is " + found + ", which it was in none of its versions " + allowed);
+                return Optional.of(
+                        "byte " + at + " is " + page[i] + ", which it was in none of its versions " + allowed);
             }
         }
         return Optional.empty();

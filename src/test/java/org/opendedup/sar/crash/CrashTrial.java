@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.model.Content;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.ModelFileSystem;
 import org.opendedup.sar.model.Op;
 import org.opendedup.sar.model.OpGenerator;
 import org.opendedup.sar.model.OpRunner;
-import org.opendedup.sar.model.Seeds;
 
 /** Runs ops, cuts the power at a random moment, restarts, and checks the state found. */
 public final class CrashTrial {
@@ -21,6 +21,7 @@ public final class CrashTrial {
      */
     private static final int MAX_STEPS = 60;
 
+    private static final String LOSS = "lost: ";
     private static final String NEW_FILE = "written after the crash";
 
     private final CrashableVolume.Maker maker;
@@ -51,15 +52,19 @@ public final class CrashTrial {
     public void check(long seed, int count, Class<?> test) throws IOException {
         Optional<String> problem = problem(seed, count);
         if (problem.isPresent()) {
-            throw new AssertionError(
-                    "seed " + seed + ": " + problem.get() + "\nagain: " + Seeds.again(test, seed, count));
+            throw new AssertionError("seed " + seed + ": " + problem.get() + "\nagain: " + TestSeed.again(test, seed));
         }
     }
 
-    /** Whether one of the seeds shows a problem, as a control must. */
-    public boolean findsAProblem(int seeds, int count) throws IOException {
+    /** Whether synced data is lost with one of the seeds; a control accepts no other problem. */
+    public boolean findsALoss(int seeds, int count) throws IOException {
+        return finds(LOSS, seeds, count);
+    }
+
+    /** Whether a problem with that text is found with one of the seeds. */
+    public boolean finds(String text, int seeds, int count) throws IOException {
         for (long seed = 1; seed <= seeds; seed++) {
-            if (problem(seed, count).isPresent()) {
+            if (problem(seed, count).filter(problem -> problem.contains(text)).isPresent()) {
                 return true;
             }
         }
@@ -77,10 +82,19 @@ public final class CrashTrial {
             if (early.isPresent()) {
                 return early;
             }
-            Optional<String> problem = history.problem(found);
-            return problem.isPresent() ? problem : stillWorks(found);
+            Optional<String> lost = lost(history, found);
+            return lost.isPresent() ? lost : stillWorks(found);
         } catch (IOException | RuntimeException | AssertionError e) {
             return Optional.of("after the crash: " + e);
+        }
+    }
+
+    /** Bytes that cannot be read are lost like wrong ones. */
+    private static Optional<String> lost(CrashHistory history, FileSystem found) {
+        try {
+            return history.problem(found).map(LOSS::concat);
+        } catch (IOException e) {
+            return Optional.of(LOSS + e);
         }
     }
 

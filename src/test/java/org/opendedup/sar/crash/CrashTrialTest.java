@@ -9,13 +9,13 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.HandleDecorator;
 import org.opendedup.sar.model.Listing;
 import org.opendedup.sar.model.ModelFileSystem;
 import org.opendedup.sar.model.Modes;
-import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.volume.posix.Attributes;
 
 /** Tests the crash test, on models that keep synced data, and on some that do not. */
@@ -24,13 +24,13 @@ class CrashTrialTest {
     private static final int CONTROL_SEEDS = 20;
 
     static LongStream seeds() {
-        return Seeds.upTo(10);
+        return TestSeed.upTo(5);
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
     void aModelThatKeepsItsPromisesPasses(long seed) throws IOException {
-        new CrashTrial(FaithfulVolume::new).check(seed, Seeds.ops(OPS), getClass());
+        new CrashTrial(FaithfulVolume::new).check(seed, OPS, getClass());
     }
 
     @Test
@@ -41,7 +41,7 @@ class CrashTrialTest {
                         return new ModelFileSystem();
                     }
                 })
-                .findsAProblem(CONTROL_SEEDS, OPS));
+                .findsALoss(CONTROL_SEEDS, OPS));
     }
 
     @Test
@@ -54,7 +54,7 @@ class CrashTrialTest {
                         return found;
                     }
                 })
-                .findsAProblem(CONTROL_SEEDS, OPS));
+                .findsALoss(CONTROL_SEEDS, OPS));
     }
 
     @Test
@@ -76,7 +76,7 @@ class CrashTrialTest {
                         return found;
                     }
                 })
-                .findsAProblem(CONTROL_SEEDS, OPS));
+                .findsALoss(CONTROL_SEEDS, OPS));
     }
 
     private static void overwriteSomeByte(FileSystem found) throws IOException {

@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -19,7 +17,6 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.Output;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.model.TestVolumes;
@@ -74,7 +71,6 @@ class DefragmentationCrashTest {
         private final CrashDirectory containers;
         private final CrashKeyValueStore metadata = new CrashKeyValueStore();
         private final boolean lies;
-        private boolean lying;
         boolean interrupted;
 
         /** @param lies whether forcing containers does nothing while the file is defragmented */
@@ -93,8 +89,8 @@ class DefragmentationCrashTest {
             try (Volume written = open(containers, metadata)) {
                 writeFragmented(written);
             }
-            Volume volume = open(power.guard(lyingOnDemand()), power.guard(metadata));
-            lying = lies;
+            Volume volume = open(power.guard(containers), power.guard(metadata));
+            containers.setForceDoesNothing(lies);
             power.after(steps);
             try {
                 long inode = volume.lookup(Inode.ROOT, NAME).inode();
@@ -132,27 +128,6 @@ class DefragmentationCrashTest {
                     config,
                     new VolumeStores(directory, database, ChunkIndexes.heap(), clock),
                     Verification.FINGERPRINTS);
-        }
-
-        private Directory lyingOnDemand() {
-            return decorate(Directory.class, containers);
-        }
-
-        private <T> T decorate(Class<T> type, T target) {
-            return type.cast(Proxy.newProxyInstance(
-                    type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-                        if (lying
-                                && (method.getName().equals("force")
-                                        || method.getName().equals("sync"))) {
-                            return null;
-                        }
-                        try {
-                            Object result = method.invoke(target, arguments);
-                            return result instanceof Output output ? decorate(Output.class, output) : result;
-                        } catch (InvocationTargetException e) {
-                            throw e.getCause();
-                        }
-                    }));
         }
     }
 

@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.model.FileSystem;
-import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
 import org.opendedup.sar.volume.Volume;
@@ -35,12 +35,12 @@ import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
  * A volume whose metadata is a real RocksDB that loses power: of the bytes appended to its log since the last
- * acknowledged commit any page may be missing, or the end. {@code -Dsar.seed=N -Dsar.ops=M} runs more.
+ * acknowledged commit any page may be missing, or the end.
  */
 class RocksDbCrashTest {
     private static final int OPS = 120;
-    private static final int SEEDS = 20;
-    private static final int CONTROL_SEEDS = 40;
+    private static final int SEEDS = 5;
+    private static final int CONTROL_SEEDS = 10;
     private static final int PAGE_BYTES = 4096;
     private static final long MEMORY_BYTES = 64 << 20;
     private static final String MARK = "ACKNOWLEDGED";
@@ -51,19 +51,19 @@ class RocksDbCrashTest {
     private int volumes;
 
     static Stream<Long> seeds() {
-        return Seeds.upTo(SEEDS).boxed();
+        return TestSeed.upTo(SEEDS).boxed();
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
     void aCrashLosesNothingThatWasSyncedAndKeepsNoVolumeDown(long seed) throws IOException {
-        trial(false).check(seed, Seeds.ops(OPS), getClass());
+        trial(false).check(seed, OPS, getClass());
     }
 
     /** The control: the log also loses a page of acknowledged changes. */
     @Test
     void aLogThatLosesWhatWasAcknowledgedIsFound() throws IOException {
-        assertTrue(trial(true).findsAProblem(CONTROL_SEEDS, OPS));
+        assertTrue(trial(true).finds("which were acknowledged", CONTROL_SEEDS, OPS));
     }
 
     private CrashTrial trial(boolean losesMore) {

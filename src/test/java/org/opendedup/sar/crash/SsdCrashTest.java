@@ -19,12 +19,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.model.BeforeCalls;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Op;
 import org.opendedup.sar.model.Pairs;
-import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.SsdTroubles;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.tier.SsdState;
@@ -35,12 +35,11 @@ import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
  * A volume that loses power, and whose SSD is found in another state than the volume. Only the volume's state counts.
- * {@code -Dsar.seed=N -Dsar.ops=M} runs more.
  */
 class SsdCrashTest {
     private static final int OPS = 100;
     private static final int OPS_PER_PAIR = 20;
-    private static final int SEEDS = 2;
+    private static final int SEEDS = 1;
     private static final int MAX_CALLS_BEFORE_COPY = 300;
 
     /** The state found on the SSD. */
@@ -65,10 +64,10 @@ class SsdCrashTest {
     @ParameterizedTest
     @EnumSource
     void afterACrashOnlyTheVolumeCountsWhateverIsOnItsSsd(Found found) throws IOException {
-        for (long seed : Seeds.upTo(SEEDS).toArray()) {
+        for (long seed : TestSeed.upTo(SEEDS).toArray()) {
             for (Chunking chunking : Chunking.values()) {
                 new CrashTrial(made -> new VolumeWithSsd(chunking, found, made), SsdCrashTest::withPairs)
-                        .check(seed, Seeds.ops(OPS), getClass());
+                        .check(seed, OPS, getClass());
             }
         }
         assertTrue(hits.get() > 0, "nothing was read from the SSD after the crash");

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -21,7 +22,6 @@ import org.opendedup.sar.metadata.FullKeyValueStore;
 import org.opendedup.sar.model.BeforeCalls;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Op;
-import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
 import org.opendedup.sar.volume.Volume;
@@ -33,11 +33,11 @@ import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
  * A whole volume whose stores lose power: containers keep only forced bytes, metadata only committed changes, the index
- * nothing. {@code -Dsar.seed=N -Dsar.ops=M} runs more.
+ * nothing.
  */
 class VolumeCrashTest {
     private static final int OPS = 250;
-    private static final int SEEDS = 20;
+    private static final int SEEDS = 4;
     private static final int CONTROL_SEEDS = 40;
     private static final int OPS_PER_MOUNT = 25;
     private static final int CALLS_PER_COLLECTION = 23;
@@ -50,7 +50,7 @@ class VolumeCrashTest {
     }
 
     static Stream<Arguments> seedsAndChunkings() {
-        return Seeds.upTo(SEEDS)
+        return TestSeed.upTo(SEEDS)
                 .boxed()
                 .flatMap(seed -> Stream.of(Chunking.values()).map(chunking -> Arguments.of(seed, chunking)));
     }
@@ -58,60 +58,44 @@ class VolumeCrashTest {
     @ParameterizedTest
     @MethodSource("seedsAndChunkings")
     void aCrashLosesNothingThatWasSynced(long seed, Chunking chunking) throws IOException {
-        trial(chunking, Promise.KEPT).check(seed, Seeds.ops(OPS), getClass());
-    }
-
-    @Test
-    void aForceThatDoesNothingIsFound() throws IOException {
-        assertTrue(trial(Chunking.VARIABLE_SHA256, Promise.FORCE_DOES_NOTHING).findsAProblem(CONTROL_SEEDS, OPS));
-    }
-
-    @Test
-    void aCommitThatIsNotDurableIsFound() throws IOException {
-        assertTrue(
-                trial(Chunking.VARIABLE_SHA256, Promise.COMMIT_IS_NOT_DURABLE).findsAProblem(CONTROL_SEEDS, OPS));
+        trial(chunking, Promise.KEPT).check(seed, OPS, getClass());
     }
 
     @ParameterizedTest
-    @MethodSource("seedsAndChunkings")
-    void aCrashWhileSpaceIsShortLosesNothingThatWasSynced(long seed, Chunking chunking) throws IOException {
-        scarceTrial(chunking, Promise.KEPT, new AtomicInteger()).check(seed, Seeds.ops(OPS), getClass());
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "KEPT")
+    void aBrokenPromiseIsFound(Promise promise) throws IOException {
+        assertTrue(trial(Chunking.VARIABLE_SHA256, promise).findsALoss(CONTROL_SEEDS, OPS));
     }
 
     @Test
-    void callsAreRefusedWhileSpaceIsShort() throws IOException {
+    void aCrashWhileSpaceIsShortLosesNothingThatWasSynced() throws IOException {
         AtomicInteger refusals = new AtomicInteger();
-        for (int seed = 1; seed <= SEEDS; seed++) {
-            scarceTrial(Chunking.VARIABLE_SHA256, Promise.KEPT, refusals).check(seed, OPS, getClass());
+        for (long seed : TestSeed.upTo(SEEDS).toArray()) {
+            for (Chunking chunking : Chunking.values()) {
+                scarceTrial(chunking, Promise.KEPT, refusals).check(seed, OPS, getClass());
+            }
         }
         assertTrue(refusals.get() > SEEDS, () -> "space is hardly ever short: " + refusals);
     }
 
-    @Test
-    void aForceThatDoesNothingIsFoundWhileSpaceIsShort() throws IOException {
-        AtomicInteger refusals = new AtomicInteger();
-        assertTrue(scarceTrial(Chunking.VARIABLE_SHA256, Promise.FORCE_DOES_NOTHING, refusals)
-                .findsAProblem(CONTROL_SEEDS, OPS));
-    }
-
-    @Test
-    void aCommitThatIsNotDurableIsFoundWhileSpaceIsShort() throws IOException {
-        AtomicInteger refusals = new AtomicInteger();
-        assertTrue(scarceTrial(Chunking.VARIABLE_SHA256, Promise.COMMIT_IS_NOT_DURABLE, refusals)
-                .findsAProblem(CONTROL_SEEDS, OPS));
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "KEPT")
+    void aBrokenPromiseIsFoundWhileSpaceIsShort(Promise promise) throws IOException {
+        CrashTrial trial = scarceTrial(Chunking.VARIABLE_SHA256, promise, new AtomicInteger());
+        assertTrue(trial.findsALoss(CONTROL_SEEDS, OPS));
     }
 
     @ParameterizedTest
     @MethodSource("seedsAndChunkings")
     void aCrashWhileGarbageIsCollectedLosesNothingThatWasSynced(long seed, Chunking chunking) throws IOException {
-        collectingTrial(chunking, Promise.KEPT, new AtomicInteger()).check(seed, Seeds.ops(OPS), getClass());
+        collectingTrial(chunking, Promise.KEPT, new AtomicInteger()).check(seed, OPS, getClass());
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"FORCE_DOES_NOTHING", "COMMIT_IS_NOT_DURABLE"})
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "KEPT")
     void aBrokenPromiseIsFoundWhileGarbageIsCollected(Promise promise) throws IOException {
         AtomicInteger collected = new AtomicInteger();
-        assertTrue(collectingTrial(Chunking.SHA256, promise, collected).findsAProblem(CONTROL_SEEDS, OPS));
+        assertTrue(collectingTrial(Chunking.SHA256, promise, collected).findsALoss(CONTROL_SEEDS, OPS));
         collectingTrial(Chunking.SHA256, Promise.KEPT, collected).check(1, OPS, getClass());
         assertTrue(collected.get() > 0, "there was never any garbage");
     }
@@ -188,6 +172,7 @@ class VolumeCrashTest {
     /** Its stores are in memory; a subclass defines the rest. */
     static class VolumeInMemory implements CrashableVolume {
         private final VolumeConfig config;
+        private final Promise promise;
         private final long seed;
         private final InstantSource clock = InstantSource.system();
         final CrashDirectory containers;
@@ -200,13 +185,15 @@ class VolumeCrashTest {
         VolumeInMemory(VolumeConfig config, Promise promise, long seed) {
             this.config = config;
             this.seed = seed;
-            containers = new CrashDirectory(seed, promise == Promise.FORCE_DOES_NOTHING);
-            metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
+            this.promise = promise;
+            containers = new CrashDirectory(seed);
         }
 
         @Override
         public FileSystem start() throws IOException {
             Volume.create(config, containers, metadata, clock);
+            containers.setForceDoesNothing(promise == Promise.FORCE_DOES_NOTHING);
+            metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
             VolumeStores stores = new VolumeStores(
                     power.guard(containers), power.guard(metadataThatFills), ChunkIndexes.heap(), clock);
             live = new VolumeFileSystem(() -> open(config, stores), VolumeChecker::check);

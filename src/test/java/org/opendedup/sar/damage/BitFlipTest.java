@@ -34,11 +34,11 @@ import org.opendedup.sar.container.PackedContainer;
 
 /**
  * One bit of one file of a closed volume flips, or a sector of it is damaged; some hundred times. Never wrong bytes, a
- * crash or a hang. {@code -Dsar.seeds=N} makes N trials, {@code -Dsar.seed=N} repeats the trials of a run.
+ * crash or a hang.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BitFlipTest {
-    private static final int TRIALS = Integer.getInteger("sar.seeds", 400);
+    private static final int TRIALS = TestSeed.rounds(80);
     private static final List<Part> PARTS = List.of(Part.values());
     private static final Path MEMORY = Path.of("/dev/shm");
     private static final int THREADS = 2;

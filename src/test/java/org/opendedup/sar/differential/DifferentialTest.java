@@ -18,20 +18,20 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.differential.Trial.Difference;
-import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.Shrinking;
 import org.opendedup.sar.mounted.TwoMounts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A mounted volume behaves like ext4. {@code -Dsar.seed=N}, {@code -Dsar.seeds=N} and {@code -Dsar.ops=N} run more. */
+/** A mounted volume behaves like ext4. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DifferentialTest {
     private static final Logger LOG = LoggerFactory.getLogger(DifferentialTest.class);
 
     private static final int OPS = 400;
-    private static final int SEEDS = 12;
+    private static final int SEEDS = 4;
     /** Number of seeds after which everything is compared again, after a remount. */
     private static final int SEEDS_A_MOUNT = 12;
     /** Number of lists of ops that shrinking may try, and number of those with a remount each. */
@@ -60,28 +60,27 @@ class DifferentialTest {
 
     @Test
     void aVolumeDoesWhatExt4Does() throws IOException {
-        int count = Seeds.ops(OPS);
         List<String> failures = new ArrayList<>();
         Map<Long, Trial> trials = new TreeMap<>();
-        long[] seeds = Seeds.upTo(SEEDS).toArray();
+        long[] seeds = TestSeed.upTo(SEEDS).toArray();
         for (int i = 0; i < seeds.length; i++) {
             Trial trial = newTrial();
-            Optional<Difference> difference = trial.run(OpLines.of(seeds[i], count));
+            Optional<Difference> difference = trial.run(OpLines.of(seeds[i], OPS));
             if (difference.isPresent()) {
                 LOG.warn("seed {}: {}", seeds[i], difference.get());
-                failures.add(report(seeds[i], count, shrunk(seeds[i], count, difference.get()), difference.get()));
+                failures.add(report(seeds[i], shrunk(seeds[i], difference.get()), difference.get()));
             } else {
                 trials.put(seeds[i], trial);
             }
             if (trials.size() == SEEDS_A_MOUNT || i == seeds.length - 1) {
-                failures.addAll(lookAgain(trials, count));
+                failures.addAll(lookAgain(trials));
                 trials.clear();
             }
         }
         assertTrue(failures.isEmpty(), () -> String.join("\n\n", failures));
     }
 
-    private List<String> lookAgain(Map<Long, Trial> trials, int count) throws IOException {
+    private List<String> lookAgain(Map<Long, Trial> trials) throws IOException {
         mounts.remount();
         List<String> failures = new ArrayList<>();
         for (Map.Entry<Long, Trial> each : trials.entrySet()) {
@@ -89,18 +88,18 @@ class DifferentialTest {
             if (difference.isPresent()) {
                 LOG.warn("seed {}: {}", each.getKey(), difference.get());
                 List<String> ops = Shrinking.shrink(
-                        OpLines.of(each.getKey(), count),
+                        OpLines.of(each.getKey(), OPS),
                         SHRINK_REMOUNTS,
                         candidate -> isSeenLater(candidate, difference.get()));
-                failures.add(report(each.getKey(), count, ops, difference.get()));
+                failures.add(report(each.getKey(), ops, difference.get()));
             }
             each.getValue().remove();
         }
         return failures;
     }
 
-    private List<String> shrunk(long seed, int count, Difference difference) throws IOException {
-        List<String> ops = OpLines.of(seed, count);
+    private List<String> shrunk(long seed, Difference difference) throws IOException {
+        List<String> ops = OpLines.of(seed, OPS);
         return Shrinking.shrink(
                 ops.subList(0, Math.min(ops.size(), difference.index() + 1)),
                 SHRINK_RUNS,
@@ -117,9 +116,9 @@ class DifferentialTest {
         return trial.lookAgain().filter(difference::isLike).isPresent();
     }
 
-    private static String report(long seed, int count, List<String> ops, Difference difference) {
+    private static String report(long seed, List<String> ops, Difference difference) {
         return "seed " + seed + ": " + difference + "\nthe same with these ops:\n  " + String.join("\n  ", ops)
-                + "\nagain: " + Seeds.again(DifferentialTest.class, seed, count);
+                + "\nagain: " + TestSeed.again(DifferentialTest.class, seed);
     }
 
     /** Shows that a difference is detected. */

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.opendedup.sar.TestSeed;
 
 /** Runs ops on a new file system and on the model, and reports the first difference of their results. */
 public final class Comparison {
@@ -77,11 +78,11 @@ public final class Comparison {
 
     /** Fails if there is a difference, with the shrunk list and the command that repeats it. */
     public void check(long seed, int count, Class<?> test) throws IOException {
-        check(seed, count, new OpGenerator(seed, true).ops(count), test);
+        check(seed, new OpGenerator(seed, true).ops(count), test);
     }
 
-    /** As above, with ops made from {@code count} random ones. */
-    public void check(long seed, int count, List<Op> ops, Class<?> test) throws IOException {
+    /** As above, with ops made from random ones of the seed. */
+    public void check(long seed, List<Op> ops, Class<?> test) throws IOException {
         Optional<Difference> difference = run(ops);
         if (difference.isPresent()) {
             List<Op> shrunk = shrink(
@@ -90,7 +91,7 @@ public final class Comparison {
             throw new AssertionError("seed " + seed + ": " + difference.get() + "\nthe same with these ops:\n  "
                     + shrunk.stream().map(Op::toString).collect(Collectors.joining("\n  ")) + "\n"
                     + run(shrunk).map(Difference::toString).orElse("(not every time)")
-                    + "\nagain: " + Seeds.again(test, seed, count));
+                    + "\nagain: " + TestSeed.again(test, seed));
         }
     }
 }

@@ -16,6 +16,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.volume.posix.RenameMode;
 
 /** Tests the model test: the model equals itself, and a model with a fault is detected. */
@@ -23,7 +24,7 @@ class ComparisonTest {
     private static final int OPS = 1500;
 
     static LongStream seeds() {
-        return Seeds.upTo(3);
+        return TestSeed.upTo(1);
     }
 
     @ParameterizedTest

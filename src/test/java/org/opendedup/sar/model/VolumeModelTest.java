@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -31,12 +32,12 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
-/** A whole volume on real files behaves like the model. {@code -Dsar.seed=N -Dsar.ops=M} runs more. */
+/** A whole volume on real files behaves like the model. */
 class VolumeModelTest {
-    private static final int OPS = 1000;
-    private static final int OPS_WITH_SSD = 400;
+    private static final int OPS = 400;
     private static final int OPS_PER_USE = 40;
-    private static final int SEEDS = 3;
+    private static final int SEEDS = 1;
+    private static final int SEEDS_WITH_SSD = 3;
     private static final int CALLS_PER_COLLECTION = 97;
     private static final int CALLS_PER_MIGRATION = 31;
 
@@ -44,7 +45,7 @@ class VolumeModelTest {
     Path folder;
 
     static Stream<Arguments> seedsAndChunkings() {
-        return Seeds.upTo(SEEDS)
+        return TestSeed.upTo(SEEDS)
                 .boxed()
                 .flatMap(seed -> Stream.of(Chunking.values()).map(chunking -> Arguments.of(seed, chunking)));
     }
@@ -52,14 +53,14 @@ class VolumeModelTest {
     @ParameterizedTest
     @MethodSource("seedsAndChunkings")
     void aVolumeDoesWhatTheModelDoes(long seed, Chunking chunking) throws IOException {
-        new Comparison(() -> newVolume(chunking)).check(seed, Seeds.ops(OPS), getClass());
+        new Comparison(() -> newVolume(chunking)).check(seed, OPS, getClass());
     }
 
     @ParameterizedTest
     @MethodSource("seedsAndChunkings")
     void itStillDoesWhileGarbageIsCollected(long seed, Chunking chunking) throws IOException {
         AtomicLong collected = new AtomicLong();
-        new Comparison(() -> collecting(newVolume(chunking), collected)).check(seed, Seeds.ops(OPS), getClass());
+        new Comparison(() -> collecting(newVolume(chunking), collected)).check(seed, OPS, getClass());
         assertTrue(collected.get() > 0, "there was never any garbage");
     }
 
@@ -76,15 +77,14 @@ class VolumeModelTest {
     @ParameterizedTest
     @MethodSource("seedsAndChunkings")
     void itStillDoesWhileFilesLieOnTheFastTier(long seed, Chunking chunking) throws IOException {
-        new Comparison(() -> newVolumeWithRawFiles(chunking)).check(seed, Seeds.ops(OPS), getClass());
+        new Comparison(() -> newVolumeWithRawFiles(chunking)).check(seed, OPS, getClass());
     }
 
     @ParameterizedTest
     @MethodSource("seedsAndChunkings")
     void itStillDoesWhileFilesAreMigrated(long seed, Chunking chunking) throws IOException {
         AtomicLong migrated = new AtomicLong();
-        new Comparison(() -> migrating(newVolumeWithRawFiles(chunking), seed, migrated))
-                .check(seed, Seeds.ops(OPS), getClass());
+        new Comparison(() -> migrating(newVolumeWithRawFiles(chunking), seed, migrated)).check(seed, OPS, getClass());
         assertTrue(migrated.get() > 0, "no file was migrated");
     }
 
@@ -117,18 +117,17 @@ class VolumeModelTest {
 
     @Test
     void itStillDoesWhateverHappensToItsSsd() throws IOException {
-        int count = Seeds.ops(OPS_WITH_SSD);
         List<SsdTroubles.Figures> all = new ArrayList<>();
-        for (long seed : Seeds.upTo(SEEDS).toArray()) {
+        for (long seed : TestSeed.upTo(SEEDS_WITH_SSD).toArray()) {
             // One chunking per seed: the behaviour of the SSD hardly depends on both at once.
             Chunking chunking = Chunking.values()[Math.floorMod(seed, Chunking.values().length)];
             List<SsdTroubles> troubles = new ArrayList<>();
             new Comparison(() -> newVolumeWithSsd(chunking, seed, troubles, false))
-                    .check(seed, count, withSsdInUse(seed, count), getClass());
+                    .check(seed, withSsdInUse(seed, OPS), getClass());
             all.add(troubles.get(0).past());
         }
         // A given seed need not satisfy all of it.
-        boolean many = all.size() >= SEEDS;
+        boolean many = all.size() >= SEEDS_WITH_SSD;
         assertAll(
                 "the SSD was not put to the test: " + all,
                 () -> assertTrue(all.stream().allMatch(figures -> figures.promoted() > 0)),
@@ -140,13 +139,13 @@ class VolumeModelTest {
     @Test
     void damageIsFoundIfItIsDoneToTheHomeCopiesAsWell() throws IOException {
         Comparison comparison = new Comparison(() -> newVolumeWithSsd(Chunking.SHA256, 1, new ArrayList<>(), true));
-        assertTrue(comparison.run(withSsdInUse(1, OPS_WITH_SSD)).isPresent());
+        assertTrue(comparison.run(withSsdInUse(1, OPS)).isPresent());
     }
 
     @Test
     void wrongBytesOfAnSsdAreFoundIfNobodyChecksThem() throws IOException {
         Comparison comparison = new Comparison(() -> newVolumeInMemory(BlindTier::open));
-        assertTrue(comparison.run(withSsdInUse(1, OPS_WITH_SSD)).isPresent());
+        assertTrue(comparison.run(withSsdInUse(1, OPS)).isPresent());
     }
 
     /**

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestSeed;
 
 class ByteSizeTest {
     @ParameterizedTest
@@ -56,7 +57,7 @@ class ByteSizeTest {
 
     @Test
     void readsBackEveryExactSize() {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
+        long seed = TestSeed.next();
         var random = new Random(seed);
         for (int i = 0; i < 10_000; i++) {
             long bytes = random.nextLong() >>> (1 + random.nextInt(62)) << random.nextInt(20) & Long.MAX_VALUE;

@@ -24,6 +24,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
@@ -42,7 +43,7 @@ final class ContainerConcurrencyTest {
     private static final int STEPS = 40;
     private static final int CHUNKS_PER_STEP = 100;
 
-    private final long seed = TestChunks.seed(ContainerConcurrencyTest.class);
+    private final long seed = TestSeed.next();
     private final StoreFixture fixture = new StoreFixture();
     private final ExecutorService threads = Executors.newCachedThreadPool();
 

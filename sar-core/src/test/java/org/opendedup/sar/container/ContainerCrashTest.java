@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.FrameTable;
@@ -23,7 +24,7 @@ final class ContainerCrashTest {
     private static final int RUNS = 12;
     private static final int CRASHES_PER_RUN = 12;
 
-    private final long seed = TestChunks.seed(ContainerCrashTest.class);
+    private final long seed = TestSeed.next();
     private final StoreFixture fixture = new StoreFixture();
 
     @AfterEach

@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
@@ -27,7 +28,7 @@ import org.opendedup.sar.io.CrashDirectory;
 
 /** A damaged container file never returns wrong bytes: only right ones, or a {@link CorruptionException}. */
 final class ContainerDamageTest {
-    private final long seed = TestChunks.seed(ContainerDamageTest.class);
+    private final long seed = TestSeed.next();
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();
     private final CrashDirectory disk = new CrashDirectory(seed);

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.CrashDirectory;
@@ -28,7 +29,7 @@ import org.opendedup.sar.io.Output;
 final class ContainerFaultTest {
     private static final int RUNS = 40;
 
-    private final long seed = TestChunks.seed(ContainerFaultTest.class);
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
@@ -38,7 +39,7 @@ import org.opendedup.sar.io.HookedDirectory;
  * that it finds.
  */
 final class ContainerRecoveryTest {
-    private final long seed = TestChunks.seed(ContainerRecoveryTest.class);
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();

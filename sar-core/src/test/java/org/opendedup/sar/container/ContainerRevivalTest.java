@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.CrashDirectory;
@@ -27,7 +28,7 @@ import org.opendedup.sar.io.HookedDirectory;
 final class ContainerRevivalTest {
     private static final int RUNS = 40;
 
-    private final long seed = TestChunks.seed(ContainerRevivalTest.class);
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();

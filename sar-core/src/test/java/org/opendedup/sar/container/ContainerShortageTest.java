@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
@@ -40,7 +41,7 @@ final class ContainerShortageTest {
     /** Each chunk of this size is a frame, and alone uses up the memory of frames in flight. */
     private static final int MAX_IN_FLIGHT = 8192;
 
-    private final long seed = TestChunks.seed(ContainerShortageTest.class);
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
@@ -39,7 +40,7 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDirectory;
 
 final class ContainerStoreTest {
-    private final long seed = TestChunks.seed(ContainerStoreTest.class);
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();

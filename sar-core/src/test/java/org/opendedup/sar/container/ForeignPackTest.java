@@ -18,6 +18,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
@@ -33,7 +34,7 @@ import org.opendedup.sar.io.FileDirectory;
 
 /** Packs and entries of the table that are not what the volume wrote: nothing of them is taken for its own. */
 final class ForeignPackTest {
-    private final long seed = TestChunks.seed(ForeignPackTest.class);
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Compression;
@@ -39,7 +40,7 @@ final class PackTest {
     private static final int FRAME_BYTES = 4096;
     private static final long NUMBER = 1000;
 
-    private final CrashDirectory disk = new CrashDirectory(TestChunks.seed(PackTest.class));
+    private final CrashDirectory disk = new CrashDirectory(TestSeed.next());
     private final HookedDirectory hooked = new HookedDirectory(disk);
     private final Deque<Runnable> tasks = new ArrayDeque<>();
     private final InFlightBudget budget = new InFlightBudget(1 << 20);

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compression.Codec;
@@ -29,7 +30,7 @@ class StreamCompressionTest {
     /** Chunks that may be stored untried, and some for frames of two workers that end in another order. */
     private static final int MAX_UNTRIED = (512 << 10) / CHUNK + 4;
 
-    private final Random random = new Random(TestChunks.seed(StreamCompressionTest.class));
+    private final Random random = new Random(TestSeed.next());
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();
     private final CrashDirectory disk = new CrashDirectory(random.nextLong());

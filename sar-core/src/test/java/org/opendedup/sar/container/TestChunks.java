@@ -17,16 +17,6 @@ import org.opendedup.sar.container.format.Frame;
 public final class TestChunks {
     final Map<Long, byte[]> byId = new ConcurrentHashMap<>();
 
-    /**
-     * A seed for this run: the system property {@code sar.seed} if it is set. It is printed, so that a failure can be
-     * repeated.
-     */
-    static long seed(Class<?> test) {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
-        System.out.println(test.getSimpleName() + ": -Dsar.seed=" + seed);
-        return seed;
-    }
-
     /** Half of the chunks compress well, the others hardly. */
     public static byte[] chunk(Random random, int maxBytes) {
         byte[] chunk = new byte[1 + random.nextInt(maxBytes)];

@@ -5,11 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 
 final class ConcurrencyTunerTest {
     private static final int REQUEST_BYTES = 512 << 10;
 
-    private final long seed = Long.getLong("sar.seed", System.nanoTime());
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
 
     /** Rate in MB/s, by the number of simultaneous readers. */

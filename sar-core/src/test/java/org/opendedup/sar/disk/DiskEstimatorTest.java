@@ -7,10 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.disk.DiskEstimator.Kind;
 
 final class DiskEstimatorTest {
-    private final long seed = Long.getLong("sar.seed", System.nanoTime());
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
 
     /** Request times of a synthetic device. */

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
@@ -30,7 +31,7 @@ import org.opendedup.sar.restore.TieredVolume;
 final class DiskModelTest {
     private static final int FRAMES = 14;
 
-    private final long seed = Long.getLong("sar.seed", System.nanoTime());
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
 

@@ -18,11 +18,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 
 final class DiskQueueTest {
     private static final int READERS = 12;
 
-    private final long seed = Long.getLong("sar.seed", System.nanoTime());
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final AtomicLong clock = new AtomicLong();
     /** Bytes from the device so far. */

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.opendedup.sar.TestSeed;
 
 /**
  * The inputs of a fuzz target: its seeds, and changes of them at random. A target is a class with the public static
@@ -21,9 +22,7 @@ public final class FuzzInputs {
 
     /** Runs a target on all its seeds, on changes of them, and on nothing. Prints the seed of the changes. */
     public static void run(ParserSet parsers) {
-        long randomSeed = Long.getLong("sar.seed", System.nanoTime());
-        System.out.println("FuzzInputs " + parsers.names() + ": -Dsar.seed=" + randomSeed);
-        Random random = new Random(randomSeed);
+        Random random = new Random(TestSeed.next());
         parsers.parse(new byte[0]);
         for (int parser = 0; parser < parsers.names().size(); parser++) {
             parsers.parse(new byte[] {(byte) parser});

@@ -26,7 +26,7 @@ public final class CrashDirectory implements Directory {
     private static final int SPACE_BYTES = 4096;
 
     private final long seed;
-    private final boolean forceDoesNothing;
+    private volatile boolean forceDoesNothing;
 
     // All guarded by this.
     private final TreeMap<String, StoredFile> names = new TreeMap<>();
@@ -51,6 +51,11 @@ public final class CrashDirectory implements Directory {
         this.seed = seed;
         this.forceDoesNothing = forceDoesNothing;
         this.losses = new Random(seed);
+    }
+
+    /** From now on {@code force} and {@code sync} do nothing: the control of what a volume does after its creation. */
+    public void setForceDoesNothing(boolean does) {
+        forceDoesNothing = does;
     }
 
     private static final class StoredFile {

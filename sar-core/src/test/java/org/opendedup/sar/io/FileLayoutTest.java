@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
 
 class FileLayoutTest {
     private static final long KIB = 1024;
@@ -68,7 +69,7 @@ class FileLayoutTest {
             }
             sparse.force(true);
         }
-        long seed = Long.getLong("sar.seed", System.nanoTime());
+        long seed = TestSeed.next();
         Random random = new Random(seed);
         try (Input file = FileDirectory.open(folder).open("file")) {
             FileLayout whole = file.layout(0, Long.MAX_VALUE);

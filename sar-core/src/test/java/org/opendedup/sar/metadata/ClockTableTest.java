@@ -8,11 +8,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 
 final class ClockTableTest {
     @Test
     void withoutEvictionItIsAMap() {
-        Random random = Seeds.random("ClockTableTest");
+        Random random = new Random(TestSeed.next());
         ClockTable<Integer> table = new ClockTable<>(1 << 30);
         Map<String, Integer> model = new HashMap<>();
         for (int i = 0; i < 20_000; i++) {
@@ -34,7 +35,7 @@ final class ClockTableTest {
 
     @Test
     void itStaysWithinItsBytesAndNeverAnswersWithAnothersValue() {
-        Random random = Seeds.random("ClockTableTest (bound)");
+        Random random = new Random(TestSeed.next());
         ClockTable<String> table = new ClockTable<>(10_000);
         for (int i = 0; i < 20_000; i++) {
             long key = random.nextInt(1000);

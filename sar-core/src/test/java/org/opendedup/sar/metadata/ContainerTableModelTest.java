@@ -17,6 +17,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
@@ -58,7 +59,7 @@ final class ContainerTableModelTest {
 
     @Test
     void theTableEqualsARecountOverFailedCommitsAndCrashes() throws IOException {
-        long seed = Seeds.next("ContainerTableModelTest");
+        long seed = TestSeed.next();
         for (int run = 0; run < 30; run++) {
             start(false);
             run(new Random(seed + run));

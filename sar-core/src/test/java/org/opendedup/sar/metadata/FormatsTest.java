@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
@@ -271,7 +272,7 @@ final class FormatsTest {
 
     @Test
     void randomRecipePagesComeBackAsTheyWere() throws IOException {
-        Random random = Seeds.random("FormatsTest");
+        Random random = new Random(TestSeed.next());
         for (int i = 0; i < 2000; i++) {
             RecipePage page = Recipes.random(random, PAGE_BYTES, 1 + random.nextInt(64));
             byte[] value = RecipeFormat.encode(KEY, page);

@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -117,7 +118,7 @@ abstract class KeyValueStoreContract {
 
     @Test
     void randomBatchesDoWhatASortedMapDoes() throws IOException {
-        Random random = Seeds.random("KeyValueStoreContract");
+        Random random = new Random(TestSeed.next());
         NavigableMap<String, String> model = new TreeMap<>();
         for (int round = 0; round < 50; round++) {
             try (Batch batch = store.batch()) {

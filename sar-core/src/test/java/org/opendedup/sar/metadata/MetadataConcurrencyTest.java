@@ -21,6 +21,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 
 /** Writers and readers work while generations are frozen and committed. */
@@ -40,7 +41,7 @@ final class MetadataConcurrencyTest {
 
     @Test
     void readersNeverSeeAPageOrAnInodeGoBackAndCountsStayExact(@TempDir Path folder) throws Exception {
-        long seed = Seeds.next("MetadataConcurrencyTest");
+        long seed = TestSeed.next();
         Path database = folder.resolve("metadata");
         MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 3, MetadataHeader.FORMAT_VERSION);
         MetadataStore.format(KeyValueStores.openRocksDb(database, 16 << 20, true), header)

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
@@ -30,7 +31,7 @@ final class MetadataModelTest {
 
     @Test
     void everythingReadsAsInTheModelOverCrashesAndFailedCommits() throws IOException {
-        long seed = Seeds.next("MetadataModelTest");
+        long seed = TestSeed.next();
         for (int run = 0; run < 12; run++) {
             runWithCrashes(new Random(seed + run), false);
         }
@@ -51,7 +52,7 @@ final class MetadataModelTest {
 
     @Test
     void everythingReadsAsInTheModelOverReopeningsOfRocksDb(@TempDir Path folder) throws IOException {
-        Random random = Seeds.random("MetadataModelTest (RocksDB)");
+        Random random = new Random(TestSeed.next());
         Path database = folder.resolve("metadata");
         MetadataModel model = new MetadataModel();
         MetadataStore store = format(KeyValueStores.openRocksDb(database, 16 << 20, true));
@@ -118,7 +119,7 @@ final class MetadataModelTest {
 
     @Test
     void aCommitThatFailedLosesNothingAndCanBeTriedAgain() throws IOException {
-        Random random = Seeds.random("MetadataModelTest (retry)");
+        Random random = new Random(TestSeed.next());
         CrashKeyValueStore database = new CrashKeyValueStore();
         MetadataStore store = format(database);
         MetadataModel model = new MetadataModel();

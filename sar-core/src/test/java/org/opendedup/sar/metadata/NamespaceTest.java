@@ -18,6 +18,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 
 final class NamespaceTest {
@@ -202,7 +203,7 @@ final class NamespaceTest {
 
     @Test
     void namesOfEqualHashAreNeverLostFromAListing() throws IOException {
-        Random random = Seeds.random("NamespaceTest");
+        Random random = new Random(TestSeed.next());
         try (MetadataStore colliding =
                 MetadataStore.open(database, 1 << 16, name -> NameHash.FIRST + name[name.length - 1] % 4)) {
             Set<String> names = fill(colliding, 40);

@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.UUID;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.RecipeRanges.Copy;
@@ -69,7 +70,7 @@ final class RecipeRangesTest {
 
     @RepeatedTest(3)
     void randomPunchesAndCopiesDoWhatTheyDoToArrays() throws IOException {
-        long seed = Seeds.next("RecipeRangesTest");
+        long seed = TestSeed.next();
         Random random = new Random(seed);
         for (long inode : FILES) {
             for (int page = 0; page < FILE_PAGES; page++) {

@@ -51,7 +51,7 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 /**
  * Threads write, delete, copy, read and defragment, each its own files whose contents it knows, all with the same few
  * contents, so that what one deletes is stored again by another, while arrangements, exact passes and collections
- * follow each other. {@code -Dsar.ops=STEPS} runs more.
+ * follow each other.
  */
 class CollectionConcurrencyTest {
     /** Collections also compress anew, with this level of zstd. */
@@ -417,7 +417,7 @@ class CollectionConcurrencyTest {
             byte[] old = new byte[OLD_BYTES];
             random.nextBytes(old);
             GarbageTrial.store(volume, "old", old);
-            run(workers, Integer.getInteger("sar.ops", STEPS), () -> arrangeAndCollect(volume, old, random));
+            run(workers, TestSeed.rounds(STEPS), () -> arrangeAndCollect(volume, old, random));
             volume.sync();
             assertSound(volume);
             assertTrue(arranged.get() > 0, "nothing was arranged");

@@ -32,11 +32,11 @@ import org.opendedup.sar.volume.posix.Owner;
 /**
  * One file grows by more than is stored at a time, while other threads overwrite it, punch holes into it, copy into it
  * and out of it, and sync. The contents of a copy, and those after a power cut, are compared byte by byte with the data
- * written before the copy, and before an acknowledged sync. {@code -Dsar.rounds=N} runs more rounds.
+ * written before the copy, and before an acknowledged sync.
  */
 @Tag("slow")
 class LongRunsConcurrencyTest {
-    private static final int ROUNDS = 10;
+    private static final int ROUNDS = 2;
     private static final int MIB = 1 << 20;
     private static final int BLOCK = BlockHistory.BYTES;
     private static final int FILE_BLOCKS = 32 * MIB / BLOCK;
@@ -290,7 +290,7 @@ class LongRunsConcurrencyTest {
     @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void whatWasWrittenBeforeASyncOrACopyIsThere() throws Exception {
         SplittableRandom seeds = new SplittableRandom(TestSeed.next());
-        int rounds = Integer.getInteger("sar.rounds", ROUNDS);
+        int rounds = TestSeed.rounds(ROUNDS);
         for (int round = 1; round <= rounds; round++) {
             Chunking chunking = Chunking.values()[round % Chunking.values().length];
             Optional<String> problem = new Round(seeds.nextLong(), chunking).run();

@@ -20,6 +20,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.DamagedFiles;
 import org.opendedup.sar.check.LostChunks;
@@ -38,14 +39,13 @@ final class VolumeDamageTest {
     @TempDir
     Path folder;
 
-    private final long seed = Long.getLong("sar.seed", System.nanoTime());
+    private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
     private final Map<String, byte[]> files = new TreeMap<>();
     private VolumeConfig config;
 
     @BeforeEach
     void storeFiles() throws IOException {
-        System.out.println("VolumeDamageTest: -Dsar.seed=" + seed);
         config = VolumeConfigs.in(folder, 100L << 30, Chunking.VARIABLE_SHA256);
         Volume.create(config);
         byte[] shared = new byte[1 << 20];

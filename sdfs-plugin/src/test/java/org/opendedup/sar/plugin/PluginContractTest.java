@@ -23,7 +23,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.logging.Logger;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -45,8 +44,7 @@ import org.opendedup.sdfs.notification.SDFSEvent;
 class PluginContractTest {
     private static final String NO_GRACE = "sar-grace-period-minutes='0'";
 
-    private final long seed =
-            Long.getLong("sar.seed", ThreadLocalRandom.current().nextLong());
+    private final long seed = Long.getLong("sar.seed", 1);
 
     @TempDir
     Path folder;

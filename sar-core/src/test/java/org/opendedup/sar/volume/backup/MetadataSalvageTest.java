@@ -38,7 +38,7 @@ import org.opendedup.sar.volume.posix.Owner;
 @Tag("slow")
 class MetadataSalvageTest {
     private static final Owner OWNER = new Owner(1, 1);
-    private static final int ROUNDS = Integer.getInteger("sar.rounds", 12);
+    private static final int ROUNDS = TestSeed.rounds(3);
     private static final int FOLDERS = 20;
     private static final int FILES = 1500;
 

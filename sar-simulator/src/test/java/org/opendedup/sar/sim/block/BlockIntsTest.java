@@ -7,12 +7,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 
 class BlockIntsTest {
     @Test
     void doesWhatAHashMapDoes() {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
-        System.out.println("BlockIntsTest: -Dsar.seed=" + seed);
+        long seed = TestSeed.next();
         Random random = new Random(seed);
         Map<Long, Integer> model = new HashMap<>();
         BlockInts numbers = new BlockInts();

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.RawSettings;
@@ -218,7 +219,7 @@ class VolumeFileTest {
     void refusesDamageButNeverFailsOtherwise() throws IOException {
         VolumeFile.write(file, Definitions.full(folder));
         byte[] whole = Files.readAllBytes(file);
-        long seed = Long.getLong("sar.seed", System.nanoTime());
+        long seed = TestSeed.next();
         var random = new Random(seed);
         for (int i = 0; i < 300; i++) {
             byte[] damaged = whole.clone();

@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.TestSeed;
 
 /** What tests of a mount do from outside of it. */
 public final class Shell {
@@ -37,8 +37,7 @@ public final class Shell {
 
     /** Bytes from a seed that is printed, and taken back from the system property {@code sar.seed}. */
     public static byte[] randomBytes(int count) {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
-        System.out.printf(Locale.ROOT, "sar.seed=%d%n", seed);
+        long seed = TestSeed.next();
         byte[] bytes = new byte[count];
         new Random(seed).nextBytes(bytes);
         return bytes;

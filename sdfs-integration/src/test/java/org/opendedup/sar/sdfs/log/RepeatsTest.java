@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.sdfs.log.Repeats.Kind;
 import org.opendedup.sar.sdfs.log.Repeats.Showing;
 import org.opendedup.sar.sdfs.log.Repeats.Summary;
@@ -66,7 +67,7 @@ class RepeatsTest {
 
     @Test
     void noEventIsLostFromTheCount() {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
+        long seed = TestSeed.next();
         SplittableRandom random = new SplittableRandom(seed);
         long shown = 0;
         long counted = 0;

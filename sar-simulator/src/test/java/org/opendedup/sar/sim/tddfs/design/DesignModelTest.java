@@ -8,23 +8,23 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.sim.tddfs.tier.ChunkCutter;
 import org.opendedup.sar.sim.tddfs.tier.ChunkTier;
 import org.opendedup.sar.sim.tddfs.tier.Recipe;
 
 /** Random requests; after each of them, counts and bytes are compared with a recount from the recipes. */
 class DesignModelTest {
-    private static final int STEPS = Integer.getInteger("sar.ops", 400);
+    private static final int STEPS = TestSeed.rounds(400);
     private static final int FILES = 12;
 
-    private final long seed = Long.getLong("sar.seed", System.nanoTime());
+    private final long seed = TestSeed.next();
 
     private interface Check {
         void run(Map<Integer, Long> sizes);
     }
 
     private void runRandom(Design design, Check check) {
-        System.out.println("DesignModelTest: -Dsar.seed=" + seed);
         SplittableRandom random = new SplittableRandom(seed);
         Map<Integer, Long> sizes = new HashMap<>();
         for (int step = 0; step < STEPS; step++) {

@@ -7,13 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 
 class RecipeTest {
     /** Compares with a list of lengths. */
     @Test
     void rangesAreFoundAndReplacedAsInAList() {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
-        System.out.println("RecipeTest: -Dsar.seed=" + seed);
+        long seed = TestSeed.next();
         SplittableRandom random = new SplittableRandom(seed);
         Contents contents = new Contents();
         Recipe recipe = new Recipe(contents);

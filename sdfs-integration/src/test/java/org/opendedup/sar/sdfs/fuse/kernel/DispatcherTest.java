@@ -12,9 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FileMode;
@@ -448,8 +448,7 @@ class DispatcherTest {
 
     @Test
     void randomRequestsAreAnsweredAndNeverThrow() {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
-        System.out.printf(Locale.ROOT, "sar.seed=%d%n", seed);
+        long seed = TestSeed.next();
         Random random = new Random(seed);
         Dispatcher nothing = dispatcher(new NothingStored(1 << 20), ALL_TAKEN);
         for (int i = 0; i < 20_000; i++) {
