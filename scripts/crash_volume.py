@@ -18,9 +18,9 @@ class CommandFailed(Exception):
 class Disk:
     """A disk of scripts/slow-disk whose power can be cut: it then loses blocks that were not flushed."""
 
-    def __init__(self, place, lying=False):
+    def __init__(self, place):
         self.place = place
-        self.order("up", "--rate", "0", "--size", "16G", "--write-cache", "lying" if lying else "volatile")
+        self.order("up", "--rate", "0", "--size", "16G", "--write-cache", "volatile")
 
     def order(self, verb, *words):
         done = subprocess.run([SCRIPTS / "slow-disk", verb, self.place, *map(str, words)], text=True, check=False,
@@ -33,6 +33,10 @@ class Disk:
 
     def power_on(self):
         self.order("power-on")
+
+    def lie(self):
+        """From now on a flush does nothing."""
+        self.order("control", "lie")
 
     def remove(self):
         self.order("down")

@@ -10,10 +10,11 @@
  *
  * In front of it, if requested, an LRU cache of blocks in a file: filled by reads; written blocks are removed.
  *
- * With a volatile write cache, a power cut loses any of the blocks that were written since the last flush. With a lying one, flushes
- * do nothing, so it loses any of those written since the disk was made or the power came back.
+ * With a volatile write cache, a power cut loses any of the blocks that were written since the last flush. When it
+ * lies, flushes do nothing, so it loses any of those written since then.
  *
- * Other files: "stat" (counters, one a line), "control" (take "error on|reads|writes|off", "delay_ms N", "power off SEED" or "power on").
+ * Other files: "stat" (counters, one a line), "control" (take "error on|reads|writes|off", "delay_ms N", "power off SEED", "power on" or
+ * "lie").
  */
 #define _GNU_SOURCE
 #define FUSE_USE_VERSION 31
@@ -232,7 +233,7 @@ static bool is_off(void) {
 /* What a power cut may bring back: the bytes that blocks had at the last flush. Under lock, as are the writes. */
 static struct {
   pthread_mutex_t lock;
-  bool present, lying;
+  bool present, lying; /* lying: a flush does nothing */
   char **old;        /* by block of the disk: its bytes at the last flush; NULL if it was not written since */
   uint32_t *written; /* the blocks with such bytes */
   size_t count, room;
@@ -247,9 +248,8 @@ static void *allocate(size_t number, size_t size) {
   return memory;
 }
 
-static void open_undo(bool lying) {
+static void open_undo(void) {
   undo.present = true;
-  undo.lying = lying;
   undo.old = calloc(disk.size / BLOCK + 1, sizeof(char *));
   if (!undo.old) {
     perror("slow-disk: memory of the write cache");
@@ -502,7 +502,7 @@ static bool control(const char *order) {
   char word[16];
   long number;
   unsigned seed;
-  bool understood = true, cut = false;
+  bool understood = true, cut = false, lie = false;
   pthread_mutex_lock(&fault.lock);
   if (sscanf(order, "delay_ms %ld", &number) == 1 && number >= 0) {
     fault.delay_ms = number;
@@ -515,6 +515,8 @@ static bool control(const char *order) {
     fault.power_off = true;
   } else if (!strncmp(order, "power on", strlen("power on"))) {
     fault.power_off = false;
+  } else if (!strncmp(order, "lie", strlen("lie"))) {
+    lie = true;
   } else {
     understood = false;
   }
@@ -523,6 +525,11 @@ static bool control(const char *order) {
   if (cut && undo.present) {
     /* No write follows: each looks at the power under the lock of the write cache. */
     lose_written(seed);
+  }
+  if (lie) {
+    pthread_mutex_lock(&undo.lock);
+    undo.lying = true;
+    pthread_mutex_unlock(&undo.lock);
   }
   return understood;
 }
@@ -648,7 +655,7 @@ static const struct fuse_operations operations = {
 /* ---- the program ---- */
 
 static int wrong_usage(void) {
-  fputs("usage: slow-disk [--rate MB_PER_S] [--seek MS] [--cache-file FILE --cache-bytes N] [--write-cache volatile|lying] IMAGE\n"
+  fputs("usage: slow-disk [--rate MB_PER_S] [--seek MS] [--cache-file FILE --cache-bytes N] [--write-cache volatile] IMAGE\n"
         "       MOUNT_POINT\n"
         "--rate 0: as fast as the image's disk. Stays in the foreground.\n",
         stderr);
@@ -686,7 +693,7 @@ int main(int argc, char **argv) {
     }
   }
   if (argc - optind != 2 || rate < 0 || seek < 0 || (cache_path != NULL) != (cache_bytes >= BLOCK) ||
-      (write_cache && strcmp(write_cache, "volatile") && strcmp(write_cache, "lying"))) {
+      (write_cache && strcmp(write_cache, "volatile"))) {
     return wrong_usage();
   }
   open_disk(argv[optind]);
@@ -696,7 +703,7 @@ int main(int argc, char **argv) {
     open_cache(cache_path, cache_bytes);
   }
   if (write_cache) {
-    open_undo(!strcmp(write_cache, "lying"));
+    open_undo();
   }
   prctl(PR_SET_TIMERSLACK, 1000UL); /* else a sleep may be 50 microseconds too long */
   pthread_condattr_t monotonic;
