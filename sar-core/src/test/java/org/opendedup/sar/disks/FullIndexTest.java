@@ -1,5 +1,6 @@
-package org.opendedup.sar.mounted;
+package org.opendedup.sar.disks;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -7,14 +8,13 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.disks.Commands;
-import org.opendedup.sar.disks.LoopDisk;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
@@ -23,6 +23,7 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
  * to answer, and accepts more when there is space.
  */
 @Timeout(300)
+@Tag("slow")
 class FullIndexTest {
     private static final long DISK_BYTES = 128L << 20;
     private static final int CONTAINER_SLOTS = 1000;
@@ -58,6 +59,12 @@ class FullIndexTest {
                 assertTrue(found(index, 1) && found(index, last));
                 // A container reported as covered has all its fingerprints, whatever was refused in between.
                 index.forEachCovered(container -> assertCovered(index, container));
+                // The control: one that is covered without its fingerprints.
+                long empty = ChunkId.container(chunkId(2 * MAX_CHUNKS));
+                index.cover(empty, new byte[100]);
+                AssertionError found = assertThrows(
+                        AssertionError.class, () -> index.forEachCovered(container -> assertCovered(index, container)));
+                assertTrue(found.getMessage().contains(" of covered container " + empty), found::getMessage);
             }
         }
     }

@@ -1,4 +1,4 @@
-package org.opendedup.sar.mounted;
+package org.opendedup.sar.disks;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -13,12 +13,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.disks.Bytes;
-import org.opendedup.sar.disks.Commands;
-import org.opendedup.sar.disks.LoopDisk;
-import org.opendedup.sar.disks.ScratchMount;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.FileRange;
@@ -26,6 +23,7 @@ import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /** Ranges of a file whose space is given back: the file system has it again, and the other bytes stay. */
+@Tag("slow")
 class ReleasedSpaceTest {
     private static final int MIB = 1 << 20;
     private static final long DISK_BYTES = 96 * MIB;
