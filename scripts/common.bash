@@ -58,3 +58,16 @@ set_up() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
   have_jdk || die "the java of the PATH is older than 17; set JAVA_HOME to a newer JDK"
 }
+
+# Waits until a process has ended, also if none reaps it. Fails after so many seconds. A process closes its files with its last thread; its
+# first thread may have ended long before.
+await_end() {
+  local line deadline=$((SECONDS + $2))
+  local -a threads
+  while { read -r line <"/proc/$1/stat"; } 2>/dev/null; do
+    threads=("/proc/$1/task"/*)
+    [[ "${line##*) }" != [ZX]* ]] || ((${#threads[@]} > 1)) || return 0
+    ((SECONDS < deadline)) || return 1
+    sleep 0.05
+  done
+}

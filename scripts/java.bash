@@ -56,19 +56,29 @@ java_feature() {
   printf '%s\n' "${version:-0}"
 }
 
-# Runs a main class of the project in a JVM tuned for short runs, with the heap in command_heap, or 256 MB. In the project, builds if
-# nothing is built.
-run_java() {
-  local main_class="$1" home classes java feature
-  shift
+# Sets home, the folder of jars and archives that belongs to the commands, and classes, the class path.
+find_home() {
   if [[ -d "$commands/../jars" ]]; then
     home="$(dirname "$commands")"
     classes="$home/jars/*"
   else
     home="$(dirname "$commands")/sdfs-integration/target"
     classes="$home/*:$home/lib/*"
-    compgen -G "$home/sdfs-integration-*.jar" >/dev/null || "$commands/build" >&2
   fi
+}
+
+# Is there an archive of this name that is not older than the jars? With changed jars a JVM would print errors, and not use it.
+has_archive() {
+  [[ -r "$home/$1" ]] && { [[ -d "$home/jars" ]] || [[ -z "$(find "$home" -maxdepth 2 -name '*.jar' -newer "$home/$1" -print -quit)" ]]; }
+}
+
+# Runs a main class of the project in a JVM tuned for short runs, with the heap in command_heap, or 256 MB. In the project, builds if
+# nothing is built.
+run_java() {
+  local main_class="$1" home classes java feature
+  shift
+  find_home
+  [[ -d "$home/jars" ]] || compgen -G "$home/sdfs-integration-*.jar" >/dev/null || "$commands/build" >&2
   java="$(find_java)" || die "there is no java; install a JDK or JRE of release 17 or later, or set JAVA_HOME"
   feature="$(java_feature "$java")"
   ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
@@ -76,11 +86,11 @@ run_java() {
   local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "-Xmx${command_heap:-256m}" -Djdk.util.jar.enableMultiRelease=false)
   # The daemon inherits these two.
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
-  # Archives, which scripts/install makes: a mount takes a quarter less time. Another JVM ignores them; it must not report that.
-  if [[ -r "$home/commands.aot" ]] && ((feature >= first_with_aot_cache)); then
+  # Archives, which scripts/rehearsal.bash makes: a mount takes a quarter less time. Another JVM ignores them; it must not report that.
+  if ((feature >= first_with_aot_cache)) && has_archive commands.aot; then
     options+=("-XX:AOTCache=$home/commands.aot" "-Dsdfs.archive=$home/daemon.aot" -Xlog:disable -Xlog:all=error:stderr
       '-Xlog:aot*=off' '-Xlog:cds*=off')
-  elif [[ -r "$home/commands.jsa" ]]; then
+  elif has_archive commands.jsa; then
     options+=("-XX:SharedArchiveFile=$home/commands.jsa" "-Dsdfs.archive=$home/daemon.jsa" -Xlog:disable -Xlog:all=error:stderr)
   fi
   # For scripts/install.

@@ -42,12 +42,9 @@ mount_volume() {
 
 daemon_pid() { sed -n 's/.*"pid" : \([0-9]*\).*/\1/p' "$SUITE_WORK/mount.json"; }
 
-# Waits until the daemon has ended: for as long as closing a volume may take.
-await_daemon_end() { timeout 120 tail --sleep-interval=0.1 --pid="$(daemon_pid)" -f /dev/null; }
-
 unmount_volume() {
   umount "$mount_point"
-  await_daemon_end
+  await_end "$(daemon_pid)" 120
 }
 
 # Reads after this do not use the kernel's caches.
@@ -59,7 +56,7 @@ remount_volume() {
 # Ends the daemon like a crash (SIGKILL), and removes the dead mount.
 crash_volume() {
   kill -KILL "$(daemon_pid)"
-  await_daemon_end
+  await_end "$(daemon_pid)" 120
   umount -l "$mount_point"
 }
 

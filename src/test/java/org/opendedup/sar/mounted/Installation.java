@@ -1,12 +1,12 @@
 package org.opendedup.sar.mounted;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,63 +16,95 @@ import java.util.regex.Pattern;
 import org.opendedup.sar.disks.Commands;
 
 /**
- * The commands as installed by {@code scripts/install}, in a separate prefix and with the links in {@code /sbin} by
- * which mount(8) finds them. Closing it uninstalls. It never replaces another installation.
+ * The commands as installed by {@code scripts/install}, in a separate prefix. The links in {@code /sbin}, by which
+ * mount(8) finds them, exist only in a mount namespace of its own, in which the commands run: the machine does not
+ * change. Mounts in its folder are the same in both namespaces.
  */
 final class Installation implements AutoCloseable {
     static final List<Path> HELPER_LINKS =
             List.of(Path.of("/sbin/mount.sdfs"), Path.of("/sbin/mount.fuse.sdfs"), Path.of("/sbin/umount.fuse.sdfs"));
+    /** Covers the folder of the links by one that takes changes, without those of the machine. */
+    private static final String COVER = "set -e; sbin=$(readlink -f /sbin);"
+            + " mount --make-private \"$(findmnt -no TARGET -T $sbin)\"; mount -t tmpfs tmpfs \"$0\";"
+            + " mkdir \"$0/upper\" \"$0/work\"; mount -t overlay -o lowerdir=$sbin,upperdir=$0/upper,workdir=$0/work overlay $sbin;"
+            + " rm -f /sbin/mount.sdfs /sbin/mount.fuse.sdfs /sbin/umount.fuse.sdfs; echo; exec cat";
 
+    private final Path folder;
     private final Path prefix;
     private final Path configFolder;
+    /** Keeps the namespace until its input ends. */
+    private final Process keeper;
 
-    /** Skips the test if it cannot run here. */
-    Installation(Path folder) throws IOException {
+    /**
+     * Installs nothing yet. Skips the test if it cannot run here.
+     *
+     * @param folder empty, with a real path
+     */
+    static Installation in(Path folder) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
-        for (Path link : HELPER_LINKS) {
-            assumeFalse(
-                    Files.exists(link, LinkOption.NOFOLLOW_LINKS),
-                    link
-                            + " is there already: the commands are installed on this machine, "
-                            + "which this test leaves alone");
+        Installation made = new Installation(folder);
+        if (made.keeper.getInputStream().read() != '\n') {
+            made.close();
+            throw new AssertionError("no mount namespace with another /sbin");
         }
-        this.prefix = folder.resolve("prefix");
-        this.configFolder = Files.createDirectories(folder.resolve("config"));
-        Commands.Result result = install();
-        assertEquals(0, result.exitCode(), result::output);
+        return made;
+    }
+
+    /** Installs, for the JVM that runs the tests, with the archives of a short rehearsal. */
+    static Installation make(Path folder) throws IOException {
+        Installation made = in(folder);
+        try {
+            Path scripts = projectFolder().resolve("scripts");
+            String home = "JAVA_HOME=" + System.getProperty("java.home");
+            made.succeed("env", home, scripts.resolve("install"), "--prefix=" + made.prefix, "--no-rehearsal");
+            String rehearse =
+                    "set -e; source \"$0/common.bash\"; source \"$0/rehearsal.bash\"; rehearse \"$1\" touch_all";
+            made.succeed("bash", "-c", rehearse, scripts, made.folder().resolve("bin"));
+            return made;
+        } catch (IOException | RuntimeException | Error e) {
+            made.close();
+            throw e;
+        }
+    }
+
+    private Installation(Path folder) throws IOException {
+        this.folder = folder;
+        prefix = folder.resolve("prefix");
+        configFolder = Files.createDirectories(folder.resolve("config"));
+        Path cover = Files.createDirectory(folder.resolve("sbin"));
+        Commands.succeed("mount", "--bind", "--make-shared", folder, folder);
+        keeper = new ProcessBuilder("unshare", "-m", "--propagation=unchanged", "bash", "-c", COVER, cover.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
     }
 
     static Path projectFolder() {
-        for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
-            if (Files.exists(at.resolve("scripts/install"))) {
-                return at;
-            }
-        }
-        throw new AssertionError("no scripts/install above " + Path.of("").toAbsolutePath());
+        return MountedVolume.projectFolder();
     }
 
     Path folder() {
         return prefix.resolve("lib/sdfs");
     }
 
-    /** {@code scripts/install} with this prefix. */
-    Commands.Result install(Object... options) throws IOException {
-        List<Object> command =
-                new ArrayList<>(List.of(projectFolder().resolve("scripts/install"), "--prefix=" + prefix));
-        command.addAll(List.of(options));
-        return Commands.run(command.toArray());
+    Path prefix() {
+        return prefix;
     }
 
-    /** Runs an installed command, or any other, with the volumes of this installation. */
-    Commands.Result run(Object... command) throws IOException {
-        List<String> words = Commands.words(command);
-        Path installed = prefix.resolve("bin").resolve(words.get(0));
-        List<String> resolved = new ArrayList<>(words);
+    /** The words that run an installed command, or any other, with the mounts and the links of this installation. */
+    List<String> inside(Object... command) {
+        List<String> words = new ArrayList<>(List.of("nsenter", "-m", "-t", Long.toString(keeper.pid()), "--"));
+        words.addAll(Commands.words(command));
+        int first = words.size() - command.length;
+        Path installed = prefix.resolve("bin").resolve(words.get(first));
         if (Files.exists(installed)) {
-            resolved.set(0, installed.toString());
+            words.set(first, installed.toString());
         }
-        return Commands.run(Map.of("SDFS_CONFIG_DIR", configFolder.toString()), resolved);
+        return words;
+    }
+
+    Commands.Result run(Object... command) throws IOException {
+        return Commands.run(Map.of("SDFS_CONFIG_DIR", configFolder.toString()), inside(command));
     }
 
     String succeed(Object... command) throws IOException {
@@ -80,6 +112,25 @@ final class Installation implements AutoCloseable {
         assertEquals(
                 0, result.exitCode(), () -> String.join(" ", Commands.words(command)) + " said " + result.output());
         return result.output();
+    }
+
+    /** Runs a program as another user, without any variable but PATH. */
+    Commands.Result asNobody(Object... command) throws IOException {
+        List<Object> words = new ArrayList<>(List.of(
+                "setpriv",
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+                "env",
+                "-i",
+                "PATH=" + System.getenv("PATH")));
+        words.addAll(List.of(command));
+        return run(words.toArray());
+    }
+
+    /** The mounts in its namespace: a remount changes the options of those only. */
+    String mounts() throws IOException {
+        return Files.readString(Path.of("/proc", Long.toString(keeper.pid()), "mounts"));
     }
 
     void makeVolume(String name, Path base) throws IOException {
@@ -100,9 +151,34 @@ final class Installation implements AutoCloseable {
                 .orElseThrow(() -> new AssertionError(volume + " is not mounted: " + info));
     }
 
+    /** Even if no process reaps it. Files are closed with the last thread, after the first one may have ended. */
+    static boolean hasEnded(ProcessHandle daemon) throws IOException {
+        Path process = Path.of("/proc", Long.toString(daemon.pid()));
+        try {
+            return Files.readString(process.resolve("stat")).contains(") Z ")
+                    && Commands.succeed("ls", process.resolve("task")).lines().count() == 1;
+        } catch (NoSuchFileException gone) {
+            return true;
+        }
+    }
+
+    static void awaitEnd(ProcessHandle daemon) throws Exception {
+        for (int i = 0; !hasEnded(daemon); i++) {
+            assertTrue(i < 3000, () -> "process " + daemon.pid() + " still runs after a minute");
+            Thread.sleep(20);
+        }
+    }
+
+    /** Waits until no daemon has the volume with this base folder: umount(8) without the helper does not. */
+    static void awaitClosed(Path base, String volume) throws IOException {
+        Path lock = base.resolve("run").resolve(volume + ".lock");
+        Commands.run("timeout", "60", "bash", "-c", "while fuser -s \"$0\"; do sleep 0.05; done", lock);
+    }
+
     @Override
     public void close() throws IOException {
-        Commands.Result result = install("--uninstall");
-        assertEquals(0, result.exitCode(), result::output);
+        keeper.getOutputStream().close();
+        Commands.run("rm", "-r", prefix);
+        Commands.run("umount", "-l", folder);
     }
 }

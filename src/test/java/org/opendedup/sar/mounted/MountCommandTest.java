@@ -5,18 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,11 +27,8 @@ import org.opendedup.sar.disks.Commands;
  * end.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Alone
 class MountCommandTest {
     private static final String VOLUME = "installed";
-    private static final String AS_NOBODY =
-            "exec setpriv --reuid=65534 --regid=65534 --clear-groups env -i PATH=\"$PATH\" ";
 
     private Path folder;
     private Path mountPoint;
@@ -43,13 +36,13 @@ class MountCommandTest {
     private Installation installation;
 
     @BeforeAll
-    void install(@TempDir Path folder) throws IOException {
-        this.folder = folder.toRealPath();
+    void install(@TempDir Path temporary) throws IOException {
+        folder = temporary.toRealPath();
+        installation = Installation.make(folder);
         // A name with a space, which fstab and the mount table escape.
-        mountPoint = Files.createDirectory(this.folder.resolve("mount point"));
-        fstab = this.folder.resolve("fstab");
-        installation = new Installation(this.folder);
-        installation.makeVolume(VOLUME, this.folder.resolve("base"));
+        mountPoint = Files.createDirectory(folder.resolve("mount point"));
+        fstab = folder.resolve("fstab");
+        installation.makeVolume(VOLUME, folder.resolve("base"));
     }
 
     @AfterAll
@@ -61,45 +54,8 @@ class MountCommandTest {
 
     @AfterEach
     void leaveNothingMounted() throws IOException {
-        Commands.run("umount", "-l", mountPoint);
-        awaitClosed();
-    }
-
-    @Test
-    void whatIsInstalledDoesNotKnowWhereItWasBuilt() throws IOException {
-        Commands.Result found = Commands.run(
-                "grep",
-                "-rlF",
-                Installation.projectFolder(),
-                installation.folder().resolve("bin"));
-        assertEquals(1, found.exitCode(), found::output);
-        for (Path link : Installation.HELPER_LINKS) {
-            assertTrue(link.toRealPath().startsWith(installation.folder()), link.toString());
-        }
-    }
-
-    @Test
-    void whatIsNotOursIsNeverReplaced(@TempDir Path other) throws IOException {
-        Path foreign = Files.createDirectories(other.resolve("bin")).resolve("sdfscli");
-        Files.writeString(foreign, "not ours");
-        Commands.Result refused = installInto(other);
-        assertEquals(1, refused.exitCode(), refused::output);
-        assertTrue(refused.output().contains(foreign.toString()), refused::output);
-        assertEquals("not ours", Files.readString(foreign));
-        assertFalse(Files.exists(other.resolve("lib")));
-
-        Files.delete(foreign);
-        refused = installInto(other);
-        assertEquals(1, refused.exitCode(), refused::output);
-        assertTrue(refused.output().contains("/sbin/mount.sdfs is there already"), refused::output);
-
-        // The control: over itself it installs.
-        Commands.Result again = installation.install();
-        assertEquals(0, again.exitCode(), again::output);
-    }
-
-    private static Commands.Result installInto(Path prefix) throws IOException {
-        return Commands.run(Installation.projectFolder().resolve("scripts/install"), "--prefix=" + prefix);
+        installation.run("umount", "-l", mountPoint);
+        Installation.awaitClosed(folder.resolve("base"), VOLUME);
     }
 
     @Test
@@ -145,12 +101,12 @@ class MountCommandTest {
     void remountsReadOnlyAndBackButNotWhileFilesAreOpenForWriting() throws Exception {
         mount();
         Path file = mountPoint.resolve("remounted");
-        try (Holder holder = Holder.writing(file)) {
+        try (Holder holder = writing(file)) {
             Commands.Result refused = installation.run("mount", "-o", "remount,ro", mountPoint);
             assertEquals(32, refused.exitCode(), refused::output);
             assertTrue(refused.output().contains("open for writing"), refused::output);
         }
-        Commands.succeed("touch", file);
+        installation.succeed("touch", file);
 
         installation.succeed("mount", "-o", "remount,ro", mountPoint);
         assertTrue(mountLine().contains(" ro,"), mountLine());
@@ -161,7 +117,7 @@ class MountCommandTest {
                 "truncate -s 1 \"$0\"",
                 "mkdir \"$0.d\"",
                 "ln \"$0\" \"$0.l\"")) {
-            Commands.Result result = Commands.run("bash", "-c", change, file);
+            Commands.Result result = installation.run("bash", "-c", change, file);
             assertTrue(result.output().contains("Read-only file system"), change + " said " + result.output());
         }
         assertEquals("ready", Files.readString(file).strip());
@@ -176,36 +132,40 @@ class MountCommandTest {
         mount("-o", "noallow_other");
         Files.writeString(mountPoint.resolve("open"), "seen");
         Path secret = Files.writeString(mountPoint.resolve("secret"), "unseen");
-        Commands.succeed("chmod", "600", secret);
-        Commands.succeed("chmod", "755", folder);
-        assertTrue(asNobody("cat", mountPoint.resolve("open")).output().contains("Permission denied"));
+        installation.succeed("chmod", "600", secret);
+        installation.succeed("chmod", "755", folder);
+        assertTrue(installation
+                .asNobody("cat", mountPoint.resolve("open"))
+                .output()
+                .contains("Permission denied"));
         installation.succeed("sdfscli", VOLUME, "unmount");
 
         String said = mount("-v");
         assertTrue(said.contains("Every user may enter"), said);
-        assertEquals("seen", asNobody("cat", mountPoint.resolve("open")).output());
-        assertTrue(asNobody("cat", secret).output().contains("Permission denied"));
+        assertEquals(
+                "seen", installation.asNobody("cat", mountPoint.resolve("open")).output());
+        assertTrue(installation.asNobody("cat", secret).output().contains("Permission denied"));
     }
 
     @Test
     void setUserIdProgramsAndDevicesWorkOnlyOnRequestWhichARemountKeeps() throws IOException {
-        Commands.succeed("chmod", "755", folder);
+        installation.succeed("chmod", "755", folder);
         Path program = mountPoint.resolve("id");
         Path device = mountPoint.resolve("null");
         String said = mount("-v");
         assertTrue(said.contains("do not work (nosuid, nodev)"), said);
-        Commands.succeed("cp", "/usr/bin/id", program);
-        Commands.succeed("chmod", "4755", program);
-        Commands.succeed("mknod", "-m", "666", device, "c", "1", "3");
-        assertEquals("65534", asNobody(program, "-u").output().strip());
-        assertTrue(Commands.run("head", "-c1", device).output().contains("Permission denied"));
+        installation.succeed("cp", "/usr/bin/id", program);
+        installation.succeed("chmod", "4755", program);
+        installation.succeed("mknod", "-m", "666", device, "c", "1", "3");
+        assertEquals("65534", installation.asNobody(program, "-u").output().strip());
+        assertTrue(installation.run("head", "-c1", device).output().contains("Permission denied"));
         installation.succeed("mount", "-o", "remount,ro", mountPoint);
         assertTrue(mountLine().contains(" ro,nosuid,nodev,"), mountLine());
         installation.succeed("sdfscli", VOLUME, "unmount");
 
         mount("-o", "allow_suid,allow_dev");
-        assertEquals("0", asNobody(program, "-u").output().strip());
-        assertEquals("", Commands.succeed("head", "-c1", device));
+        assertEquals("0", installation.asNobody(program, "-u").output().strip());
+        assertEquals("", installation.succeed("head", "-c1", device));
         installation.succeed("mount", "-o", "remount,ro", mountPoint);
         assertTrue(mountLine().contains(" ro,relatime,"), mountLine());
         installation.succeed("mount", "-o", "remount,rw,nodev,noexec", mountPoint);
@@ -224,14 +184,14 @@ class MountCommandTest {
     void aBusyMountStaysAndSaysWhoUsesIt() throws Exception {
         mount();
         Path file = mountPoint.resolve("busy");
-        try (Holder holder = Holder.writing(file)) {
-            assertNotEquals(0, Commands.run("umount", mountPoint).exitCode());
+        try (Holder holder = writing(file)) {
+            assertNotEquals(0, installation.run("umount", mountPoint).exitCode());
             Commands.Result refused = installation.run("sdfscli", VOLUME, "unmount");
             assertEquals(1, refused.exitCode(), refused::output);
             assertTrue(refused.output().contains(holder.pid() + " (sleep)"), refused::output);
             Files.writeString(mountPoint.resolve("goes on"), "yes");
         }
-        try (Holder holder = Holder.workingIn(mountPoint)) {
+        try (Holder holder = new Holder(installation, "cd \"$0\"", mountPoint)) {
             Commands.Result refused = installation.run("sdfscli", VOLUME, "unmount");
             assertTrue(refused.output().contains(holder.pid() + " (sleep)"), refused::output);
         }
@@ -246,8 +206,8 @@ class MountCommandTest {
         mount();
         Path file = mountPoint.resolve("lazy");
         ProcessHandle daemon = installation.daemon(VOLUME);
-        try (Holder holder = Holder.writing(file)) {
-            Commands.succeed("umount", "-l", mountPoint);
+        try (Holder holder = writing(file)) {
+            installation.succeed("umount", "-l", mountPoint);
             assertFalse(isMounted());
             assertTrue(daemon.isAlive());
             Commands.Result refused = tryMount();
@@ -256,7 +216,7 @@ class MountCommandTest {
             assertTrue(refused.output().contains(holder.pid() + " (sleep)"), refused::output);
             assertTrue(installation.succeed("sdfscli", "--list").contains("detached"));
         }
-        daemon.onExit().get(30, TimeUnit.SECONDS);
+        Installation.awaitEnd(daemon);
         mount();
         assertEquals("ready", Files.readString(file).strip());
     }
@@ -267,8 +227,8 @@ class MountCommandTest {
         Bytes.writeAndSync(mountPoint.resolve("synced"), Bytes.random(7, 100_000));
         ProcessHandle daemon = installation.daemon(VOLUME);
         daemon.destroyForcibly();
-        daemon.onExit().get(30, TimeUnit.SECONDS);
-        Commands.Result dead = Commands.run("ls", mountPoint);
+        Installation.awaitEnd(daemon);
+        Commands.Result dead = installation.run("ls", mountPoint);
         assertTrue(dead.output().contains("Transport endpoint is not connected"), dead::output);
 
         Commands.Result mounted = tryMount();
@@ -287,9 +247,9 @@ class MountCommandTest {
         mount();
         Path file = mountPoint.resolve("terminated");
         ProcessHandle daemon = installation.daemon(VOLUME);
-        try (Holder holder = Holder.writing(file)) {
+        try (Holder holder = writing(file)) {
             daemon.destroy();
-            daemon.onExit().get(60, TimeUnit.SECONDS);
+            Installation.awaitEnd(daemon);
             assertFalse(isMounted());
         }
         mount();
@@ -299,12 +259,12 @@ class MountCommandTest {
     @Test
     void aUserMountsInAFolderOfHisOwnAndUnmounts() throws IOException {
         assumeTrue(
-                asNobody("test", "-w", "/dev/fuse").exitCode() == 0,
+                installation.asNobody("test", "-w", "/dev/fuse").exitCode() == 0,
                 "needs a /dev/fuse that users may open, as udev makes it (mode 0666)");
         Path own = Files.createDirectory(folder.resolve("own"));
-        Commands.succeed("chmod", "-R", "a+rX", folder.resolve("prefix"));
-        Commands.succeed("chmod", "755", folder);
-        Commands.succeed("chown", "65534:65534", own);
+        installation.succeed("chmod", "-R", "a+rX", folder.resolve("prefix"));
+        installation.succeed("chmod", "755", folder);
+        installation.succeed("chown", "65534:65534", own);
         Path place = own.resolve("mnt");
         // Without HOME, or any other variable.
         String shell = "export SDFS_CONFIG_DIR=" + own + "/etc; cd " + own + "; PATH=" + folder
@@ -314,37 +274,17 @@ class MountCommandTest {
                 + " ' /proc/mounts && fusermount3 -u mnt && mount.sdfs -o ro own mnt "
                 + "&& cat mnt/file && sdfscli own unmount"
                 + " && mount.sdfs -o allow_other own mnt";
-        Commands.Result result = asNobody("bash", "-c", shell);
+        Commands.Result result = installation.asNobody("bash", "-c", shell);
         assertTrue(result.output().contains("nosuid,nodev"), result::output);
         assertTrue(result.output().contains("\nmine\n"), result::output);
         boolean permitted = Files.exists(Path.of("/etc/fuse.conf"))
                 && Files.readAllLines(Path.of("/etc/fuse.conf")).contains("user_allow_other");
         if (permitted) {
             assertEquals(0, result.exitCode(), result::output);
-            Commands.succeed("umount", place);
+            installation.succeed("umount", place);
         } else {
             assertEquals(1, result.exitCode(), result::output);
             assertTrue(result.output().contains("user_allow_other"), result::output);
-        }
-    }
-
-    @Test
-    void theLinksGoWithTheInstallationAndOnlyThose(@TempDir Path other) throws IOException {
-        Commands.succeed("chmod", "777", other);
-        Path prefix = other.resolve("prefix");
-        String shell = Installation.projectFolder().resolve("scripts/install") + " --prefix=" + prefix;
-        // As a user, if the user can read the project.
-        Commands.Result installed = asNobody("bash", "-c", shell);
-        assumeFalse(installed.output().contains("Permission denied"), "needs a project folder that others may read");
-        assertEquals(0, installed.exitCode(), installed::output);
-        assertTrue(Files.isExecutable(prefix.resolve("bin/sdfscli")));
-        Commands.Result removed = asNobody("bash", "-c", shell + " --uninstall");
-        assertEquals(0, removed.exitCode(), removed::output);
-        assertFalse(Files.exists(prefix.resolve("bin/sdfscli"), LinkOption.NOFOLLOW_LINKS));
-        assertFalse(Files.exists(prefix.resolve("lib/sdfs")));
-        // The control: the other installation's links still exist.
-        for (Path link : Installation.HELPER_LINKS) {
-            assertTrue(Files.exists(link), link.toString());
         }
     }
 
@@ -366,54 +306,27 @@ class MountCommandTest {
     }
 
     private long mountLines() throws IOException {
-        return Files.readAllLines(Path.of("/proc/mounts")).stream()
-                .filter(this::isOurs)
-                .count();
+        return installation.mounts().lines().filter(this::isOurs).count();
     }
 
     private String mountLine() throws IOException {
-        return Files.readAllLines(Path.of("/proc/mounts")).stream()
-                .filter(this::isOurs)
-                .findFirst()
-                .orElse("not mounted");
+        return installation.mounts().lines().filter(this::isOurs).findFirst().orElse("not mounted");
     }
 
     private boolean isOurs(String line) {
         return line.startsWith(VOLUME + " " + mountPoint.toString().replace(" ", "\\040") + " fuse.sdfs ");
     }
 
-    private static Commands.Result asNobody(Object... command) throws IOException {
-        List<Object> words = new ArrayList<>(List.of("bash", "-c", AS_NOBODY + "\"$@\"", "as-nobody"));
-        words.addAll(List.of(command));
-        return Commands.run(words.toArray());
-    }
-
-    /** umount returns before the volume is closed. */
-    private void awaitClosed() throws IOException {
-        for (int i = 0; i < 600; i++) {
-            if (installation.succeed("sdfscli", VOLUME, "info").contains("not mounted")) {
-                return;
-            }
-        }
-        throw new AssertionError("the volume is not closed");
+    /** Appends the line "ready" and keeps the file open. */
+    private Holder writing(Path file) throws IOException {
+        return new Holder(installation, "exec 5>>\"$0\"; echo ready >&5", file);
     }
 
     /** A program that uses the mount until it is closed. */
     private record Holder(Process process) implements AutoCloseable {
-        /** Appends the line "ready" and keeps the file open. */
-        static Holder writing(Path file) throws IOException {
-            return start("exec 5>>\"$0\"; echo ready >&5; echo; exec sleep 300", file);
-        }
-
-        static Holder workingIn(Path folder) throws IOException {
-            return start("cd \"$0\"; echo; exec sleep 300", folder);
-        }
-
-        private static Holder start(String shell, Path path) throws IOException {
-            Process process = new ProcessBuilder("bash", "-c", shell, path.toString()).start();
-            BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
-            assertEquals("", output.readLine());
-            return new Holder(process);
+        Holder(Installation installation, String shell, Path path) throws IOException {
+            this(new ProcessBuilder(installation.inside("bash", "-c", shell + "; echo; exec sleep 300", path)).start());
+            assertEquals("", process.inputReader(StandardCharsets.UTF_8).readLine());
         }
 
         long pid() {

@@ -9,11 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
@@ -23,48 +23,50 @@ import org.opendedup.sar.disks.LoopDisk;
  * umount(8) of an installed volume returns when its daemon has ended. A stopped daemon (SIGSTOP) stands for a slow one,
  * so that nothing depends on the speed of the machine.
  */
-@Alone
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class UnmountTest {
     private static final String VOLUME = "leaving";
     private static final Path NOTES = Path.of("/run/mount/utab");
 
-    @TempDir
-    Path folder;
-
-    private LoopDisk disk;
+    private Path folder;
     private Installation installation;
+    private LoopDisk disk;
+    private Path base;
     private Path mountPoint;
 
-    @BeforeEach
-    void setUp() throws IOException {
-        disk = new LoopDisk(folder, 1L << 30);
-        installation = new Installation(folder);
+    @BeforeAll
+    void install(@TempDir Path temporary) throws IOException {
+        folder = temporary.toRealPath();
+        installation = Installation.make(folder);
+        disk = new LoopDisk(folder, 64 << 20);
+        base = disk.folder().resolve("base");
         // With a character that the kernel escapes.
         mountPoint = Files.createDirectory(folder.resolve("a place"));
-        installation.makeVolume(VOLUME, disk.folder().resolve("base"));
+        installation.makeVolume(VOLUME, base);
+    }
+
+    @AfterAll
+    void uninstall() throws IOException {
+        try (Installation installed = installation;
+                LoopDisk mounted = disk) {}
     }
 
     @AfterEach
-    void tearDown() throws IOException {
-        try (LoopDisk mounted = disk;
-                Installation installed = installation) {
-            if (installed != null) {
-                Commands.run("umount", "-i", "-l", mountPoint);
-                awaitNoDaemon();
-            }
-        }
+    void leaveNothingMounted() throws IOException {
+        Commands.run("umount", "-i", "-l", mountPoint);
+        Installation.awaitClosed(base, VOLUME);
     }
 
     @Test
     void theDiskOfAVolumeCanBeUnmountedAfterIt() throws IOException {
         for (int round = 0; round < 3; round++) {
             mount();
-            Files.write(mountPoint.resolve("file" + round), Bytes.random(round, 20_000_000));
+            Files.write(mountPoint.resolve("file" + round), Bytes.random(round, 3_000_000));
             ProcessHandle daemon = installation.daemon(VOLUME);
             String both = "umount \"$0\" && umount \"$1\"";
-            Commands.Result unmounted = Commands.run("bash", "-c", both, mountPoint, disk.folder());
+            Commands.Result unmounted = installation.run("bash", "-c", both, mountPoint, disk.folder());
             assertEquals(0, unmounted.exitCode(), unmounted::output);
-            assertTrue(hasEnded(daemon));
+            assertTrue(Installation.hasEnded(daemon));
             assertFalse(isNoted());
             disk.mount();
         }
@@ -75,14 +77,14 @@ class UnmountTest {
     void withoutTheHelperItReturnsWhileTheDaemonHoldsTheDisk() throws Exception {
         ProcessHandle daemon = mountAndStop();
         try {
-            assertEquals(0, Commands.run("umount", "-i", mountPoint).exitCode());
+            assertEquals(0, installation.run("umount", "-i", mountPoint).exitCode());
             assertTrue(daemon.isAlive());
-            Commands.Result busy = Commands.run("umount", disk.folder());
+            Commands.Result busy = installation.run("umount", disk.folder());
             assertTrue(busy.output().contains("busy"), busy::output);
         } finally {
             goOn(daemon);
         }
-        daemon.onExit().get(60, TimeUnit.SECONDS);
+        Installation.awaitEnd(daemon);
         disk.unmount();
         disk.mount();
     }
@@ -91,8 +93,7 @@ class UnmountTest {
     void itDoesNotWaitForEver() throws Exception {
         ProcessHandle daemon = mountAndStop();
         try {
-            Commands.Result late =
-                    Commands.run(Map.of("SDFS_UMOUNT_SECONDS", "1"), List.of("umount", mountPoint.toString()));
+            Commands.Result late = installation.run("env", "SDFS_UMOUNT_SECONDS=1", "umount", mountPoint);
             assertEquals(32, late.exitCode(), late::output);
             assertTrue(
                     late.output().contains("process " + daemon.pid() + " is still closing the volume"), late::output);
@@ -100,44 +101,44 @@ class UnmountTest {
         } finally {
             goOn(daemon);
         }
-        daemon.onExit().get(60, TimeUnit.SECONDS);
+        Installation.awaitEnd(daemon);
     }
 
     @Test
     void aLazyUnmountDoesNotWait() throws Exception {
         ProcessHandle daemon = mountAndStop();
         try {
-            Commands.Result lazy = Commands.run("umount", "-l", mountPoint);
+            Commands.Result lazy = installation.run("umount", "-l", mountPoint);
             assertEquals(0, lazy.exitCode(), lazy::output);
             assertEquals("", lazy.output());
             assertFalse(isMounted());
         } finally {
             goOn(daemon);
         }
-        daemon.onExit().get(60, TimeUnit.SECONDS);
+        Installation.awaitEnd(daemon);
     }
 
     @Test
     void aBusyMountStaysAndAnotherPlaceOfItIsNotWaitedFor() throws IOException {
         mount();
         Path file = Files.writeString(mountPoint.resolve("open"), "x");
-        Commands.Result busy = Commands.run("bash", "-c", "exec 5<\"$0\"; umount -v \"$1\"", file, mountPoint);
+        Commands.Result busy = installation.run("bash", "-c", "exec 5<\"$0\"; umount -v \"$1\"", file, mountPoint);
         assertEquals(32, busy.exitCode(), busy::output);
         assertTrue(busy.output().contains("busy"), busy::output);
         assertTrue(isMounted() && isNoted());
 
         Path other = Files.createDirectory(folder.resolve("other"));
         Commands.succeed("mount", "--bind", mountPoint, other);
-        Commands.succeed("umount", other);
+        installation.succeed("umount", other);
         Commands.succeed("mount", "--bind", mountPoint, other);
         ProcessHandle daemon = installation.daemon(VOLUME);
-        Commands.succeed("umount", mountPoint);
+        installation.succeed("umount", mountPoint);
         assertTrue(daemon.isAlive());
         assertEquals("x", Files.readString(other.resolve("open")));
         // A relative path: for an absolute one umount(8) calls statfs(2), which has no subtype, and there is no entry
         // for this place.
-        Commands.succeed("bash", "-c", "cd \"$0\" && umount other", folder);
-        assertTrue(hasEnded(daemon));
+        installation.succeed("bash", "-c", "cd \"$0\" && umount other", folder);
+        assertTrue(Installation.hasEnded(daemon));
     }
 
     @Test
@@ -169,8 +170,8 @@ class UnmountTest {
         try {
             assertEquals('\n', impostor.getInputStream().read());
             ProcessHandle daemon = installation.daemon(VOLUME);
-            Commands.succeed("umount", mountPoint);
-            assertTrue(hasEnded(daemon));
+            installation.succeed("umount", mountPoint);
+            assertTrue(Installation.hasEnded(daemon));
             assertTrue(impostor.isAlive());
         } finally {
             impostor.destroyForcibly().waitFor();
@@ -195,20 +196,8 @@ class UnmountTest {
         Commands.succeed("kill", "-CONT", daemon.pid());
     }
 
-    /** Even if no process reaps it, as in a container whose first process does not. */
-    private static boolean hasEnded(ProcessHandle daemon) throws IOException {
-        Path stat = Path.of("/proc", Long.toString(daemon.pid()), "stat");
-        return Files.notExists(stat) || Files.readString(stat).contains(") Z ");
-    }
-
-    private void awaitNoDaemon() throws IOException {
-        String lock =
-                disk.folder().resolve("base/run").resolve(VOLUME + ".lock").toString();
-        Commands.run("timeout", "60", "bash", "-c", "while fuser -s \"$0\"; do sleep 0.1; done", lock);
-    }
-
     private boolean isMounted() throws IOException {
-        return Files.readString(Path.of("/proc/mounts")).contains(escaped(mountPoint) + " fuse.sdfs ");
+        return installation.mounts().contains(escaped(mountPoint) + " fuse.sdfs ");
     }
 
     private boolean isNoted() throws IOException {

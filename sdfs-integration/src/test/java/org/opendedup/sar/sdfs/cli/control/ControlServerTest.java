@@ -18,11 +18,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -109,6 +111,11 @@ class ControlServerTest {
         exchange("[]\n");
         exchange("null\n");
         exchange("{\"version\":1}\n");
+        exchange("\n\n\n");
+        exchange("[".repeat(60_000) + "\n");
+        byte[] random = new byte[50_000];
+        new Random(2).nextBytes(random);
+        exchange(new String(random, StandardCharsets.ISO_8859_1) + "\n");
         assertAnswers();
     }
 
@@ -128,6 +135,44 @@ class ControlServerTest {
                         ControlServer.start(hasty, (command, arguments, caller) -> arguments, Duration.ofMillis(1));
                 var silent = SocketChannel.open(UnixDomainSocketAddress.of(hasty))) {
             assertEquals(-1, silent.read(ByteBuffer.allocate(1)));
+        }
+    }
+
+    @Test
+    void manyClientsThatDoNotEndTheirRequestsDelayNobody() throws IOException {
+        List<SocketChannel> silent = new ArrayList<>();
+        try {
+            for (int i = 0; i < 120; i++) {
+                SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(socket));
+                silent.add(client);
+                client.write(ByteBuffer.wrap("{\"version\":1,\"command\":".getBytes(StandardCharsets.UTF_8)));
+            }
+            assertAnswers();
+        } finally {
+            for (SocketChannel client : silent) {
+                client.close();
+            }
+        }
+        assertAnswers();
+    }
+
+    @Test
+    void controlAServerOfOneThreadIsHeldUpByASilentClient() throws Exception {
+        Path one = folder.resolve("one.sock");
+        ThreadFactory inTurn = task -> new Thread(task) {
+            @Override
+            public void start() {
+                run();
+            }
+        };
+        var asking = new FutureTask<>(() -> ControlSocket.ask(one, "ping"));
+        try (ControlServer server =
+                ControlServer.start(one, (command, arguments, caller) -> Map.of(), Duration.ofHours(1), inTurn)) {
+            try (SocketChannel silent = SocketChannel.open(UnixDomainSocketAddress.of(one))) {
+                new Thread(asking, "ask").start();
+                assertThrows(TimeoutException.class, () -> asking.get(100, TimeUnit.MILLISECONDS));
+            }
+            assertEquals(Optional.of(Map.of()), asking.get());
         }
     }
 

@@ -1,4 +1,4 @@
-package org.opendedup.sar.mounted;
+package org.opendedup.sar.sdfs.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,11 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.disks.LoopDisk;
 import org.opendedup.sar.io.SystemLogSocket;
-import org.opendedup.sar.sdfs.log.EachEvent;
 import org.slf4j.Logger;
 
 /** The daemon's log on a disk that fails: important lines are in a second destination, and the log reports its gaps. */
-@Alone
 @Timeout(120)
 class LogOnFailingDiskTest {
     private static final long DISK_BYTES = 16L << 20;

@@ -1,4 +1,4 @@
-package org.opendedup.sar.mounted;
+package org.opendedup.sar.sdfs.fuse;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,15 +19,11 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
-import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
-import org.opendedup.sar.sdfs.fuse.FuseMount;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
-import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -36,7 +32,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * inode is in use. This is checked before the unmount, because the kernel does not promise to forget its inodes then.
  * The root is not counted: the kernel has it without a lookup.
  */
-@Alone
 class ReferenceBalanceTest {
     private static final int STILL_DROPS = 10;
     private static final int PAUSE_MS = 100;
@@ -79,15 +74,16 @@ class ReferenceBalanceTest {
                         .mount(wrapping.apply(new FuseFileSystem(volume, options)), options)) {
             Commands.succeed("sh", "-c", "cd " + mountPoint + "\n" + LOAD);
             assertTrue(volume.statistics().inodesInUse() > 0, "the kernel keeps nothing in its caches");
-            return inUseAfterDrops(volume);
+            return inUseAfterDrops(volume, mountPoint);
         }
     }
 
-    /** Waits for the kernel, which forgets some time after it drops: until nothing has changed for a few drops. */
-    private static long inUseAfterDrops(Volume volume) throws IOException, InterruptedException {
+    /** Waits for the kernel, which forgets some time after a remount: until nothing has changed for a few of them. */
+    private static long inUseAfterDrops(Volume volume, Path mountPoint) throws IOException, InterruptedException {
         long inUse = volume.statistics().inodesInUse();
         for (int still = 0; inUse > 0 && still < STILL_DROPS; still++) {
-            Commands.succeed("sh", "-c", "echo 2 > /proc/sys/vm/drop_caches");
+            // A remount drops the caches of this mount only.
+            Commands.succeed("mount", "-i", "-o", "remount", mountPoint);
             Thread.sleep(PAUSE_MS);
             long left = volume.statistics().inodesInUse();
             still = left < inUse ? 0 : still;
@@ -97,7 +93,7 @@ class ReferenceBalanceTest {
     }
 
     private static Volume newVolume() throws IOException {
-        VolumeConfig config = TestVolumes.config(Path.of("in memory"), Chunking.VARIABLE_SHA256);
+        VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 1L << 40, Chunking.VARIABLE_SHA256);
         CrashDirectory containers = new CrashDirectory(1, false);
         CrashKeyValueStore metadata = new CrashKeyValueStore();
         InstantSource clock = InstantSource.system();

@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# A rehearsal: a trial mount, after which the JVMs write what they learned. Sourced by scripts that also source common.bash.
+
+# Mounts a small volume with the commands in a folder, calls a function with the mount point, and unmounts. The JVMs write archives of the
+# classes that they load, and from release 25 on profiles of the daemon's methods. Where nothing can be mounted there are no archives: a
+# mount takes a quarter longer, and the first minute is slower. Arguments: the folder of the commands, the function.
+rehearse() (
+  set -e
+  commands="$1"
+  find_home
+  stage="$(mktemp -d)"
+  trap 'if mountpoint -q "$stage/mnt"; then "$commands/sdfscli" rehearsal unmount; fi
+    rm -rf "$stage" "$home"/*.new' EXIT
+  mkdir "$stage/mnt"
+  export SDFS_CONFIG_DIR="$stage/etc"
+  java="$(find_java)"
+  kind=jsa
+  learning="-XX:ArchiveClassesAtExit"
+  if (($(java_feature "$java") >= first_with_aot_cache)); then
+    kind=aot
+    learning="-XX:AOTCacheOutput"
+  fi
+  rm -f "$home"/{commands,daemon}.{jsa,aot}
+  "$commands/mkfs.sdfs" --volume-name=rehearsal --volume-capacity=10GB --memory-budget=512MB --base-path="$stage/volume"
+  SDFS_COMMAND_JAVA_OPTS="$learning=$home/commands.$kind.new" SDFS_JAVA_OPTS="$learning=$home/daemon.$kind.new" \
+    "$commands/mount.sdfs" rehearsal "$stage/mnt"
+  daemon="$("$commands/sdfscli" rehearsal info --json | sed -n 's/^ *"pid" : \([0-9]*\).*/\1/p')"
+  "$2" "$stage/mnt"
+  "$commands/sdfscli" rehearsal unmount
+  # The daemon writes the archive just before it ends.
+  await_end "$daemon" 120
+  accept_archive "$home/daemon.$kind" -XX:+UseParallelGC
+  # Last: it is the one that run_java looks for.
+  accept_archive "$home/commands.$kind" -XX:+UseSerialGC
+)
+
+# Verifies an archive and gives it its name. An incomplete archive would crash a JVM. Arguments: the name, and the collector of the JVM
+# that made it.
+accept_archive() {
+  local -a verify=(-Xshare:on "-XX:SharedArchiveFile=$1.new")
+  [[ "$1" != *.aot ]] || verify=(-XX:AOTMode=on "-XX:AOTCache=$1.new" --enable-native-access=ALL-UNNAMED)
+  "$java" "${verify[@]}" "$2" -XX:+VerifySharedSpaces -cp "$classes" -version
+  chmod a+r "$1.new" # the volume's process makes files with mode 0600
+  mv "$1.new" "$1"
+}
+
+# Runs the rehearsal of a folder of commands, of which only a failure is shown. Arguments as of rehearse.
+try_rehearsal() {
+  local said status=0
+  # Not as the condition of an if, because that disables set -e.
+  set +e
+  said="$(rehearse "$@" 2>&1)"
+  status=$?
+  set -e
+  ((status == 0)) || printf '%s: warning: a trial mount failed; mounts will start more slowly. Its output:\n%s\n' "$(basename "$0")" "$said" >&2
+}
+
+# Makes archives for the commands of the project's folder, unless its jars are those of the last ones.
+rehearse_in_project() {
+  local home classes
+  find_home
+  has_archive commands.jsa || has_archive commands.aot || try_rehearsal "$commands" touch_all
+}
+
+# Loads the classes of what a mount usually does.
+touch_all() {
+  mkdir "$1/folder"
+  head -c 1M /dev/urandom >"$1/folder/file"
+  cp "$1/folder/file" "$1/copy"
+  sync "$1/copy"
+  dd if="$1/copy" of=/dev/null bs=64k iflag=direct status=none
+  ls -lR "$1" >/dev/null
+  mv "$1/copy" "$1/folder/copy"
+  rm -r "$1/folder"
+}
