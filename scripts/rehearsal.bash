@@ -55,10 +55,11 @@ try_rehearsal() {
   ((status == 0)) || printf '%s: warning: a trial mount failed; mounts will start more slowly. Its output:\n%s\n' "$(basename "$0")" "$said" >&2
 }
 
-# Makes archives for the commands of the project's folder, unless its jars are those of the last ones.
+# Makes archives for the commands of the project's folder, unless it has no jars, or those of the last ones.
 rehearse_in_project() {
   local home classes
   find_home
+  compgen -G "$home/sdfs-integration-*.jar" >/dev/null || return 0
   has_archive commands.jsa || has_archive commands.aot || try_rehearsal "$commands" touch_all
 }
 

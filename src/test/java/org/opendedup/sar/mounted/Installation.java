@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +13,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 
 /**
  * The commands as installed by {@code scripts/install}, in a separate prefix. The links in {@code /sbin}, by which
@@ -151,19 +151,9 @@ final class Installation implements AutoCloseable {
                 .orElseThrow(() -> new AssertionError(volume + " is not mounted: " + info));
     }
 
-    /** Even if no process reaps it. Files are closed with the last thread, after the first one may have ended. */
-    static boolean hasEnded(ProcessHandle daemon) throws IOException {
-        Path process = Path.of("/proc", Long.toString(daemon.pid()));
-        try {
-            return Files.readString(process.resolve("stat")).contains(") Z ")
-                    && Commands.succeed("ls", process.resolve("task")).lines().count() == 1;
-        } catch (NoSuchFileException gone) {
-            return true;
-        }
-    }
-
-    static void awaitEnd(ProcessHandle daemon) throws Exception {
-        for (int i = 0; !hasEnded(daemon); i++) {
+    /** Even if no process reaps it. */
+    static void awaitEnd(ProcessHandle daemon) throws IOException, InterruptedException {
+        for (int i = 0; DaemonProcess.isAlive(daemon.pid()); i++) {
             assertTrue(i < 3000, () -> "process " + daemon.pid() + " still runs after a minute");
             Thread.sleep(20);
         }

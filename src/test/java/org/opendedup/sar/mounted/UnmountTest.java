@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.disks.LoopDisk;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 
 /**
  * umount(8) of an installed volume returns when its daemon has ended. A stopped daemon (SIGSTOP) stands for a slow one,
@@ -66,7 +67,7 @@ class UnmountTest {
             String both = "umount \"$0\" && umount \"$1\"";
             Commands.Result unmounted = installation.run("bash", "-c", both, mountPoint, disk.folder());
             assertEquals(0, unmounted.exitCode(), unmounted::output);
-            assertTrue(Installation.hasEnded(daemon));
+            assertFalse(DaemonProcess.isAlive(daemon.pid()));
             assertFalse(isNoted());
             disk.mount();
         }
@@ -138,7 +139,7 @@ class UnmountTest {
         // A relative path: for an absolute one umount(8) calls statfs(2), which has no subtype, and there is no entry
         // for this place.
         installation.succeed("bash", "-c", "cd \"$0\" && umount other", folder);
-        assertTrue(Installation.hasEnded(daemon));
+        assertFalse(DaemonProcess.isAlive(daemon.pid()));
     }
 
     @Test
@@ -171,7 +172,7 @@ class UnmountTest {
             assertEquals('\n', impostor.getInputStream().read());
             ProcessHandle daemon = installation.daemon(VOLUME);
             installation.succeed("umount", mountPoint);
-            assertTrue(Installation.hasEnded(daemon));
+            assertFalse(DaemonProcess.isAlive(daemon.pid()));
             assertTrue(impostor.isAlive());
         } finally {
             impostor.destroyForcibly().waitFor();
