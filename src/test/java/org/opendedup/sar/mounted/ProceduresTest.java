@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,10 +22,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.sdfs.cli.command.Json;
 
 /**
  * The procedures of docs/OPERATIONS.md, "When a location is lost": each block of commands is taken from the page and
- * run, with other paths, after the loss that it is for.
+ * run, with other paths, after the loss that it is for. Also what the page says of backups of the metadata.
  */
 @Timeout(600)
 class ProceduresTest {
@@ -43,7 +46,11 @@ class ProceduresTest {
         Path ssd = folder.resolve("ssd");
         volume = MountedVolume.makeWith(
                 Files.createDirectory(folder.resolve("pool0")), "--sar-ssd-location=" + ssd, "--sar-ssd-capacity=64MB");
-        volume.mount();
+        volume.withProperty("sar.index.look.ms", 300).mount();
+        writeFiles();
+    }
+
+    private void writeFiles() throws IOException {
         for (int file = 0; file < FILES; file++) {
             Bytes.writeAndSync(volume.mountPoint().resolve("file" + file), Bytes.random(file, FILE_BYTES));
         }
@@ -51,11 +58,6 @@ class ProceduresTest {
 
     @AfterEach
     void close() throws IOException {
-        if (!volume.isMounted()) {
-            volume.close();
-            return;
-        }
-        volume.adopt();
         volume.close();
     }
 
@@ -85,7 +87,22 @@ class ProceduresTest {
         return blocks;
     }
 
+    /** Runs the project's commands as the volume does, and the others by the shell, until one fails. */
     private Commands.Result run(String block) throws IOException {
+        Commands.Result result = new Commands.Result(0, "");
+        for (String line : withPlaces(block).split("\n")) {
+            List<String> words = List.of(line.replaceFirst(" *#.*", "").split(" +"));
+            result = InThisJvm.COMMANDS.contains(words.get(0))
+                    ? volume.script(words.get(0), words.subList(1, words.size()))
+                    : Commands.run("bash", "-c", line);
+            if (result.exitCode() != 0) {
+                break;
+            }
+        }
+        return result;
+    }
+
+    private String withPlaces(String block) {
         var places = new LinkedHashMap<String, Path>();
         places.put("/srv/pool0/chunkstore/chunks", volume.data());
         places.put("/srv/pool0/ddb", volume.metadata());
@@ -107,14 +124,7 @@ class ProceduresTest {
         for (Path place : places.values()) {
             commands = commands.replace("@" + number++ + "@", place.toString());
         }
-        String scripts = MountedVolume.projectFolder().resolve("scripts").toString();
-        return Commands.run(
-                Map.of(
-                        "SDFS_CONFIG_DIR",
-                        volume.configFolder().toString(),
-                        "PATH",
-                        scripts + ":" + System.getenv("PATH")),
-                List.of("bash", "-ec", commands));
+        return commands;
     }
 
     private void follow(String paragraph) throws IOException {
@@ -125,7 +135,6 @@ class ProceduresTest {
     }
 
     private void assertEverythingIsThereAndDuplicatesAreFound() throws IOException {
-        volume.adopt();
         assertFiles();
         awaitIndex();
         long before = volume.figure("stats", "storedBytes");
@@ -150,6 +159,7 @@ class ProceduresTest {
     private void awaitIndex() throws IOException {
         String status;
         do {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
             Commands.Result result = volume.script("sdfscli", List.of(volume.name(), "status", "--json"));
             status = result.output().replaceAll("\\s", "");
         } while (!hasIndex() || !status.contains("\"updating\":false,\"complete\":true"));
@@ -193,24 +203,86 @@ class ProceduresTest {
     }
 
     @Test
-    void theMetadataAreLost() throws IOException {
+    void theMetadataAreDamagedThenLost() throws IOException {
+        volume.remount();
+        assertEquals(
+                1,
+                Json.objects(report("sdfscli", "metadata-backup", "--list"), "backups")
+                        .size(),
+                "the unmount has made the first one");
+        Path later = volume.mountPoint().resolve("later");
+        Bytes.writeAndSync(later, Bytes.random(99, FILE_BYTES));
         volume.unmount();
+        String current = Files.readString(volume.metadata().resolve("CURRENT"));
+        Path manifest = volume.metadata().resolve(current.strip());
+        Damage.flipBit(manifest, Files.size(manifest) / 2);
+        assertRefused("sdfs-check pool0 --restore-metadata");
+        Map<String, Object> restored = Json.object(report("sdfs-check", "--restore-metadata"), "metadata");
+        assertTrue(Json.number(Json.object(restored, "newer"), "containers") > 0, restored::toString);
+        assertEquals(0, Json.number(restored, "damagedFiles"), restored::toString);
+        volume.mount();
+        assertFiles();
+        assertFalse(Files.exists(later));
+        assertEquals(
+                true, report("sdfscli", "metadata-backup", "--accept-restored").get("accepted"));
+        volume.unmount();
+
         Commands.succeed("rm", "-r", volume.metadata());
-        assertFalse(volume.tryMount(volume.mountPoint()).exitCode() == 0);
+        assertRefused("");
         follow("Names, recipes and counts, completely");
         assertEverythingIsThereAndDuplicatesAreFound();
     }
 
+    private void assertRefused(String message) throws IOException {
+        Commands.Result refused = volume.tryMount(volume.mountPoint());
+        assertFalse(refused.exitCode() == 0, refused::output);
+        assertTrue(refused.output().contains(message), refused::output);
+    }
+
+    private Map<String, Object> report(String script, String... options) throws IOException {
+        var all = new ArrayList<>(List.of(volume.name()));
+        all.addAll(List.of(options));
+        all.add("--json");
+        Commands.Result result = volume.script(script, all);
+        assertTrue(List.of(0, 4).contains(result.exitCode()), result::output);
+        return Json.read(result.output());
+    }
+
+    @Test
+    void anOffSiteCopyBringsAVolumeBackWithoutAutomaticBackups() throws IOException {
+        volume.close();
+        Path elsewhere = folder.resolve("elsewhere");
+        volume = MountedVolume.makeWith(
+                        Files.createDirectory(folder.resolve("pool1")), "--metadata-backup-interval=off")
+                .mount();
+        writeFiles();
+        report("sdfscli", "metadata-backup", elsewhere.toString());
+        volume.unmount();
+        assertFalse(Files.exists(volume.data().resolve("metadata-backups")), "automatic backups are off");
+        Commands.succeed("rm", "-r", volume.metadata());
+        Commands.succeed("mkdir", "-m", "700", volume.metadata());
+        report("sdfs-check", "--restore-metadata=" + elsewhere + "/");
+        volume.mount();
+        assertFiles();
+    }
+
     @Test
     void theMetadataAreDamaged() throws IOException {
+        volume.remount();
+        Path later = volume.mountPoint().resolve("later");
+        Bytes.writeAndSync(later, Bytes.random(99, FILE_BYTES));
         volume.unmount();
         List<String> blocks = blocks("Names, recipes and counts, damaged");
         assertEquals(2, blocks.size());
         damageTable();
         Commands.Result mended = run(blocks.get(0));
         assertEquals(0, mended.exitCode(), mended::output);
+        volume.mount();
+        assertFiles();
+        assertArrayEquals(Bytes.random(99, FILE_BYTES), Files.readAllBytes(later));
+        volume.unmount();
         damageTable();
-        Commands.succeed("rm", "-r", volume.data().resolve("metadata-backups").toString());
+        Commands.succeed("rm", "-r", volume.data().resolve("metadata-backups"));
         Commands.Result notMended = run(blocks.get(0));
         assertFalse(notMended.exitCode() == 0, () -> "control: no backup has the table: " + notMended.output());
         Commands.Result salvaged = run(blocks.get(1));
@@ -229,8 +301,19 @@ class ProceduresTest {
         }
     }
 
+    /** Damages the largest table that a backup has too; of a table written later there is no copy. */
     private void damageTable() throws IOException {
-        Path table = Damage.largest(Damage.files(volume.metadata(), ".sst"));
+        List<Path> copies = Damage.files(volume.data().resolve("metadata-backups"), "");
+        List<Path> tables = new ArrayList<>();
+        for (Path table : Damage.files(volume.metadata(), ".sst")) {
+            for (Path copy : copies) {
+                if (Files.mismatch(table, copy) < 0) {
+                    tables.add(table);
+                    break;
+                }
+            }
+        }
+        Path table = Damage.largest(tables);
         Damage.flipBit(table, Files.size(table) / 3);
     }
 
@@ -259,7 +342,15 @@ class ProceduresTest {
     void theVolumeFileIsLost() throws IOException {
         volume.unmount();
         Files.delete(volume.configFolder().resolve("pool0-volume-cfg.xml"));
-        follow("The volume file");
+        // By the commands as they are started.
+        String path = MountedVolume.projectFolder().resolve("scripts") + ":" + System.getenv("PATH");
+        Map<String, String> variables =
+                Map.of("SDFS_CONFIG_DIR", volume.configFolder().toString(), "PATH", path);
+        for (String block : blocks("The volume file")) {
+            Commands.Result result = Commands.run(variables, List.of("bash", "-ec", withPlaces(block)));
+            assertEquals(0, result.exitCode(), () -> block + result.output());
+        }
+        volume.inItsOwnProcess().adopt();
         assertEverythingIsThereAndDuplicatesAreFound();
     }
 }
