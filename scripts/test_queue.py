@@ -209,6 +209,7 @@ class Worker(threading.Thread):
         self.folder = run.folder / str(number)
         self.folder.mkdir()
         self.jvms = {}
+        self.program = None
 
     def run(self):
         while (entry := self.run_of_queue.take()) is not None:
@@ -233,12 +234,12 @@ class Worker(threading.Thread):
 
     def _run_command(self, result):
         with open(result.log, "wb") as log:
-            process = subprocess.Popen(result.entry.command, cwd=PROJECT, env=os.environ | {"TMPDIR": str(self.folder)},
-                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            self.program = subprocess.Popen(result.entry.command, cwd=PROJECT, env=os.environ | {"TMPDIR": str(self.folder)},
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
             try:
-                code = process.wait(HANG_SECONDS if self.run_of_queue.program_limit else None)
+                code = self.program.wait(HANG_SECONDS)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(self.program.pid, signal.SIGKILL)
                 raise WorkerEnded(f"it did not end within {HANG_SECONDS} s") from None
         if code == 0:
             result.passed += 1
@@ -254,6 +255,18 @@ class Worker(threading.Thread):
             self.jvms[key] = Jvm(entry.module, entry.properties, self.run_of_queue.excluded_tags, self.folder,
                                  self.run_of_queue.jvm_options, self.run_of_queue.logs)
         self.jvms[key].run(result)
+
+    def end(self):
+        """Ends what runs, a program in order: it may have mounts."""
+        if self.program and self.program.poll() is None:
+            os.killpg(self.program.pid, signal.SIGTERM)
+            try:
+                self.program.wait(HANG_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.program.pid, signal.SIGKILL)
+        for jvm in self.jvms.values():
+            jvm.kill()
+        self._leftovers(patience=0)
 
     def _kill_jvm(self, entry):
         jvm = self.jvms.pop((entry.module == "sdfs-plugin", entry.properties), None)
@@ -289,7 +302,7 @@ class Worker(threading.Thread):
 class Run:
     """One run of a queue. Logs and seconds go to the folder `target`."""
 
-    def __init__(self, entries, jobs=2, excluded_tags=(), jvm_options=JVM_OPTIONS, program_limit=True, target=PROJECT / "target",
+    def __init__(self, entries, jobs=2, excluded_tags=(), jvm_options=JVM_OPTIONS, target=PROJECT / "target",
                  progress=functools.partial(print, flush=True)):
         self.logs = target / "test-logs"
         self.measured = target / "test-seconds"
@@ -299,7 +312,6 @@ class Run:
         self.jobs = jobs
         self.excluded_tags = list(excluded_tags)
         self.jvm_options = list(jvm_options)
-        self.program_limit = program_limit
         self.progress = progress
         self.results = []
         self.lock = threading.Lock()
@@ -334,9 +346,7 @@ class Run:
                 worker.join()
         finally:
             for worker in workers:
-                for jvm in worker.jvms.values():
-                    jvm.kill()
-                worker._leftovers(patience=0)
+                worker.end()
             shutil.rmtree(self.folder, ignore_errors=True)
         write_seconds(self.measured, self.results)
         return self.results

@@ -132,7 +132,7 @@ final class TestScriptTest {
         return result.output().strip().lines().reduce((first, second) -> second).orElse("");
     }
 
-    private static Path project() {
+    static Path project() {
         for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
             if (Files.exists(at.resolve("scripts/test_queue.py"))) {
                 return at;

@@ -53,9 +53,12 @@ public final class CrashDirectory implements Directory {
         this.losses = new Random(seed);
     }
 
-    /** From now on {@code force} and {@code sync} do nothing: the control of what a volume does after its creation. */
+    /**
+     * From now on {@code force} and {@code sync} do nothing: the control of what a volume does after its creation.
+     * {@code -Dsar.defect=force} plants that in every test that calls this: the control of {@code scripts/soak}.
+     */
     public void setForceDoesNothing(boolean does) {
-        forceDoesNothing = does;
+        forceDoesNothing = does || "force".equals(System.getProperty("sar.defect"));
     }
 
     private static final class StoredFile {
