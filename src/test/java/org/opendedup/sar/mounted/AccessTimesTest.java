@@ -15,7 +15,6 @@ import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
 /** Access times under the options of mount(8). Each case checks a time that changes and one that does not. */
-@Alone
 class AccessTimesTest {
     @TempDir
     Path folder;

@@ -15,10 +15,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
@@ -36,38 +35,43 @@ class ContainerAttackTest {
     private static final int BLOCK_BYTES = 4096;
     private static final int HEADER_BYTES = 32;
     private static final int FOOTER_BYTES = 48;
+    private static final Bytes.Comparison WHOLE = new Bytes.Comparison(FILES * FILE_BYTES / BLOCK_BYTES, 0, 0);
     /** Maximum time that the log takes to name the files of new damage: it is written beside the reads. */
     private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     @TempDir
     Path folder;
 
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void eachKindOfDamageCostsItsOwnBytesAndNoOthers(boolean indexKept) throws IOException {
+    @Test
+    void eachKindOfDamageCostsItsOwnBytesAndNoOthers() throws IOException {
         try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("attacked")))) {
             Path foreign = containersOfAnotherVolume();
             volume.mount();
             write(volume.mountPoint(), "file-", 0, FILES);
             volume.unmount();
+            anotherDisksDataIsRefusedAndStaysAsItIs(volume, foreign);
+            packsAndContainersThatTheVolumeDoesNotKnowHarmNothingAndStay(volume, foreign);
+
             Attack attack = Attack.on(volume.data(), foreign);
-            if (!indexKept) {
-                Commands.succeed("rm", "-rf", volume.hashDb());
-            }
-
             volume.mount();
-            Bytes.Comparison found = compare(volume.mountPoint(), "file-", 0, FILES);
-
-            assertEquals(0, found.wrong(), found::toString);
-            assertTrue(found.refused() >= attack.leastBlocks(), () -> "not all was noticed: " + found + " " + attack);
-            assertTrue(
-                    found.refused() <= attack.mostBlocks(), () -> "more was lost than that: " + found + " " + attack);
+            checkCost(volume, attack);
             PackedContainer exchanged = attack.gone().get(0);
             assertLogNames(volume, "container " + exchanged.id(), "/file-0");
             Path missing = attack.gone().get(1).pack();
             assertLogNames(volume, "pack " + volume.data().relativize(missing), "/file-1");
-            writingTheSameAgainIsWhole(volume, FILES);
+            volume.unmount();
+            Commands.succeed("rm", "-rf", volume.hashDb());
+            volume.mount();
+            checkCost(volume, attack);
+            writingTheSameAgainIsWhole(volume);
         }
+    }
+
+    private static void checkCost(MountedVolume volume, Attack attack) throws IOException {
+        Bytes.Comparison found = compare(volume.mountPoint(), "file-", 0, FILES);
+        assertEquals(0, found.wrong(), found::toString);
+        assertTrue(found.refused() >= attack.leastBlocks(), () -> "not all was noticed: " + found + " " + attack);
+        assertTrue(found.refused() <= attack.mostBlocks(), () -> "more was lost than that: " + found + " " + attack);
     }
 
     /**
@@ -135,12 +139,12 @@ class ContainerAttackTest {
         }
     }
 
-    private static void writingTheSameAgainIsWhole(MountedVolume volume, int files) throws IOException {
-        write(volume.mountPoint(), "again-", 0, files);
+    private static void writingTheSameAgainIsWhole(MountedVolume volume) throws IOException {
+        write(volume.mountPoint(), "again-", 0, FILES);
         volume.dropKernelCaches();
-        assertEquals(whole(files), compare(volume.mountPoint(), "again-", 0, files));
+        assertEquals(WHOLE, compare(volume.mountPoint(), "again-", 0, FILES));
         volume.remount();
-        assertEquals(whole(files), compare(volume.mountPoint(), "again-", 0, files));
+        assertEquals(WHOLE, compare(volume.mountPoint(), "again-", 0, FILES));
     }
 
     @Test
@@ -179,32 +183,36 @@ class ContainerAttackTest {
         assertTrue(expected.matcher(found).find(), () -> place + " with " + file + " is not in " + found);
     }
 
-    @Test
-    void packsAndContainersThatTheVolumeDoesNotKnowHarmNothingAndStay() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("garbage")))) {
-            Path foreign = containersOfAnotherVolume();
-            volume.mount();
-            write(volume.mountPoint(), "file-", 0, FEW_FILES);
-            volume.unmount();
-            // After the last container: one of another volume with an id that is in use, and random bytes.
-            Path own = PackedContainer.packs(volume.data()).get(0);
-            PackedContainer stranger = PackedContainer.in(foreign).get(0);
-            long end = (Files.size(own) + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
-            Damage.overwrite(own, end, stranger.read());
-            Damage.overwrite(own, Files.size(own), Bytes.random(1, 100_000));
-            Path unused = own.resolveSibling("00000000fff0.pack");
-            Files.copy(stranger.pack(), unused);
-            Files.write(own.resolveSibling("00000000fff1.pack"), Bytes.random(2, 100_000));
-            Files.write(own.resolveSibling("00000000fff2.pack"), new byte[0]);
-            Map<Path, Long> before = packs(volume);
+    private static void packsAndContainersThatTheVolumeDoesNotKnowHarmNothingAndStay(MountedVolume volume, Path foreign)
+            throws IOException {
+        // After the last container: one of another volume with an id that is in use, and random bytes.
+        Path own = PackedContainer.packs(volume.data()).get(0);
+        long bytes = Files.size(own);
+        PackedContainer stranger = PackedContainer.in(foreign).get(0);
+        Damage.overwrite(own, (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES, stranger.read());
+        Damage.overwrite(own, Files.size(own), Bytes.random(1, 100_000));
+        List<Path> unknown = Stream.of("fff0", "fff1", "fff2")
+                .map(id -> own.resolveSibling("00000000" + id + ".pack"))
+                .toList();
+        Files.copy(stranger.pack(), unknown.get(0));
+        Files.write(unknown.get(1), Bytes.random(2, 100_000));
+        Files.write(unknown.get(2), new byte[0]);
+        Map<Path, Long> before = packs(volume);
 
-            volume.mount();
+        volume.mount();
+        assertEquals(WHOLE, compare(volume.mountPoint(), "file-", 0, FILES));
+        Bytes.writeAndSync(volume.mountPoint().resolve("new"), Bytes.random(5000, FILE_BYTES));
+        volume.remount();
+        Bytes.Comparison found = Bytes.compare(volume.mountPoint().resolve("new"), Bytes.random(5000, FILE_BYTES));
+        assertEquals(new Bytes.Comparison(FILE_BYTES / BLOCK_BYTES, 0, 0), found);
+        volume.unmount();
+        Map<Path, Long> after = packs(volume);
+        after.keySet().retainAll(before.keySet());
+        assertEquals(before, after);
 
-            assertEquals(whole(FEW_FILES), compare(volume.mountPoint(), "file-", 0, FEW_FILES));
-            writingTheSameAgainIsWhole(volume, FEW_FILES);
-            Map<Path, Long> after = packs(volume);
-            after.keySet().retainAll(before.keySet());
-            assertEquals(before, after);
+        Damage.cutOff(own, bytes);
+        for (Path file : unknown) {
+            Files.delete(file);
         }
     }
 
@@ -214,35 +222,22 @@ class ContainerAttackTest {
         return checksums;
     }
 
-    private static Bytes.Comparison whole(int files) {
-        return new Bytes.Comparison(files * (FILE_BYTES / BLOCK_BYTES), 0, 0);
-    }
+    private void anotherDisksDataIsRefusedAndStaysAsItIs(MountedVolume volume, Path foreign) throws IOException {
+        Path away = Files.move(volume.data(), folder.resolve("away"));
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        for (Path wrong : List.of(foreign, empty)) {
+            Files.move(wrong, volume.data());
+            var before = Damage.checksums(volume.data());
 
-    @Test
-    void anotherDisksDataIsRefusedAndStaysAsItIs() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("own")))) {
-            Path foreign = containersOfAnotherVolume();
-            volume.mount();
-            write(volume.mountPoint(), "file-", 0, FEW_FILES);
-            volume.unmount();
-            Path away = Files.move(volume.data(), folder.resolve("away"));
-            Path empty = Files.createDirectory(folder.resolve("empty"));
-            for (Path wrong : List.of(foreign, empty)) {
-                Files.move(wrong, volume.data());
-                var before = Damage.checksums(volume.data());
+            Commands.Result refused = volume.tryMount(volume.mountPoint());
 
-                Commands.Result refused = volume.tryMount(volume.mountPoint());
-
-                assertEquals(1, refused.exitCode(), refused::output);
-                assertTrue(refused.output().contains(volume.data().toString()), refused::output);
-                assertFalse(volume.isMounted());
-                assertEquals(before, Damage.checksums(volume.data()));
-                Files.move(volume.data(), wrong);
-            }
-            Files.move(away, volume.data());
-            volume.mount();
-            assertEquals(whole(FEW_FILES), compare(volume.mountPoint(), "file-", 0, FEW_FILES));
+            assertEquals(1, refused.exitCode(), refused::output);
+            assertTrue(refused.output().contains(volume.data().toString()), refused::output);
+            assertFalse(volume.isMounted());
+            assertEquals(before, Damage.checksums(volume.data()));
+            Files.move(volume.data(), wrong);
         }
+        Files.move(away, volume.data());
     }
 
     private static void write(Path target, String prefix, int firstSeed, int files) throws IOException {

@@ -2,6 +2,7 @@ package org.opendedup.sar.mounted;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -34,6 +35,13 @@ class DamageToHealingTest {
 
     @TempDir
     Path folder;
+
+    /** Heals by itself soon after it finds damage, or a copy. */
+    private MountedVolume make() throws IOException {
+        return MountedVolume.make(Files.createDirectory(folder.resolve("pool")))
+                .withProperty("sar.heal.delay.ms", 300)
+                .mount();
+    }
 
     private static Commands.Result cli(MountedVolume volume, String... arguments) throws IOException {
         var all = new ArrayList<>(List.of(volume.name()));
@@ -107,6 +115,7 @@ class DamageToHealingTest {
         Commands.Result none = cli(volume, "damaged");
         assertEquals(0, none.exitCode(), none::output);
         assertEquals("pool: no damage is known.\n", none.output());
+        assertTrue(cli(volume, "heal", "--wait").output().contains("No chunk is marked as damaged"));
         volume.dropKernelCaches();
         assertArrayEquals(content, Files.readAllBytes(first));
         assertEquals(0, volume.figure("stats", "damagedChunks"));
@@ -115,8 +124,7 @@ class DamageToHealingTest {
     @Test
     void damageIsListedUntilTheContentIsWrittenAgainAndThenGone() throws Exception {
         byte[] content = Bytes.random(1, FILE_BYTES);
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("pool")))) {
-            volume.mount();
+        try (MountedVolume volume = make()) {
             Path first = volume.mountPoint().resolve("first");
             Bytes.writeAndSync(first, content);
             Files.createLink(
@@ -161,6 +169,47 @@ class DamageToHealingTest {
             assertAllIsWell(volume, first, content);
             Commands.Result status = cli(volume, "status");
             assertEquals(0, status.exitCode(), status::output);
+            assertEquals(0, cli(volume, "scrub", "start", "--wait").exitCode());
+            assertTrue(Files.readString(volume.log()).contains("damaged chunks are healed"));
+            volume.unmount();
+        }
+    }
+
+    @Test
+    void aCheckNamesTheFilesOfAMissingPackWhichAreWholeWhenTheyAreWrittenAgain() throws Exception {
+        byte[] content = Bytes.random(3, FILE_BYTES);
+        byte[] other = Bytes.random(4, PAGE_BYTES);
+        try (MountedVolume volume = make()) {
+            Path first = volume.mountPoint().resolve("first");
+            Bytes.writeAndSync(first, content);
+            Commands.Result sound = cli(volume, "check");
+            assertEquals(0, sound.exitCode(), sound::output);
+            assertTrue(sound.output().contains("no defect was found"), sound::output);
+            volume.remount();
+            Bytes.writeAndSync(volume.mountPoint().resolve("other"), other);
+            volume.unmount();
+            Files.delete(PackedContainer.largestIn(volume.data()).pack());
+            volume.mount();
+            assertThrows(IOException.class, () -> Files.readAllBytes(first), "control: it is missing");
+            assertEquals(2, cli(volume, "status").exitCode());
+            assertEquals(2, cli(volume, "damaged").exitCode());
+            Commands.Result check = cli(volume, "check");
+            assertEquals(4, check.exitCode(), check::output);
+            assertTrue(check.output().contains("Damaged: /first: " + FILE_BYTES + " bytes"), check::output);
+            assertFalse(check.output().contains("/other"), check::output);
+
+            Bytes.writeAndSync(volume.mountPoint().resolve("second"), content);
+            Commands.Result healed = cli(volume, "heal", "--wait", "--json");
+            assertEquals(0, healed.exitCode(), healed::output);
+            assertEquals(0, Json.number(Json.read(healed.output()), "unhealedChunks"), healed::output);
+            // Requests that failed before the pass make it degraded for an hour.
+            assertTrue(cli(volume, "status").exitCode() < 2);
+            assertAllIsWell(volume, first, content);
+            volume.remount();
+            assertAllIsWell(volume, first, content);
+            assertEquals(0, cli(volume, "status").exitCode());
+            assertArrayEquals(other, Files.readAllBytes(volume.mountPoint().resolve("other")));
+            assertEquals(0, cli(volume, "scrub", "start", "--wait").exitCode());
             volume.unmount();
         }
     }

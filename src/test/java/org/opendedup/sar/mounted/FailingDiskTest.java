@@ -20,7 +20,6 @@ import org.opendedup.sar.disks.Commands;
  * All of a volume on one disk that refuses writes for a while: the results on a mount, how it resumes, and the report
  * of losses.
  */
-@Alone
 @Timeout(300)
 class FailingDiskTest {
     private static final int BYTES = 2 << 20;

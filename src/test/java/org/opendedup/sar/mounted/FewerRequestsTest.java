@@ -20,7 +20,6 @@ import org.opendedup.sar.disks.Commands;
 /**
  * The options {@code noflush}, {@code noacl} and {@code noxattr}: the requests that they save, and what still holds.
  */
-@Alone
 @Timeout(300)
 class FewerRequestsTest {
     private static final int FILES = 100;
@@ -34,7 +33,7 @@ class FewerRequestsTest {
     @BeforeEach
     void make() throws IOException {
         Commands.succeed("chmod", "755", folder);
-        volume = MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("fewer")), "100MB");
+        volume = MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("fewer")), "40MB");
         Commands.succeed("chmod", "755", folder.resolve("fewer"));
     }
 
@@ -198,7 +197,7 @@ class FewerRequestsTest {
         for (String option : new String[] {"flush", "noflush"}) {
             mountWith(option);
             assertEquals("closed", shell("python3 " + script + " small 1"), "there is room: " + option);
-            assertEquals("ENOSPC", shell("python3 " + script + " large 150"), option);
+            assertEquals("ENOSPC", shell("python3 " + script + " large 60"), option);
             shell("rm -f small large");
         }
     }
@@ -227,20 +226,21 @@ class FewerRequestsTest {
                 accepted = os.open('a', os.O_RDONLY)
                 print(result(os.fsync, accepted))
                 """);
-        for (String option : new String[] {"flush", "noflush"}) {
-            Path place = Files.createDirectory(folder.resolve(option));
-            try (SlowDisk disk = SlowDisk.withoutJournal(place);
-                    MountedVolume failing = MountedVolume.make(disk.folder().resolve("pool"))) {
-                failing.with(option).mount();
-                Commands.Result result = Commands.run(
-                        "sh",
-                        "-c",
-                        "cd " + failing.mountPoint() + " && python3 " + script + " " + disk.command("error writes"));
-                assertEquals(
-                        "refused refused " + (option.equals("flush") ? "refused" : "well") + " refused",
-                        String.join(" ", result.output().strip().split("\\s+")),
-                        option);
-                disk.order("error off");
+        try (SlowDisk disk = SlowDisk.withoutJournal(folder)) {
+            for (String option : new String[] {"flush", "noflush"}) {
+                try (MountedVolume failing = MountedVolume.make(disk.folder().resolve(option))) {
+                    failing.with(option).mount();
+                    Commands.Result result = Commands.run(
+                            "sh",
+                            "-c",
+                            "cd " + failing.mountPoint() + " && python3 " + script + " "
+                                    + disk.command("error writes"));
+                    assertEquals(
+                            "refused refused " + (option.equals("flush") ? "refused" : "well") + " refused",
+                            String.join(" ", result.output().strip().split("\\s+")),
+                            option);
+                    disk.order("error off");
+                }
             }
         }
     }

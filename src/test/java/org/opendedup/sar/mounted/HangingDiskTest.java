@@ -27,7 +27,6 @@ import org.opendedup.sar.disks.Commands;
  * is written meanwhile: the volume has it in its own memory. What the disk has already is in the page cache, from which
  * the kernel may remove it at any time.
  */
-@Alone
 @Timeout(300)
 class HangingDiskTest {
     private static final int BYTES = 2 << 20;
@@ -56,15 +55,17 @@ class HangingDiskTest {
                     return null;
                 });
                 // Nothing of it can be on the disk: an answer now would be a lie.
-                assertThrows(TimeoutException.class, () -> sync.get(3, TimeUnit.SECONDS));
+                assertThrows(TimeoutException.class, () -> sync.get(500, TimeUnit.MILLISECONDS));
                 // A thread that waits for the disk cannot be interrupted.
                 assertTimeoutPreemptively(LIMIT, () -> Files.write(fresh, Bytes.random(3, FRESH_BYTES)));
-                dropPageCache();
+                dropPageCache(fresh);
+                dropPageCache(safe);
+                dropPageCache(volume.data());
                 byte[] read = assertTimeoutPreemptively(LIMIT, () -> Files.readAllBytes(fresh));
                 assertArrayEquals(Bytes.random(3, FRESH_BYTES), read);
                 // The control: what only the disk has waits for it.
                 Future<byte[]> fromDisk = threads.submit(() -> Files.readAllBytes(safe));
-                assertThrows(TimeoutException.class, () -> fromDisk.get(3, TimeUnit.SECONDS));
+                assertThrows(TimeoutException.class, () -> fromDisk.get(500, TimeUnit.MILLISECONDS));
                 Commands.Result status = assertTimeoutPreemptively(LIMIT, () -> cli(volume, "status"));
                 assertFalse(status.output().isBlank());
                 assertFalse(sync.isDone(), "the sync was answered while the disk hung");
@@ -86,9 +87,9 @@ class HangingDiskTest {
         }
     }
 
-    /** Removes what is on a disk: the next reader asks the volume. */
-    private static void dropPageCache() throws IOException {
-        Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "1");
+    /** Removes from the page cache what it has of files that is written: the next reader asks the volume. */
+    private static void dropPageCache(Path files) throws IOException {
+        Commands.succeed("find", files, "-type", "f", "-exec", "dd", "if={}", "iflag=nocache", "count=0", ";");
     }
 
     private static Commands.Result cli(MountedVolume volume, String command) throws IOException {
