@@ -42,9 +42,6 @@ class MetadataAttackTest {
             Map<Path, Long> containers = Damage.checksums(volume.data());
             List<Attack> attacks = List.of(
                     metadata -> Files.delete(metadata.resolve("CURRENT")),
-                    metadata -> Files.delete(manifest(metadata)),
-                    metadata -> Damage.cutOff(manifest(metadata), Files.size(manifest(metadata)) / 2),
-                    metadata -> Files.delete(largestTable(metadata)),
                     metadata -> Damage.cutOff(largestTable(metadata), Files.size(largestTable(metadata)) / 2));
             for (Attack attack : attacks) {
                 Damage.copyTree(kept, volume.metadata());
@@ -92,15 +89,10 @@ class MetadataAttackTest {
             volume.kill();
             Path kept = folder.resolve("kept");
             Damage.copyTree(volume.metadata(), kept);
-            int noticed = 0;
-            for (int quarter = 1; quarter < 4; quarter++) {
-                Damage.copyTree(kept, volume.metadata());
-                Path log = Damage.largest(Damage.files(volume.metadata(), ".log"));
-                assertTrue(Files.size(log) > FILES * 10, log::toString);
-                Damage.flipBit(log, Files.size(log) * quarter / 4);
-                noticed += isRefusedOrReadsRight(volume) ? 1 : 0;
-            }
-            assertTrue(noticed > 0, "no flip was noticed");
+            Path log = Damage.largest(Damage.files(volume.metadata(), ".log"));
+            assertTrue(Files.size(log) > FILES * 10, log::toString);
+            Damage.flipBit(log, Files.size(log) / 2);
+            assertTrue(isRefusedOrReadsRight(volume), "the flip was not noticed");
             // The control: without damage the log restores everything.
             Damage.copyTree(kept, volume.metadata());
             volume.mount();
@@ -149,9 +141,5 @@ class MetadataAttackTest {
 
     private static Path largestTable(Path metadata) throws IOException {
         return Damage.largest(Damage.files(metadata, ".sst"));
-    }
-
-    private static Path manifest(Path database) throws IOException {
-        return database.resolve(Files.readString(database.resolve("CURRENT")).strip());
     }
 }
