@@ -14,6 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
 /**
@@ -74,7 +75,17 @@ class FailingDiskTest {
         try (SlowDisk disk = SlowDisk.withoutJournal(folder);
                 MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
             volume.mount();
+            Commands.Result well = cli(volume, "status");
+            while (well.exitCode() != 0) {
+                Thread.sleep(50);
+                well = cli(volume, "status");
+            }
+            assertTrue(well.output().startsWith("pool: well"), well::output);
+            assertTrue(well.output().lines().count() <= 24, well::output);
             Path late = failing(disk, volume);
+            Commands.Result degraded = cli(volume, "status");
+            assertEquals(1, degraded.exitCode(), degraded::output);
+            assertTrue(degraded.output().contains("sdfscli pool resume"), degraded::output);
             Path safe = volume.mountPoint().resolve("safe");
             assertArrayEquals(random(1), readPastCaches(safe));
             assertThrows(
@@ -95,6 +106,7 @@ class FailingDiskTest {
             assertArrayEquals(random(2), Files.readAllBytes(late));
             assertEquals(0, sync(late).exitCode());
             assertFalse(cli(volume, "info").output().contains("stopped"));
+            assertEquals(0, cli(volume, "status").exitCode());
             Commands.Result unmounted = cli(volume, "unmount");
             assertEquals(0, unmounted.exitCode(), unmounted::output);
 
@@ -128,7 +140,13 @@ class FailingDiskTest {
             Commands.Result again = volume.tryMount(volume.mountPoint());
             assertFalse(again.output().contains("last"), () -> "the control: " + again.output());
             volume.adopt();
-            volume.unmount();
+            disk.order("error writes");
+            Path third = volume.mountPoint().resolve("third");
+            assertThrows(IOException.class, () -> Bytes.writeAndSync(third, random(3)));
+            disk.order("error off");
+            assertEquals(0, cli(volume, "resume").exitCode());
+            assertEquals(0, cli(volume, "status").exitCode());
+            assertEquals(0, cli(volume, "unmount").exitCode());
         }
     }
 }

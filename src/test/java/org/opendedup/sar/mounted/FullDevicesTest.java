@@ -22,8 +22,8 @@ import org.opendedup.sar.disks.LoopDisk;
  */
 class FullDevicesTest {
     private static final int FILE_BYTES = 2 << 20;
-    private static final long METADATA_BYTES = 96L << 20;
-    private static final long DATA_BYTES = 192L << 20;
+    private static final long METADATA_BYTES = 48L << 20;
+    private static final long DATA_BYTES = 96L << 20;
     /** Time limit for the daemon to detect that there is space again; many times what it needs. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** Bytes that a volume with a full device may report as available: only those freed at this moment. */
@@ -38,7 +38,7 @@ class FullDevicesTest {
                 MountedVolume volume = MountedVolume.makeWith(
                         Files.createDirectory(folder.resolve("meta")),
                         "--dedup-db-store=" + disk.folder().resolve("ddb"))) {
-            volume.mount();
+            volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 4);
             Path hog = fillToTheLastByte(disk);
 
@@ -60,7 +60,7 @@ class FullDevicesTest {
                 MountedVolume volume = MountedVolume.makeWith(
                         Files.createDirectory(folder.resolve("names")),
                         "--dedup-db-store=" + disk.folder().resolve("ddb"))) {
-            volume.mount();
+            volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 2);
             Path names = Files.createDirectory(volume.mountPoint().resolve("names"));
 
@@ -95,7 +95,7 @@ class FullDevicesTest {
                 MountedVolume volume = MountedVolume.make(
                         Files.createDirectory(folder.resolve("chunks")),
                         disk.folder().resolve("data"))) {
-            volume.mount();
+            volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 4);
             Path hog = fillToTheLastByte(disk);
 
@@ -118,7 +118,7 @@ class FullDevicesTest {
                 MountedVolume volume = MountedVolume.make(
                         Files.createDirectory(folder.resolve("waiting")),
                         disk.folder().resolve("data"))) {
-            volume.mount();
+            volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 1);
             Path waiting = volume.mountPoint().resolve("file-1");
             String accepted;
@@ -177,7 +177,7 @@ class FullDevicesTest {
                                 Files.createDirectory(folder.resolve("full-index")),
                                 disk.folder().resolve("hdb"))
                         .inItsOwnProcess()) {
-            volume.mount();
+            volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 2);
             Path hog = fillToTheLastByte(disk);
 
@@ -196,18 +196,19 @@ class FullDevicesTest {
             long after = volume.figure("stats", "storedBytes");
             assertTrue(after - before < FILE_BYTES / 4, "what the index should know again was stored again");
             Files.delete(again);
-            checkSoundAfterRemount(volume, synced);
+            checkSound(volume, synced);
         }
     }
 
     @Test
     void aDiskThatOthersFilledCanBeMountedAndFilesDeleted() throws IOException {
-        // Everything is on that disk here: containers, metadata, index, log.
-        try (LoopDisk disk = disk("all", DATA_BYTES);
-                MountedVolume volume = MountedVolume.make(
-                                Files.createDirectory(disk.folder().resolve("shared")))
-                        .inItsOwnProcess()) {
-            volume.mount();
+        // Everything is on that disk here: containers, metadata, index, log. Ballasts are parts of a disk's size: one
+        // of
+        // this size has enough for two mounts.
+        try (LoopDisk disk = disk("all", 2 * DATA_BYTES);
+                MountedVolume volume =
+                        MountedVolume.make(Files.createDirectory(disk.folder().resolve("shared")))) {
+            volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 6);
             awaitBallast(volume);
             for (int round = 0; round < 2; round++) {
@@ -215,6 +216,7 @@ class FullDevicesTest {
                 // containers to be sealed.
                 if (round == 0) {
                     volume.unmount();
+                    volume.inItsOwnProcess();
                 } else {
                     Files.delete(disk.folder().resolve("hog"));
                     synced.add(writeWhenThereIsSpace(volume, 50));
@@ -235,7 +237,7 @@ class FullDevicesTest {
             assertFalse(Files.exists(volume.mountPoint().resolve("file-0")), "a delete that was synced is forgotten");
             Files.delete(disk.folder().resolve("hog"));
             synced.add(writeWhenThereIsSpace(volume, 51));
-            checkSoundAfterRemount(volume, synced);
+            checkSound(volume, synced);
         }
     }
 
@@ -256,6 +258,7 @@ class FullDevicesTest {
     /** Like another program, block by block at the end. */
     private static Path fillToTheLastByte(LoopDisk disk) throws IOException {
         Path hog = disk.folder().resolve("hog");
+        Commands.run("fallocate", "-l", Math.max(1, usable(disk) - FILE_BYTES), hog);
         Commands.run("dd", "if=/dev/zero", "of=" + hog, "bs=1M", "oflag=append", "conv=notrunc,fsync");
         Commands.run("dd", "if=/dev/zero", "of=" + hog, "bs=512", "oflag=append", "conv=notrunc,fsync");
         return hog;
@@ -326,7 +329,7 @@ class FullDevicesTest {
 
     private static void pause() throws IOException {
         try {
-            Thread.sleep(200);
+            Thread.sleep(20);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
@@ -349,7 +352,7 @@ class FullDevicesTest {
         return Files.getFileStore(disk.folder()).getUsableSpace();
     }
 
-    private static void checkFiles(MountedVolume volume, List<Path> files) throws IOException {
+    static void checkFiles(MountedVolume volume, List<Path> files) throws IOException {
         volume.dropKernelCaches();
         for (Path file : files) {
             int seed = Integer.parseInt(file.getFileName().toString().substring("file-".length()));
@@ -360,6 +363,10 @@ class FullDevicesTest {
 
     private static void checkSoundAfterRemount(MountedVolume volume, List<Path> synced) throws IOException {
         volume.remount();
+        checkSound(volume, synced);
+    }
+
+    private static void checkSound(MountedVolume volume, List<Path> synced) throws IOException {
         checkFiles(volume, synced);
         volume.unmount();
         assertEquals(List.of(), Recount.problems(volume));

@@ -23,8 +23,21 @@ import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 final class Installation implements AutoCloseable {
     static final List<Path> HELPER_LINKS =
             List.of(Path.of("/sbin/mount.sdfs"), Path.of("/sbin/mount.fuse.sdfs"), Path.of("/sbin/umount.fuse.sdfs"));
+    /**
+     * Begins a script in a mount namespace of its own: lets go of the mounts that other tests have at this moment, and
+     * that would not end before the namespace does. Those under {@code $own} stay.
+     */
+    static final String LET_GO_OF_OTHERS = """
+            findmnt -rno TARGET,PROPAGATION,FSTYPE,SOURCE | tac | while read -r target propagation type source; do
+              case "$propagation $type $source" in "private fuse "*|"private fuse."*|"private "*" /dev/loop"*)
+                target="$(printf %b "$target")"
+                [[ "$target/" == "$own"/* ]] || umount -il "$target" || : ;;
+              esac
+            done
+            """;
+
     /** Covers the folder of the links by one that takes changes, without those of the machine. */
-    private static final String COVER = "set -e; sbin=$(readlink -f /sbin);"
+    private static final String COVER = "set -e; own=\"${0%/*}\"\n" + LET_GO_OF_OTHERS + "sbin=$(readlink -f /sbin);"
             + " mount --make-private \"$(findmnt -no TARGET -T $sbin)\"; mount -t tmpfs tmpfs \"$0\";"
             + " mkdir \"$0/upper\" \"$0/work\"; mount -t overlay -o lowerdir=$sbin,upperdir=$0/upper,workdir=$0/work overlay $sbin;"
             + " rm -f /sbin/mount.sdfs /sbin/mount.fuse.sdfs /sbin/umount.fuse.sdfs; echo; exec cat";

@@ -165,7 +165,14 @@ class MountPointsTest {
                                 MountedVolume.projectFolder().resolve("scripts").toString(),
                         "folder", folder.toString(),
                         "volume", volume.name()),
-                List.of("unshare", "--mount", "--propagation", "private", "bash", "-c", SHELL + script));
+                List.of(
+                        "unshare",
+                        "--mount",
+                        "--propagation",
+                        "private",
+                        "bash",
+                        "-c",
+                        "own=\"$folder\"\n" + Installation.LET_GO_OF_OTHERS + SHELL + script));
     }
 
     private static int count(String text, String part) {

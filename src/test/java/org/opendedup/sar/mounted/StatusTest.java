@@ -22,7 +22,6 @@ import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
 /** {@code sdfscli VOLUME status} and {@code support-bundle} of real mounts: well, on a failing disk, with damage. */
-@Alone
 @Timeout(300)
 class StatusTest {
     private static final int BYTES = 2 << 20;
@@ -41,34 +40,6 @@ class StatusTest {
         while (result.exitCode() != exitCode) {
             Thread.sleep(50);
             result = status(volume);
-        }
-    }
-
-    @Test
-    void aFailedWriteIsDegradedUntilTheVolumeIsResumed() throws Exception {
-        try (SlowDisk disk = SlowDisk.withoutJournal(folder);
-                MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
-            volume.mount();
-            awaitStatus(0, volume);
-            Path file = volume.mountPoint().resolve("file");
-            Bytes.writeAndSync(file, Bytes.random(1, BYTES));
-            Commands.Result well = status(volume);
-            assertEquals(0, well.exitCode(), well::output);
-            assertTrue(well.output().startsWith("pool: well"), well::output);
-            assertTrue(well.output().lines().count() <= 24, well::output);
-
-            disk.order("error writes");
-            Files.write(volume.mountPoint().resolve("late"), Bytes.random(2, BYTES));
-            assertTrue(Commands.run("sync", volume.mountPoint().resolve("late")).exitCode() != 0);
-            Commands.Result degraded = status(volume, "status");
-            assertEquals(1, degraded.exitCode(), degraded::output);
-            assertTrue(degraded.output().contains("sdfscli pool resume"), degraded::output);
-
-            disk.order("error off");
-            assertEquals(0, status(volume, "resume").exitCode());
-            Commands.Result again = status(volume);
-            assertEquals(0, again.exitCode(), again::output);
-            assertEquals(0, status(volume, "unmount").exitCode());
         }
     }
 
