@@ -52,12 +52,13 @@ class LostIndexTest {
         void of(Path hashDb) throws IOException;
     }
 
+    /** Deletes all files. The volume sees by the last one that the index is lost, and makes another at once. */
     private static void empty(Path hashDb) throws IOException {
         try (Stream<Path> all = Files.walk(hashDb)) {
-            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-                if (!path.equals(hashDb)) {
-                    Files.delete(path);
-                }
+            for (Path file : all.filter(Files::isRegularFile)
+                    .sorted(Comparator.comparing(path -> path.endsWith("CURRENT")))
+                    .toList()) {
+                Files.deleteIfExists(file);
             }
         }
     }
@@ -68,20 +69,10 @@ class LostIndexTest {
 
     @Test
     void anIndexThatIsDeletedWhileTheVolumeIsOpenIsMadeAnew() throws Exception {
-        List<Loss> losses = List.of(
-                LostIndexTest::empty,
-                hashDb -> {
-                    empty(hashDb);
-                    Files.delete(hashDb);
-                },
-                hashDb -> {
-                    Path away = folder.resolve("away");
-                    if (Files.exists(away)) {
-                        empty(away);
-                        Files.delete(away);
-                    }
-                    Files.move(hashDb, away);
-                    Files.createDirectory(hashDb);
+        List<Loss> losses =
+                List.of(LostIndexTest::empty, hashDb -> Files.move(hashDb, folder.resolve("moved")), hashDb -> {
+                    Files.move(hashDb, folder.resolve("exchanged"));
+                    Files.createDirectories(hashDb);
                 });
         int round = 0;
         try (Volume volume = Volume.open(config)) {
