@@ -24,7 +24,8 @@ class RestoreTest {
     private static final int MIB = 1 << 20;
     private static final int OLD_MIB = 16;
     private static final int ATTACKED_FOLDERS = 30;
-    private static final int ATTACKED_ROUNDS = 8;
+    /** Each kind of folder with each kind of attack. */
+    private static final int ATTACKED_ROUNDS = 4;
 
     @TempDir
     Path folder;
@@ -146,7 +147,7 @@ class RestoreTest {
                 .mount()) {
             for (int i = 0; i < ATTACKED_FOLDERS; i++) {
                 Path tree = Files.createDirectories(volume.mountPoint().resolve("tree/sub" + i));
-                for (int j = 0; j < ATTACKED_FOLDERS; j++) {
+                for (int j = 0; j < 10; j++) {
                     Files.write(tree.resolve("file" + j), Bytes.random(i * 100 + j, 5_000));
                 }
             }
