@@ -33,7 +33,7 @@ class QuickstartTest {
         home = folder.resolve("home");
         source = Files.createDirectory(folder.resolve("source"));
         Files.createDirectory(folder.resolve("tmp"));
-        Files.write(source.resolve("file"), Bytes.random(1, 48 << 20));
+        Files.write(source.resolve("file"), Bytes.random(1, 8 << 20));
         Files.createLink(source.resolve("link"), source.resolve("file"));
         Files.createSymbolicLink(source.resolve("symbolic"), Path.of("file"));
     }
@@ -86,7 +86,7 @@ class QuickstartTest {
 
     @Test
     void leavesNothingWhenItIsEnded() throws IOException {
-        for (String when : List.of("etc", "mnt", "mnt/first", "mnt/second")) {
+        for (String when : List.of("etc", "mnt/second")) {
             Commands.Result done = quickstart(when, "kill -TERM $q");
             assertEquals(130, done.exitCode(), done::output);
             assertTrue(done.output().contains("INTERRUPTED while"), done::output);
