@@ -14,6 +14,7 @@ import javax.management.Notification;
 import javax.management.RuntimeMBeanException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
 /** The SSD of a mounted volume, administered by a JMX client and by the commands. */
@@ -26,7 +27,7 @@ class SarAdministrationTest {
 
     @Test
     void aThresholdSetByJmxDemotesAndIsKept() throws Exception {
-        try (MountedVolume volume = SharedFiles.mountWithSsd(folder)) {
+        try (MountedVolume volume = SharedFiles.makeWithSsd(folder).mount()) {
             SharedFiles.write(volume);
             try (JmxClient jmx = new JmxClient(volume)) {
                 demoteByThreshold(volume, jmx);
@@ -53,7 +54,7 @@ class SarAdministrationTest {
 
     @Test
     void theSsdIsTakenAwayAndBroughtBackWhileFilesAreRead() throws Exception {
-        try (MountedVolume volume = SharedFiles.mountWithSsd(folder);
+        try (MountedVolume volume = SharedFiles.makeWithSsd(folder).mount();
                 JmxClient jmx = new JmxClient(volume)) {
             SharedFiles.write(volume);
             awaitEntries(jmx, ENOUGH, Integer.MAX_VALUE);
@@ -70,6 +71,33 @@ class SarAdministrationTest {
             assertTrue(explained.contains("on-ssd"), explained);
             assertTrue((long) jmx.get("MapTable", "Entries") >= ENOUGH);
         }
+    }
+
+    /** Of a daemon in a process of its own, which the JMX client enters from outside. */
+    @Test
+    void theSsdServesItsChunksImmediatelyAfterAKillAndAfterAnUnmount() throws Exception {
+        try (MountedVolume volume =
+                SharedFiles.makeWithSsd(folder).inItsOwnProcess().mount()) {
+            SharedFiles.write(volume);
+            Bytes.writeAndSync(volume.mountPoint().resolve("shared"), SharedFiles.shared());
+            try (JmxClient jmx = new JmxClient(volume)) {
+                awaitEntries(jmx, SharedFiles.SHARED, SharedFiles.SHARED);
+            }
+            volume.kill();
+            volume.mount();
+            assertIsWarm(volume);
+            volume.remount();
+            assertIsWarm(volume);
+        }
+    }
+
+    private static void assertIsWarm(MountedVolume volume) throws IOException {
+        assertEquals(SharedFiles.SHARED, volume.figure("stats", "mapTableEntries"));
+        Path all = volume.mountPoint().resolve("shared");
+        assertEquals(new Bytes.Comparison(SharedFiles.SHARED, 0, 0), Bytes.compare(all, SharedFiles.shared()));
+        assertTrue(volume.figure("stats", "ssdHits") > 0, "nothing was read from the SSD");
+        assertEquals(0, volume.figure("stats", "promotedChunks"));
+        SharedFiles.assertReads(volume);
     }
 
     private static void setThreshold(JmxClient jmx, int threshold) throws Exception {

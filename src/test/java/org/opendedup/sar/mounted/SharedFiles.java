@@ -18,17 +18,16 @@ final class SharedFiles {
 
     private SharedFiles() {}
 
-    /** Makes and mounts a volume that promotes data written twice to its SSD. */
-    static MountedVolume mountWithSsd(Path folder) throws IOException {
+    /** Makes a volume that promotes data written twice to its SSD. */
+    static MountedVolume makeWithSsd(Path folder) throws IOException {
         Path made = Files.createDirectory(folder.resolve("with-ssd"));
         return MountedVolume.makeWith(
-                        made,
-                        "--hash-type=SHA256",
-                        "--sar-ssd-location=" + made.resolve("ssd"),
-                        "--sar-ssd-capacity=256MB",
-                        "--sar-policy=reference-count",
-                        "--sar-reference-count-threshold=2")
-                .mount();
+                made,
+                "--hash-type=SHA256",
+                "--sar-ssd-location=" + made.resolve("ssd"),
+                "--sar-ssd-capacity=256MB",
+                "--sar-policy=reference-count",
+                "--sar-reference-count-threshold=2");
     }
 
     /** Writes the files. After each shared chunk there is a chunk of the file's own, so that no run is long. */

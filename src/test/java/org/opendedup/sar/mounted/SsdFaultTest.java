@@ -31,7 +31,6 @@ import org.opendedup.sar.tier.SsdTier;
  * its fault is real: the SSD's own files return an error or other bytes.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Alone
 class SsdFaultTest {
     private static final long DISK_BYTES = 256L << 20;
     /** Longer than a reader waits for a few chunks from an SSD. */
@@ -55,7 +54,7 @@ class SsdFaultTest {
                 "--sar-policy=reference-count",
                 "--sar-reference-count-threshold=2");
         volume.mount();
-        load = new SsdLoad(volume.mountPoint());
+        load = new SsdLoad(volume);
     }
 
     @AfterAll
@@ -77,7 +76,7 @@ class SsdFaultTest {
             Commands.succeed("sync", "-f", disk.folder());
             trial.fault("failed", disk::pull);
 
-            dropCaches();
+            load.dropKernelCaches();
             assertThrows(IOException.class, () -> Files.readAllBytes(segment));
             trial.assertToldOnce("failed", "failed too often");
             disk.unmountLazily();
@@ -94,7 +93,7 @@ class SsdFaultTest {
             Commands.succeed("sync", "-f", disk.folder());
             trial.fault("failed", () -> disk.order("error reads"));
 
-            dropCaches();
+            load.dropKernelCaches();
             assertThrows(IOException.class, () -> Files.readAllBytes(segment));
             trial.assertToldOnce("failed", "failed too often");
             trial.remount("failed", "Input/output error");
@@ -240,9 +239,5 @@ class SsdFaultTest {
         List<Path> segments = Damage.files(disk, ".segment");
         assertTrue(!segments.isEmpty(), () -> "no segment in " + disk);
         return segments.get(0);
-    }
-
-    private static void dropCaches() throws IOException {
-        Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "3");
     }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -19,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.disks.Bytes;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * Pairs of files that share chunks, written, promoted and read back: the load that an SSD serves. Between the shared
@@ -30,15 +30,20 @@ final class SsdLoad {
     private static final int CHUNKS = 2 * SHARED_CHUNKS;
     private static final long LIMIT_SECONDS = 60;
 
-    private final Path target;
+    private final MountedVolume volume;
     /** Pairs that were not read back completely yet. */
     private final List<Long> unread = Collections.synchronizedList(new ArrayList<>());
 
+    private volatile Path ssd;
     private long nextPair = 1;
 
-    /** @param target folder on the volume */
-    SsdLoad(Path target) {
-        this.target = target;
+    SsdLoad(MountedVolume volume) {
+        this.volume = volume;
+    }
+
+    /** Tells where the SSD is now: its files are read past the kernel's cache, too. */
+    void isServedBy(Path folder) {
+        ssd = folder;
     }
 
     /** Writes pairs whose chunks no other file has. */
@@ -55,11 +60,11 @@ final class SsdLoad {
     }
 
     private Path first(long pair) {
-        return target.resolve("pair" + pair + "-1");
+        return volume.mountPoint().resolve("pair" + pair + "-1");
     }
 
     private Path second(long pair) {
-        return target.resolve("pair" + pair + "-2");
+        return volume.mountPoint().resolve("pair" + pair + "-2");
     }
 
     private static byte[] content(long pair, int file) {
@@ -78,9 +83,12 @@ final class SsdLoad {
         }
     }
 
-    /** Of synced data: a sync of everything would wait for disks that are made to fail. */
-    private static void dropKernelCaches() throws IOException {
-        Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "3");
+    /**
+     * Of this mount and of the SSD, of synced data: a sync of everything would wait for disks that are made to fail.
+     */
+    void dropKernelCaches() throws IOException {
+        volume.dropKernelCaches();
+        Commands.run("find", ssd, "-type", "f", "-exec", "dd", "if={}", "iflag=nocache", "count=0", "status=none", ";");
     }
 
     /**
@@ -153,6 +161,8 @@ final class SsdLoad {
             while (!stop) {
                 step.run();
                 rounds++;
+                // What is waited for needs the processor, too.
+                Thread.sleep(20);
             }
             return rounds;
         }
