@@ -103,7 +103,7 @@ class RangesTest {
             }
             byte[] copied = Files.readAllBytes(target);
             assertArrayEquals(data, Arrays.copyOfRange(copied, (int) shift, (int) shift + data.length));
-            Commands.succeed("sync");
+            Commands.succeed("sync", "-f", volume.mountPoint());
             long now = volume.figure("stats", "uniqueBytes");
             assertTrue(unique < 0 || unique == now, "copied to " + shift);
             unique = now;

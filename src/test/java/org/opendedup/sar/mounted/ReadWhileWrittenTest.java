@@ -27,8 +27,8 @@ import org.opendedup.sar.volume.VersionedBlocks;
 class ReadWhileWrittenTest {
     private static final int MIB = 1 << 20;
     private static final int BLOCK = VersionedBlocks.BYTES;
-    private static final int FIRST_BYTES = 24 * MIB;
-    private static final int LAST_BYTES = 40 * MIB;
+    private static final int FIRST_BYTES = 12 * MIB;
+    private static final int LAST_BYTES = 20 * MIB;
     private static final int MAX_WRITE_BLOCKS = 200;
     private static final int REQUEST = 128 << 10;
     private static final int PAGE = 4096;
