@@ -50,7 +50,8 @@ class KernelMountTest {
             Path file = toy.root.resolve("file");
             Files.write(file, content);
             assertArrayEquals(content, Files.readAllBytes(file));
-            toy.shell("echo 1 > /proc/sys/vm/drop_caches; cp file copy; mv copy moved; cmp file moved");
+            toy.dropKernelCaches();
+            toy.shell("cp file copy; mv copy moved; cmp file moved");
             assertArrayEquals(content, Files.readAllBytes(toy.root.resolve("moved")));
         }
     }
@@ -219,7 +220,7 @@ class KernelMountTest {
             for (int i = 0; i < 5000; i++) {
                 Files.createFile(toy.root.resolve("file-with-a-longer-name-" + i));
             }
-            toy.shell("echo 2 > /proc/sys/vm/drop_caches");
+            toy.dropKernelCaches();
             Set<Path> listed = new HashSet<>();
             try (Stream<Path> files = Files.list(toy.root)) {
                 files.forEach(file -> assertTrue(listed.add(file), file + " twice"));

@@ -67,6 +67,11 @@ final class MountedToy implements AutoCloseable {
         return Shell.run(root, command);
     }
 
+    /** Makes the kernel write back and forget what it cached of this mount. */
+    void dropKernelCaches() throws IOException, InterruptedException {
+        shell("mount -i -o remount \"$PWD\"");
+    }
+
     @Override
     public void close() throws IOException, InterruptedException {
         try {

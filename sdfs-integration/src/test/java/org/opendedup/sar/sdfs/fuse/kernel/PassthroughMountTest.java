@@ -119,7 +119,8 @@ class PassthroughMountTest {
         try (MountedToy toy = new MountedToy(files, "nopassthrough")) {
             assertFalse(toy.mount.passthrough().isOn());
             Files.write(toy.root.resolve("file"), new byte[100_000]);
-            toy.shell("sync -f .; echo 1 > /proc/sys/vm/drop_caches; cat file > /dev/null");
+            toy.dropKernelCaches();
+            toy.shell("cat file > /dev/null");
             assertTrue(files.writes.get() > 0 && files.reads.get() > 0);
             assertEquals(100_000, Files.size(files.onlyBacking()));
         }
@@ -134,7 +135,7 @@ class PassthroughMountTest {
             Files.write(file, content);
             assertEquals(content.length, Files.size(file));
             assertTrue(files.writes.get() > 0);
-            toy.shell("echo 1 > /proc/sys/vm/drop_caches");
+            toy.dropKernelCaches();
             assertArrayEquals(content, Files.readAllBytes(file));
             // Bytes written through a mapping change the modification time, which the kernel does not set here.
             python(toy, """

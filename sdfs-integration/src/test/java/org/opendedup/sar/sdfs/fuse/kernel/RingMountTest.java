@@ -155,7 +155,7 @@ class RingMountTest {
                 byte[] content = Shell.randomBytes(bytes);
                 Path file = toy.root.resolve("f" + bytes);
                 Files.write(file, content);
-                toy.shell("echo 1 > /proc/sys/vm/drop_caches");
+                toy.dropKernelCaches();
                 assertArrayEquals(content, Files.readAllBytes(file));
             }
         }
