@@ -31,7 +31,6 @@ import org.opendedup.sar.disks.Commands;
  * Small budgets with many threads: every accepted configuration works, and others are refused with the budget that
  * suffices.
  */
-@Alone
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class MemoryBudgetTest {
     private static final int MIB = 1 << 20;
