@@ -46,7 +46,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
 @Tag("slow")
 class HealCrashTest {
     private static final int NEVER = Integer.MAX_VALUE;
-    private static final int BYTES = 600 << 10;
+    private static final int BYTES = 200 << 10;
     /** What is stored again of content of which a part is not: some chunks of the first frame. */
     private static final int PART = 40 << 10;
 
