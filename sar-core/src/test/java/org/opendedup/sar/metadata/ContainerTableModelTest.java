@@ -38,6 +38,7 @@ final class ContainerTableModelTest {
 
     private static final int FIRST_UNLISTED = 9;
     private static final int SLOTS = 4000;
+    private static final String DIFFERS = "the table differs from a recount";
     private static final StoredContainer PLACE = new StoredContainer(Writing.UNKNOWN, State.SEALED, 0, 0, 100, 1, 200);
 
     private CrashKeyValueStore database = new CrashKeyValueStore();
@@ -75,7 +76,8 @@ final class ContainerTableModelTest {
             try {
                 run(new Random(seed));
             } catch (AssertionError | CorruptionException e) {
-                found++;
+                String message = String.valueOf(e.getMessage());
+                found += message.contains(DIFFERS) || message.contains("the list of open ones") ? 1 : 0;
             }
         }
         assertTrue(found > 0, "a table that does not follow the counts was not noticed");
@@ -278,7 +280,7 @@ final class ContainerTableModelTest {
                         () -> "container " + container + " is removed and has counts"));
         List<ContainerEntry> found = new ArrayList<>();
         store.containers().forEach(found::add);
-        assertEquals(List.copyOf(expected.values()), found);
+        assertEquals(List.copyOf(expected.values()), found, DIFFERS);
 
         List<ContainerEntry> open = new ArrayList<>();
         store.containers().forEachOpen(open::add);
@@ -337,7 +339,7 @@ final class ContainerTableModelTest {
         }
 
         @Override
-        public Batch batch() {
+        public Batch batch() throws IOException {
             Batch first = store.batch();
             Batch second = store.batch();
             return new Batch() {

@@ -18,7 +18,7 @@ public final class CrashKeyValueStore implements KeyValueStore {
 
     private enum Fate {
         DURABLE,
-        /** The commit failed: after a crash the batch may be there or not. */
+        /** The last commit failed: after a crash the batch may be there or not. */
         UNCERTAIN,
         /** Committed while commits were not durable: this batch and all later ones may be lost. */
         VOLATILE
@@ -35,6 +35,7 @@ public final class CrashKeyValueStore implements KeyValueStore {
 
     private final KeyValueStore live = KeyValueStores.heap();
     private final List<Logged> log = new ArrayList<>();
+    private final SplittableRandom settlements = new SplittableRandom(1);
     private boolean commitIsNotDurable;
     private int commitsToFail;
     private boolean crashed;
@@ -44,7 +45,9 @@ public final class CrashKeyValueStore implements KeyValueStore {
         commitIsNotDurable = notDurable;
     }
 
-    /** Makes the next commits fail: none of their changes is visible, but a crash may restore them. */
+    /**
+     * Makes the next commits fail: none of their changes is visible, but the next batch or a crash may restore them.
+     */
     public synchronized void failNextCommits(int count) {
         commitsToFail = count;
     }
@@ -66,7 +69,7 @@ public final class CrashKeyValueStore implements KeyValueStore {
         boolean torn = false;
         for (int i = 0; i < log.size(); i++) {
             Logged batch = log.get(i);
-            Remains remains = remains(batch.fate, i == log.size() - 1, random);
+            Remains remains = remains(batch.fate, random);
             if (remains == Remains.NOTHING && batch.fate == Fate.VOLATILE) {
                 break;
             }
@@ -81,14 +84,23 @@ public final class CrashKeyValueStore implements KeyValueStore {
         return found;
     }
 
-    /** A failed commit was completed or dropped when later ones began: it is no longer torn. */
-    private static Remains remains(Fate fate, boolean isLast, SplittableRandom random) {
+    private static Remains remains(Fate fate, SplittableRandom random) {
         return switch (fate) {
             case DURABLE -> Remains.WHOLE;
-            case UNCERTAIN -> Remains.values()[random.nextInt(isLast ? 3 : 2)];
+            case UNCERTAIN -> Remains.values()[random.nextInt(3)];
             case VOLATILE ->
                 random.nextInt(4) > 0 ? Remains.WHOLE : random.nextBoolean() ? Remains.NOTHING : Remains.TORN;
         };
+    }
+
+    /** Completes or drops a failed commit, as RocksDB does when it is opened again for the next batch. */
+    private synchronized void settle() throws IOException {
+        int last = log.size() - 1;
+        if (last >= 0 && log.get(last).fate == Fate.UNCERTAIN) {
+            List<Change> changes = settlements.nextBoolean() ? log.get(last).changes : List.of();
+            log.set(last, new Logged(changes, Fate.DURABLE));
+            applyLive(changes);
+        }
     }
 
     @Override
@@ -104,7 +116,8 @@ public final class CrashKeyValueStore implements KeyValueStore {
     }
 
     @Override
-    public Batch batch() {
+    public Batch batch() throws IOException {
+        settle();
         return new LoggedBatch();
     }
 
@@ -119,6 +132,7 @@ public final class CrashKeyValueStore implements KeyValueStore {
 
     private synchronized void commit(List<Change> changes) throws IOException {
         requirePower();
+        settle();
         if (commitsToFail > 0) {
             commitsToFail--;
             log.add(new Logged(changes, Fate.UNCERTAIN));
@@ -132,6 +146,10 @@ public final class CrashKeyValueStore implements KeyValueStore {
 
     private void apply(List<Change> changes) throws IOException {
         log.add(new Logged(changes, Fate.DURABLE));
+        applyLive(changes);
+    }
+
+    private void applyLive(List<Change> changes) throws IOException {
         try (Batch batch = live.batch()) {
             for (Change change : changes) {
                 if (change.value == null) {

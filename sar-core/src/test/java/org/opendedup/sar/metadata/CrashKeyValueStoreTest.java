@@ -40,6 +40,22 @@ final class CrashKeyValueStoreTest extends KeyValueStoreContract {
         assertEquals(Set.of(true, false), found);
     }
 
+    @Test
+    void theNextBatchCompletesOrDropsAFailedOneForGood() throws IOException {
+        CrashKeyValueStore before = new CrashKeyValueStore();
+        Set<Boolean> found = new HashSet<>();
+        for (int round = 0; round < 20; round++) {
+            String key = "a" + round;
+            before.failNextCommits(1);
+            assertThrows(IOException.class, () -> put(before, Family.INODE, key, "1"));
+            put(before, Family.INODE, "b", "1");
+            found.add(before.get(Family.INODE, bytes(key)) != null);
+        }
+        assertEquals(Set.of(true, false), found);
+        byte[] last = before.get(Family.INODE, bytes("a19"));
+        assertArrayEquals(last, before.crash(1).get(Family.INODE, bytes("a19")));
+    }
+
     /** A test detects torn records by the result of recovery: dropped at the end, refused before another record. */
     @Test
     void withCommitsThatAreNotDurableACrashLosesSomeOrTheStoreIsRefused() throws IOException {

@@ -29,7 +29,7 @@ public abstract class HookedKeyValueStore implements KeyValueStore {
     }
 
     @Override
-    public Batch batch() {
+    public Batch batch() throws IOException {
         Batch batch = store.batch();
         return new Batch() {
             @Override

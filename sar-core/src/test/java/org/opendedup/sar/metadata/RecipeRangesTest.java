@@ -98,7 +98,7 @@ final class RecipeRangesTest {
         int to = from + random.nextInt(expected.length - from + 1);
         Arrays.fill(expected, from, to, 0);
         for (long at = from; at < to; ) {
-            at = store.ranges().punch(inode, at, to, StepLimit.of(1 + random.nextInt(3)));
+            at = store.ranges().punch(inode, at, to, Recipes.step(1 + random.nextInt(3)));
         }
         assertArrayEquals(expected, bytes(inode), which);
         assertHolesAreFound(inode, random, which);
@@ -118,7 +118,7 @@ final class RecipeRangesTest {
         long[] reached = {to};
         for (int done = 0; done < length; ) {
             Copy copy = new Copy(source, from + done, target, to + done, length - done);
-            done += (int) store.ranges().copy(copy, StepLimit.of(1 + random.nextInt(3)), (start, end) -> {
+            done += (int) store.ranges().copy(copy, Recipes.step(1 + random.nextInt(3)), (start, end) -> {
                 assertEquals(reached[0], start, which);
                 reached[0] = end;
             });
@@ -156,11 +156,11 @@ final class RecipeRangesTest {
         assertEquals(far + 100, store.ranges().nextHole(10, far, far + 1000));
 
         Copy copy = new Copy(10, 0, 11, PAGE / 2, far + 100);
-        assertEquals(far + 100, store.ranges().copy(copy, StepLimit.of(10), (start, end) -> {}));
+        assertEquals(far + 100, store.ranges().copy(copy, Recipes.step(10), (start, end) -> {}));
         assertEquals(far + PAGE / 2, store.ranges().nextData(11, 0, 2 * far));
         assertEquals(2, store.counts().count(CHUNK));
 
-        assertEquals(2 * far, store.ranges().punch(11, 0, 2 * far, StepLimit.of(10)));
+        assertEquals(2 * far, store.ranges().punch(11, 0, 2 * far, Recipes.step(10)));
         assertEquals(2 * far, store.ranges().nextData(11, 0, 2 * far));
         assertEquals(1, store.counts().count(CHUNK));
     }
@@ -179,11 +179,11 @@ final class RecipeRangesTest {
         }
         long length = (long) FILE_PAGES * PAGE;
         assertEquals(
-                length, store.ranges().copy(new Copy(12, 0, 11, 0, length), StepLimit.of(100), (start, end) -> {}));
+                length, store.ranges().copy(new Copy(12, 0, 11, 0, length), Recipes.step(100), (start, end) -> {}));
         int steps = 0;
         for (long done = 0; done < length; steps++) {
             done += store.ranges()
-                    .copy(new Copy(10, done, 11, done, length - done), StepLimit.of(100), (start, end) -> {});
+                    .copy(new Copy(10, done, 11, done, length - done), Recipes.step(100), (start, end) -> {});
         }
         assertEquals(FILE_PAGES, steps);
         assertArrayEquals(bytes(10), bytes(11));
@@ -192,9 +192,9 @@ final class RecipeRangesTest {
     @Test
     void aChunkCutByACopyIsOneEntryAgainWhenItsPartsMeet() throws IOException {
         store.recipes().replace(10, 0, page(CHUNK, 1000));
-        store.ranges().copy(new Copy(10, 0, 11, PAGE - 400, 1000), StepLimit.of(10), (start, end) -> {});
+        store.ranges().copy(new Copy(10, 0, 11, PAGE - 400, 1000), Recipes.step(10), (start, end) -> {});
         assertEquals(3, store.counts().count(CHUNK));
-        store.ranges().copy(new Copy(11, PAGE - 400, 11, 5 * PAGE, 1000), StepLimit.of(10), (start, end) -> {});
+        store.ranges().copy(new Copy(11, PAGE - 400, 11, 5 * PAGE, 1000), Recipes.step(10), (start, end) -> {});
         assertEquals(4, store.counts().count(CHUNK));
         assertEquals(
                 Recipes.describe(page(CHUNK, 1000)),
@@ -207,7 +207,7 @@ final class RecipeRangesTest {
         store.counts().add(CHUNK, ReferenceCounts.MAX_COUNT - 1);
         PosixException refused = assertThrows(
                 PosixException.class,
-                () -> store.ranges().copy(new Copy(10, 0, 11, 0, 1000), StepLimit.of(10), (start, end) -> {}));
+                () -> store.ranges().copy(new Copy(10, 0, 11, 0, 1000), Recipes.step(10), (start, end) -> {}));
         assertEquals(PosixException.Reason.EOPNOTSUPP, refused.reason());
         assertEquals(RecipePage.EMPTY.count(), store.recipes().page(11, 0).count());
         assertEquals(ReferenceCounts.MAX_COUNT, store.counts().count(CHUNK));
