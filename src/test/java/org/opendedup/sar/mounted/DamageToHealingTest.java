@@ -28,7 +28,7 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 /** Damage of a mounted volume from the first failed read to the healed file: what each command and JMX tell. */
 @Timeout(300)
 class DamageToHealingTest {
-    private static final int FILE_BYTES = 9 << 20;
+    private static final int FILE_BYTES = 5 << 20;
     private static final int PAGE_BYTES = 4096;
     private static final int NOTIFIED_SECONDS = 60;
     private static final String DAMAGE = "org.opendedup.sar.volume.damage";
