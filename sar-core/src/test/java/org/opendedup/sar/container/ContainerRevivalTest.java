@@ -10,6 +10,7 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -240,20 +241,21 @@ final class ContainerRevivalTest {
             fixture.commit(store);
             ContainerWriter writer = store.writer(1);
             chunks.append(writer, new byte[100]);
+            byte[] content = new byte[500];
             AtomicLong late = new AtomicLong();
             AtomicInteger appends = new AtomicInteger();
             hooked.hook = (call, name) -> {
                 if (call == HookedDirectory.Call.FORCE && late.get() == 0) {
-                    late.set(writer.append(new byte[500], 0, 500, new byte[32], 0));
+                    late.set(writer.append(content, 0, content.length, TestChunks.fingerprint(content), 0));
                     throw new IOException("made by the test");
                 }
                 // The second append to the new pack: the first is the pack's header.
                 if (call == HookedDirectory.Call.APPEND && late.get() > 0 && appends.incrementAndGet() == 2) {
                     fixture.workers.shutdown();
                     // Ends the frame that is being filled.
-                    Thread reader = new Thread(() -> assertDoesNotThrow(() -> TestChunks.read(store, late.get())));
-                    reader.start();
-                    Uninterruptibles.joinUninterruptibly(reader);
+                    var reader = new FutureTask<>(() -> TestChunks.read(store, late.get()));
+                    new Thread(reader).start();
+                    assertDoesNotThrow(() -> Uninterruptibles.getUninterruptibly(reader));
                 }
             };
             assertThrows(IOException.class, () -> fixture.commit(store));

@@ -27,6 +27,9 @@ final class MetadataModel {
     final TreeSet<Long> alive = new TreeSet<>();
     final TreeSet<Long> tombstones = new TreeSet<>();
     /** Slots by container. Not part of a copy: no commit keeps them. */
+    /** Begins the message about metadata that are not those of the model. */
+    static final String DIFFERS = "the metadata are not those of the model";
+
     final Map<Long, BitSet> condemned = new TreeMap<>();
 
     long files;
@@ -132,7 +135,7 @@ final class MetadataModel {
     }
 
     void check(MetadataStore store) throws IOException {
-        assertEquals(describe(), describe(store));
+        assertEquals(describe(), describe(store), DIFFERS);
         checkPointReads(store);
     }
 

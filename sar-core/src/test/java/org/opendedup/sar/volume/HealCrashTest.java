@@ -310,14 +310,10 @@ class HealCrashTest {
         boolean noticed = false;
         // A crash may keep by chance what was not made durable.
         for (int trial = 0; trial < CONTROL_ROUNDS * changes && !noticed; trial++) {
-            try {
-                noticed = !new Trial(promise, changes - trial % changes, false, seed + trial)
-                        .run()
-                        .problemsLeft()
-                        .isEmpty();
-            } catch (IOException torn) {
-                noticed = true;
-            }
+            noticed = !new Trial(promise, changes - trial % changes, false, seed + trial)
+                    .run()
+                    .problemsLeft()
+                    .isEmpty();
         }
         assertTrue(noticed, () -> promise + " is not noticed");
     }

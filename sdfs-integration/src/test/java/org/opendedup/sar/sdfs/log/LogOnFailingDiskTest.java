@@ -62,7 +62,7 @@ class LogOnFailingDiskTest {
     private void check(Fault fault, Fault repair) throws Exception {
         try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES);
                 SystemLogSocket system = new SystemLogSocket(folder.resolve("syslog"));
-                Log log = new Log(disk.folder().resolve("pool0.log"), folder.resolve("syslog"))) {
+                Log log = new Log(folderOn(disk).resolve("pool0.log"), folder.resolve("syslog"))) {
             Logger logger = log.context.getLogger("org.opendedup.sar.Some");
             logger.warn("before");
             Commands.succeed("sync", "-f", disk.folder());
@@ -97,6 +97,11 @@ class LogOnFailingDiskTest {
             }
             assertEquals(List.of(), system.messages());
         }
+    }
+
+    /** Makes a folder: while the disk is not mounted there is none, and the log cannot go on below the mount point. */
+    private static Path folderOn(LoopDisk disk) throws IOException {
+        return Files.createDirectory(disk.folder().resolve("log"));
     }
 
     private static boolean contains(List<String> lines, String part) {
