@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.disks.Commands;
 
 /** No class that is shipped has more lines than CONTRIBUTING.md allows. */
 class ClassSizeTest {
@@ -31,12 +32,12 @@ class ClassSizeTest {
     private static List<String> longerThan(int lines) throws IOException {
         List<String> found = new ArrayList<>();
         for (String module : MODULES) {
-            Path sources = TrustPageTest.project().resolve(module).resolve("src/main/java");
+            Path sources = Commands.projectFolder().resolve(module).resolve("src/main/java");
             try (Stream<Path> files = Files.walk(sources)) {
                 for (Path file :
                         files.filter(path -> path.toString().endsWith(".java")).toList()) {
                     if (Files.readAllLines(file).size() > lines) {
-                        found.add(TrustPageTest.project().relativize(file).toString());
+                        found.add(Commands.projectFolder().relativize(file).toString());
                     }
                 }
             }

@@ -14,6 +14,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Commands;
 
 /**
  * Nothing that is installed or that a launcher puts on a class path has the systems that benchmarks compare with: they
@@ -32,7 +33,7 @@ class ShippedLibrariesTest {
     void noShippedJarHasAComparator() throws IOException {
         List<Path> jars = new ArrayList<>();
         for (String module : MODULES) {
-            Path target = TrustPageTest.project().resolve(module).resolve("target");
+            Path target = Commands.projectFolder().resolve(module).resolve("target");
             jars.addAll(jarsIn(target));
             jars.addAll(jarsIn(target.resolve("lib")));
         }

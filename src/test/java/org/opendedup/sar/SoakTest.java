@@ -12,7 +12,7 @@ import org.opendedup.sar.disks.Commands;
 /** {@code scripts/soak}: what it would do, and a defect that it finds. */
 final class SoakTest {
     private static Commands.Result soak(String... options) throws IOException {
-        List<Object> command = new ArrayList<>(List.of(TestScriptTest.project().resolve("scripts/soak")));
+        List<Object> command = new ArrayList<>(List.of(Commands.projectFolder().resolve("scripts/soak")));
         command.addAll(List.of(options));
         return Commands.run(command.toArray());
     }

@@ -114,30 +114,21 @@ final class TestScriptTest {
     @Test
     void whatIsNotKnownIsRefusedBeforeAnythingIsBuilt() throws IOException {
         for (String wrong : List.of("NoSuchTest", "--slow", "HelpTest", "-x")) {
-            Commands.Result result = Commands.run(project().resolve("scripts/test"), wrong);
+            Commands.Result result = Commands.run(Commands.projectFolder().resolve("scripts/test"), wrong);
             assertEquals(2, result.exitCode(), result::output);
         }
-        Commands.Result both = Commands.run(project().resolve("scripts/test"), "--fast", "sar-core");
+        Commands.Result both = Commands.run(Commands.projectFolder().resolve("scripts/test"), "--fast", "sar-core");
         assertEquals(2, both.exitCode(), both::output);
     }
 
     private Commands.Result queue(int hangSeconds, String... names) throws IOException {
-        List<Object> command =
-                new ArrayList<>(List.of("env", "-C", project(), "python3", "-c", DRIVER, folder, hangSeconds));
+        List<Object> command = new ArrayList<>(
+                List.of("env", "-C", Commands.projectFolder(), "python3", "-c", DRIVER, folder, hangSeconds));
         command.addAll(List.of(names));
         return Commands.run(command.toArray());
     }
 
     private static String lastLine(Commands.Result result) {
         return result.output().strip().lines().reduce((first, second) -> second).orElse("");
-    }
-
-    static Path project() {
-        for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
-            if (Files.exists(at.resolve("scripts/test_queue.py"))) {
-                return at;
-            }
-        }
-        throw new AssertionError("no scripts/test_queue.py above " + Path.of("").toAbsolutePath());
     }
 }

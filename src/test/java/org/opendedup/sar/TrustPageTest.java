@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.disks.Commands;
 
 /** Each test that docs/TRUST.md names exists, with its method if the page names one. */
 class TrustPageTest {
@@ -22,7 +23,7 @@ class TrustPageTest {
 
     @Test
     void everyTestOnThePageExists() throws IOException {
-        String page = Files.readString(project().resolve("docs/TRUST.md"));
+        String page = Files.readString(Commands.projectFolder().resolve("docs/TRUST.md"));
         assertTrue(TEST.matcher(page).results().count() >= 20, "the page names few tests");
         assertEquals(Set.of(), missing(page));
     }
@@ -52,7 +53,7 @@ class TrustPageTest {
     private static List<Path> sources() throws IOException {
         Stream<Path> found = Stream.empty();
         for (String folder : SOURCES) {
-            try (Stream<Path> files = Files.walk(project().resolve(folder))) {
+            try (Stream<Path> files = Files.walk(Commands.projectFolder().resolve(folder))) {
                 found = Stream.concat(found, files.toList().stream());
             }
         }
@@ -65,15 +66,5 @@ class TrustPageTest {
         } catch (IOException e) {
             throw new AssertionError(e);
         }
-    }
-
-    /** Returns the folder of the project. */
-    static Path project() {
-        for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
-            if (Files.exists(at.resolve("scripts/mount.sdfs"))) {
-                return at;
-            }
-        }
-        throw new AssertionError("no project above " + Path.of("").toAbsolutePath());
     }
 }

@@ -63,7 +63,7 @@ class CrashLoopTest {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
         List<String> command = new ArrayList<>(List.of(
-                MountedVolume.projectFolder().resolve("scripts/crash-loop").toString(),
+                Commands.projectFolder().resolve("scripts/crash-loop").toString(),
                 "--folder=" + folder,
                 "--load-seconds=1",
                 "--rounds=1"));

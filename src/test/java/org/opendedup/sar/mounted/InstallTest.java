@@ -17,7 +17,7 @@ import org.opendedup.sar.disks.Commands;
 
 /** What {@code scripts/install} makes, replaces and removes. */
 class InstallTest {
-    private static final Path SCRIPT = Installation.projectFolder().resolve("scripts/install");
+    private static final Path SCRIPT = Commands.projectFolder().resolve("scripts/install");
 
     private Installation installation;
     private Path other;

@@ -68,7 +68,7 @@ final class Installation implements AutoCloseable {
     static Installation make(Path folder) throws IOException {
         Installation made = in(folder);
         try {
-            Path scripts = projectFolder().resolve("scripts");
+            Path scripts = Commands.projectFolder().resolve("scripts");
             String home = "JAVA_HOME=" + System.getProperty("java.home");
             made.succeed("env", home, scripts.resolve("install"), "--prefix=" + made.prefix, "--no-rehearsal");
             String rehearse =
@@ -90,10 +90,6 @@ final class Installation implements AutoCloseable {
         keeper = new ProcessBuilder("unshare", "-m", "--propagation=unchanged", "bash", "-c", COVER, cover.toString())
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-    }
-
-    static Path projectFolder() {
-        return MountedVolume.projectFolder();
     }
 
     Path folder() {

@@ -153,7 +153,7 @@ class MemoryBudgetTest {
         return Commands.run(
                 Map.of("SDFS_CONFIG_DIR", volume.configFolder().toString(), "SDFS_JAVA_OPTS", javaOptions),
                 Commands.words(
-                        Installation.projectFolder().resolve("scripts/mount.sdfs"),
+                        Commands.projectFolder().resolve("scripts/mount.sdfs"),
                         "-o",
                         "threads=" + requestThreads,
                         volume.name(),

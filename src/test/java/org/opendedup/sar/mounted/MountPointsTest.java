@@ -161,8 +161,7 @@ class MountPointsTest {
         return Commands.run(
                 Map.of(
                         "SDFS_CONFIG_DIR", volume.configFolder().toString(),
-                        "scripts",
-                                MountedVolume.projectFolder().resolve("scripts").toString(),
+                        "scripts", Commands.projectFolder().resolve("scripts").toString(),
                         "folder", folder.toString(),
                         "volume", volume.name()),
                 List.of(

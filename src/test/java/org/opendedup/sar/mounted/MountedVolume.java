@@ -177,18 +177,9 @@ final class MountedVolume implements AutoCloseable {
         if (!umask.isEmpty()) {
             command.addAll(List.of("sh", "-c", "umask " + umask + "; exec \"$@\"", "sh"));
         }
-        command.add(projectFolder().resolve("scripts").resolve(script).toString());
+        command.add(Commands.projectFolder().resolve("scripts").resolve(script).toString());
         command.addAll(options);
         return Commands.run(variables, command);
-    }
-
-    static Path projectFolder() {
-        for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
-            if (Files.exists(at.resolve("scripts/mount.sdfs"))) {
-                return at;
-            }
-        }
-        throw new AssertionError("no scripts/mount.sdfs above " + Path.of("").toAbsolutePath());
     }
 
     /** Uses this FUSE binding for mounts from now on. */

@@ -63,7 +63,7 @@ class ProceduresTest {
 
     /** Returns the blocks of commands below a paragraph that begins in bold like that. */
     private static List<String> blocks(String paragraph) throws IOException {
-        String page = Files.readString(MountedVolume.projectFolder().resolve("docs/OPERATIONS.md"));
+        String page = Files.readString(Commands.projectFolder().resolve("docs/OPERATIONS.md"));
         String section = page.substring(page.indexOf(SECTION) + SECTION.length());
         section = section.substring(0, section.indexOf("\n### "));
         int at = section.indexOf("**" + paragraph);
@@ -343,7 +343,7 @@ class ProceduresTest {
         volume.unmount();
         Files.delete(volume.configFolder().resolve("pool0-volume-cfg.xml"));
         // By the commands as they are started.
-        String path = MountedVolume.projectFolder().resolve("scripts") + ":" + System.getenv("PATH");
+        String path = Commands.projectFolder().resolve("scripts") + ":" + System.getenv("PATH");
         Map<String, String> variables =
                 Map.of("SDFS_CONFIG_DIR", volume.configFolder().toString(), "PATH", path);
         for (String block : blocks("The volume file")) {

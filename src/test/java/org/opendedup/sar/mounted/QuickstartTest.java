@@ -49,7 +49,7 @@ class QuickstartTest {
                         home.toString(),
                         "TMPDIR",
                         folder.resolve("tmp").toString()),
-                List.of("bash", "-c", "cd " + Installation.projectFolder() + "; " + script));
+                List.of("bash", "-c", "cd " + Commands.projectFolder() + "; " + script));
     }
 
     private void assertNothingLeft() throws IOException {

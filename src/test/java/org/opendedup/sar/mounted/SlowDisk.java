@@ -13,7 +13,7 @@ import org.opendedup.sar.disks.Commands;
  * A disk that fails or stalls on command ({@code scripts/slow-disk}), otherwise as fast as an SSD, without read-ahead.
  */
 final class SlowDisk implements AutoCloseable {
-    private static final Path SCRIPT = Installation.projectFolder().resolve("scripts/slow-disk");
+    private static final Path SCRIPT = Commands.projectFolder().resolve("scripts/slow-disk");
 
     private final Path mountPoint;
 

@@ -67,4 +67,14 @@ public final class Commands {
     public static List<String> words(Object... command) {
         return Arrays.stream(command).map(Object::toString).toList();
     }
+
+    /** Returns the folder of the project, with its scripts: a test runs somewhere below it. */
+    public static Path projectFolder() {
+        for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
+            if (Files.exists(at.resolve("scripts/mount.sdfs"))) {
+                return at;
+            }
+        }
+        throw new AssertionError("no scripts/mount.sdfs above " + Path.of("").toAbsolutePath());
+    }
 }

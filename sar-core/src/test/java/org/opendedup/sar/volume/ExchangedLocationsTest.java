@@ -41,9 +41,9 @@ import org.opendedup.sar.volume.store.VolumeStores;
  */
 @Tag("slow")
 final class ExchangedLocationsTest {
-    private static final int MOUNTS = 30;
+    private static final int MOUNTS = TestSeed.rounds(12);
     private static final int BLOCKS = 24;
-    private static final int BLOCK_BYTES = 200_000;
+    private static final int BLOCK_BYTES = 50_000;
 
     private final long seed = TestSeed.next();
 

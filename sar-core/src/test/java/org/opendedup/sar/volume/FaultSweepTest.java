@@ -55,7 +55,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
  */
 @Tag("slow")
 class FaultSweepTest {
-    private static final int SAMPLES = 5;
+    private static final int SAMPLES = 2;
     /** Time after which a trial counts as one that hangs. */
     private static final Duration HANGS = Duration.ofMinutes(2);
 
@@ -305,7 +305,7 @@ class FaultSweepTest {
             int calls = sound.calls(location);
             assertTrue(calls > 0, () -> "nothing is called at " + location);
             int only = Integer.getInteger("sar.at." + location, -1);
-            for (int i = 0; i < (all ? calls : SAMPLES); i++) {
+            for (int i = 0; i < (all ? calls : TestSeed.rounds(SAMPLES)); i++) {
                 try {
                     tried(location, fault, only >= 0 ? only : all ? i : random.nextInt(calls));
                 } catch (IOException | RuntimeException | AssertionError e) {

@@ -207,13 +207,13 @@ class ReadPositionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"2,1", "2,8", "2,40", "3,1", "3,16", "4,5", "5,30", "8,1", "8,12"})
+    @CsvSource({"2,1", "3,16", "5,30", "8,12"})
     void positionsThatAreReadInTurnsReadEachFrameAboutOnce(int positions, int requests) throws Exception {
         check(cost(8, inTurns(positions, requests)));
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {2, 3, 5, 8})
+    @ValueSource(ints = {2, 8})
     void positionsThatAreReadAtRandomReadEachFrameAboutOnce(int positions) throws Exception {
         check(cost(8, atRandom(positions, 40)));
         check(cost(8, shuffled(atRandom(positions, 12), 6)));
@@ -283,7 +283,7 @@ class ReadPositionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1,2", "8,32", "4,8", "16,48"})
+    @CsvSource({"1,2", "16,48"})
     void inStridesNoMoreIsReadThanIsAskedFor(int run, int stride) throws Exception {
         List<Integer> offsets = new ArrayList<>();
         for (int at = 0; at + run <= size() / REQUEST; at += stride) {
@@ -295,7 +295,7 @@ class ReadPositionsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {4, 16, 64})
+    @ValueSource(ints = {4, 64})
     void runsFromAnywhereCostLittleMoreThanTheyAskFor(int run) throws Exception {
         List<Integer> places = new ArrayList<>();
         IntStream.range(0, size() / REQUEST / run).forEach(places::add);

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.RawSettings;
@@ -151,7 +152,7 @@ class VolumeFileTest {
 
     @Test
     void readsTheSampleOfTheProject() throws IOException {
-        VolumeDefinition definition = VolumeFile.read(Path.of("../config/sample-volume-cfg.xml"));
+        VolumeDefinition definition = VolumeFile.read(Commands.projectFolder().resolve("config/sample-volume-cfg.xml"));
         assertEquals("sample", definition.config().name());
     }
 

@@ -15,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -261,10 +262,13 @@ class SarBeansTest {
         }
         assertEquals(6, ranges);
         assertEquals(1, lists);
-        MBeanParameterInfo references = SERVER.getMBeanInfo(VolumeRegistration.sarName("DataDemotion", "beans"))
-                .getOperations()[0]
-                .getSignature()[0];
-        assertEquals("references", references.getName());
+        MBeanOperationInfo[] operations = SERVER.getMBeanInfo(VolumeRegistration.sarName("DataDemotion", "beans"))
+                .getOperations();
+        MBeanParameterInfo references = Arrays.stream(operations)
+                .flatMap(operation -> Arrays.stream(operation.getSignature()))
+                .filter(parameter -> parameter.getName().equals("references"))
+                .findFirst()
+                .orElseThrow();
         assertEquals(1, limit(references, "minValue"));
     }
 
