@@ -30,7 +30,7 @@ import org.opendedup.sar.metadata.KeyValueStores;
 class FullMetadataDatabaseTest {
     private static final long DISK_BYTES = 48L << 20;
     private static final long MEMORY_BYTES = 8 << 20;
-    private static final int ROUNDS = 12;
+    private static final int ROUNDS = TestSeed.rounds(5);
     private static final int MAX_KEYS = 3000;
     private static final int MAX_VALUE_BYTES = 4000;
 
