@@ -95,7 +95,13 @@ public final class FuseRequestsFuzz {
                 BackingFiles.none(),
                 REQUEST,
                 REPLY);
-        int replied = dispatcher.dispatch(length);
+        int replied;
+        collectFailures(true);
+        try {
+            replied = dispatcher.dispatch(length);
+        } finally {
+            collectFailures(false);
+        }
         if (replied != Dispatcher.NO_REPLY) {
             int error = REPLY.getInt(4);
             if (REPLY.getInt(0) != replied || replied < 16 || error > 0 || error < 0 && replied != 16) {
@@ -120,13 +126,21 @@ public final class FuseRequestsFuzz {
         ListAppender<ILoggingEvent> appender = new ListAppender<>();
         appender.setContext((LoggerContext) LoggerFactory.getILoggerFactory());
         appender.start();
+        return appender;
+    }
+
+    /** Collects what is logged about failed requests, instead of printing it; or ends that. */
+    private static void collectFailures(boolean begins) {
         for (Class<?> source : new Class<?>[] {Errno.class, Dispatcher.class}) {
             Logger logger = (Logger) LoggerFactory.getLogger(source);
-            logger.setLevel(Level.ERROR);
-            logger.setAdditive(false);
-            logger.addAppender(appender);
+            logger.setLevel(begins ? Level.ERROR : null);
+            logger.setAdditive(!begins);
+            if (begins) {
+                logger.addAppender(FAILURES);
+            } else {
+                logger.detachAppender(FAILURES);
+            }
         }
-        return appender;
     }
 
     /** Each opcode with zeros, and some with right arguments. */
