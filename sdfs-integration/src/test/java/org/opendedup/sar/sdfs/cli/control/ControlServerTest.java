@@ -162,7 +162,7 @@ class ControlServerTest {
         ThreadFactory inTurn = task -> new Thread(task) {
             @Override
             public void start() {
-                run();
+                task.run();
             }
         };
         var asking = new FutureTask<>(() -> ControlSocket.ask(one, "ping"));
