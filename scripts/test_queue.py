@@ -31,6 +31,8 @@ UNKNOWN_SECONDS = 5
 BUDGET_SECONDS = 120
 # No class takes this long: after it the threads are printed and the worker is killed.
 HANG_SECONDS = 600
+# A program may first have to install what it needs, and compile it.
+PROGRAM_SECONDS = 2400
 # Daemons, mounts and loop devices of a test end by themselves within this time.
 LEFTOVER_SECONDS = 10
 
@@ -238,10 +240,10 @@ class Worker(threading.Thread):
             self.program = subprocess.Popen(result.entry.command, cwd=PROJECT, env=os.environ | {"TMPDIR": str(self.folder)},
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
             try:
-                code = self.program.wait(HANG_SECONDS)
+                code = self.program.wait(PROGRAM_SECONDS)
             except subprocess.TimeoutExpired:
                 os.killpg(self.program.pid, signal.SIGKILL)
-                raise WorkerEnded(f"it did not end within {HANG_SECONDS} s") from None
+                raise WorkerEnded(f"it did not end within {PROGRAM_SECONDS} s") from None
         if code == 0:
             result.passed += 1
         else:
