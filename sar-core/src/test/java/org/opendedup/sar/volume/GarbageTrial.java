@@ -34,7 +34,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
  */
 public final class GarbageTrial {
     private static final int BLOCK = 64 << 10;
-    private static final int MOUNTS = 2;
+    private static final int MOUNTS = 3;
     /** Bytes that a pack may take besides its containers: what the collector tolerates, and the header. */
     private static final long TOLERATED_BYTES = 80 << 10;
 
