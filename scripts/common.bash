@@ -59,7 +59,7 @@ set_up() {
   have_jdk || die "the java of the PATH is older than 17; set JAVA_HOME to a newer JDK"
 }
 
-# Waits until a process has ended, also if none reaps it. Fails after so many seconds. A process closes its files with its last thread; its
+# Waits until a process has ended, also if none reaps it. Fails after the given number of seconds. A process closes its files with its last thread; its
 # first thread may have ended long before.
 await_end() {
   local line deadline=$((SECONDS + $2))

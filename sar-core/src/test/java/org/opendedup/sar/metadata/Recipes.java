@@ -55,7 +55,7 @@ public final class Recipes {
         return text.toString();
     }
 
-    /** A step of so many pages, whose time never ends. */
+    /** A step of this number of pages, whose time never ends. */
     static StepLimit step(int pages) {
         return new StepLimit(pages, 1, () -> 0);
     }

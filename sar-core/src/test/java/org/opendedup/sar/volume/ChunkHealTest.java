@@ -141,7 +141,7 @@ final class ChunkHealTest {
         }
         for (String pack : trial.data.list()) {
             byte[] bytes = trial.data.contents(pack);
-            // In the chunk's frame, behind the headers.
+            // In the chunk's frame, after the headers.
             int at = Math.min(bytes.length, PackFormat.FIRST_CONTAINER + 200);
             Arrays.fill(bytes, at, Math.min(bytes.length, at + 100), (byte) 7);
             trial.data.put(pack, bytes);
