@@ -33,6 +33,10 @@ BUDGET_SECONDS = 120
 HANG_SECONDS = 600
 # A program may first have to install what it needs, and compile it.
 PROGRAM_SECONDS = 2400
+LINES_OF_A_FAILURE = 20
+# Files of tests are in memory if so much is free for all of them, and so much for the processes of each worker.
+FILES_IN_MEMORY_BYTES = 8 << 30
+MEMORY_OF_A_WORKER_BYTES = 4 << 30
 # Daemons, mounts and loop devices of a test end by themselves within this time.
 LEFTOVER_SECONDS = 10
 
@@ -174,6 +178,10 @@ class Jvm:
             pass
 
 
+def free_memory():
+    return int(re.search(r"MemAvailable:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) << 10
+
+
 def mounts_below(folder):
     lines = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
     places = [line.split()[4].replace("\\040", " ") for line in lines]
@@ -248,6 +256,8 @@ class Worker(threading.Thread):
             result.passed += 1
         else:
             result.failed.append(("", f"exit code {code}"))
+            for line in result.log.read_text(errors="replace").splitlines()[-LINES_OF_A_FAILURE:]:
+                self.run_of_queue.progress(f"  {line}")
 
     def _run_class(self, result):
         entry = result.entry
@@ -341,6 +351,10 @@ class Run:
         # Short: a socket's path has at most 107 bytes.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="t.", dir="/tmp"))
         self.folder.chmod(0o755)
+        in_memory = os.geteuid() == 0 and free_memory() > FILES_IN_MEMORY_BYTES + self.jobs * MEMORY_OF_A_WORKER_BYTES
+        if in_memory:
+            # Most of the waiting would be for a disk: tests of what a power cut leaves play their disks themselves.
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={FILES_IN_MEMORY_BYTES},mode=755", "test", self.folder], check=True)
         workers = [Worker(number, self) for number in range(self.jobs)]
         try:
             for worker in workers:
@@ -350,6 +364,8 @@ class Run:
         finally:
             for worker in workers:
                 worker.end()
+            if in_memory:
+                subprocess.run(["umount", "-l", self.folder], check=False)
             shutil.rmtree(self.folder, ignore_errors=True)
         write_seconds(self.measured, self.results)
         return self.results
@@ -396,6 +412,19 @@ def print_summary(results, seconds):
     return not failed
 
 
+def remove_what_runs_when_interrupted(first=lambda: None):
+    """Also if the shell that started this ignores interruptions. A second signal does not disturb the removal."""
+    def interrupted(*_):
+        for number in signals:
+            signal.signal(number, signal.SIG_IGN)
+        first()
+        raise KeyboardInterrupt
+
+    signals = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+    for number in signals:
+        signal.signal(number, interrupted)
+
+
 def main(arguments):
     properties = [a for a in arguments if a.startswith("-D")]
     jobs = 2
@@ -420,7 +449,7 @@ def main(arguments):
     if not names and not fast:
         entries.append(Entry("analyse", command=["scripts/analyse"]))
         if os.geteuid() == 0:
-            entries.append(Entry("posix-suite", command=["scripts/posix-suite", "--quick"]))
+            entries.append(Entry("posix-suite", command=["env", "POSIX_SUITE_SEED=1", "scripts/posix-suite", "--quick"]))
     start = time.monotonic()
     results = Run(entries, jobs, ["slow"] if fast else []).run()
     if names and not any(r.passed or r.failed or r.skipped for r in results):
@@ -432,4 +461,8 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    remove_what_runs_when_interrupted()
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit("interrupted")

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Commands;
@@ -25,6 +26,7 @@ final class TestScriptTest {
             import test_queue
             folder, test_queue.HANG_SECONDS = pathlib.Path(sys.argv[1]), float(sys.argv[2])
             test_queue.LEFTOVER_SECONDS = 0.5
+            test_queue.remove_what_runs_when_interrupted()
             entries = [test_queue.Entry("org.opendedup.sar.TestScriptTest$" + name, "src/test") for name in sys.argv[3:]]
             results = test_queue.Run(entries, 1, target=folder).run()
             sys.exit(0 if test_queue.print_summary(results, 0) else 1)
@@ -65,6 +67,7 @@ final class TestScriptTest {
     static final class Hangs {
         @Test
         void waitsForEver() throws InterruptedException {
+            System.out.println(System.getProperty("java.io.tmpdir"));
             new CountDownLatch(1).await();
         }
     }
@@ -74,6 +77,15 @@ final class TestScriptTest {
         void passes() throws IOException {
             Path file = Files.createTempFile("left", "");
             new ProcessBuilder("tail", "-f", file.toString()).start();
+        }
+    }
+
+    static final class LeavesAThread {
+        @Test
+        void passes() {
+            Thread left = new Thread(LockSupport::park, "straggler");
+            left.setDaemon(true);
+            left.start();
         }
     }
 
@@ -89,15 +101,16 @@ final class TestScriptTest {
     void whatIsWrongIsNamedAndTheNextClassesRunTheLongestFirst() throws IOException {
         Files.writeString(folder.resolve("test-seconds"), "7 org.opendedup.sar.TestScriptTest$EndsItsJvm\n");
 
-        Commands.Result result = queue(NO_HANG, "Mixed", "LeavesAProcess", "EndsItsJvm", "Sound");
+        Commands.Result result = queue(NO_HANG, "Mixed", "LeavesAProcess", "LeavesAThread", "EndsItsJvm", "Sound");
 
         String output = result.output();
         assertEquals(1, result.exitCode(), output);
-        assertEquals("3 passed, 3 failed, 1 skipped", lastLine(result), output);
-        assertTrue(output.contains("[1/4] TestScriptTest$EndsItsJvm"), output);
+        assertEquals("4 passed, 4 failed, 1 skipped", lastLine(result), output);
+        assertTrue(output.contains("[1/5] TestScriptTest$EndsItsJvm"), output);
         assertTrue(output.contains("EndsItsJvm: its JVM ended with exit code 3"), output);
         assertTrue(output.contains("Mixed#fails: org.opentest4j.AssertionFailedError: on purpose"), output);
         assertTrue(output.contains("Skipped 1: needs a machine of glass"), output);
+        assertTrue(output.contains("LeavesAThread: left [straggler]"), output);
         String left = output.replaceAll("(?s).*left process (\\d+).*", "$1");
         assertFalse(Files.exists(Path.of("/proc", left, "exe")), output);
     }
@@ -112,6 +125,30 @@ final class TestScriptTest {
     }
 
     @Test
+    void anInterruptionRemovesWhatRuns() throws Exception {
+        Process queue = new ProcessBuilder(
+                        command(NO_HANG, "Hangs").stream().map(Object::toString).toList())
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("output").toFile())
+                .start();
+        Path log = folder.resolve("test-logs/org.opendedup.sar.TestScriptTest$Hangs.log");
+        Path work = null;
+        while (work == null) {
+            assertTrue(queue.isAlive(), () -> "the queue ended");
+            Thread.sleep(50);
+            work = Files.exists(log)
+                    ? Files.readString(log).lines().findFirst().map(Path::of).orElse(null)
+                    : null;
+        }
+        assertTrue(Files.exists(work));
+
+        queue.destroy();
+
+        assertTrue(queue.waitFor() != 0);
+        assertFalse(Files.exists(work.getParent()));
+    }
+
+    @Test
     void whatIsNotKnownIsRefusedBeforeAnythingIsBuilt() throws IOException {
         for (String wrong : List.of("NoSuchTest", "--slow", "HelpTest", "-x")) {
             Commands.Result result = Commands.run(Commands.projectFolder().resolve("scripts/test"), wrong);
@@ -122,10 +159,14 @@ final class TestScriptTest {
     }
 
     private Commands.Result queue(int hangSeconds, String... names) throws IOException {
+        return Commands.run(command(hangSeconds, names).toArray());
+    }
+
+    private List<Object> command(int hangSeconds, String... names) {
         List<Object> command = new ArrayList<>(
                 List.of("env", "-C", Commands.projectFolder(), "python3", "-c", DRIVER, folder, hangSeconds));
         command.addAll(List.of(names));
-        return Commands.run(command.toArray());
+        return command;
     }
 
     private static String lastLine(Commands.Result result) {

@@ -5,8 +5,13 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import org.junit.platform.engine.FilterResult;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -29,6 +34,14 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * <p>Its arguments are tags: tests that have one of them do not run.
  */
 public final class TestWorker implements TestExecutionListener {
+    /** Threads end within this time after their volume is closed. */
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** Threads that a JVM keeps for all that runs in it. */
+    private static final Pattern SHARED = Pattern.compile(
+            "ForkJoinPool\\.commonPool|CompletableFutureDelay|junit-|jnr\\.|process reaper|RMI|JMX|Timer");
+
     private final PrintStream answers;
 
     private TestWorker(PrintStream answers) {
@@ -48,7 +61,9 @@ public final class TestWorker implements TestExecutionListener {
                 System.setOut(log);
                 System.setErr(log);
                 var worker = new TestWorker(answers);
+                Set<Thread> threads = threads();
                 launcher.execute(request(fields[0], fields[1], excludedTags), worker);
+                worker.failForThreadsBeside(threads);
                 answers.println("end");
                 answers.flush();
             } finally {
@@ -57,6 +72,31 @@ public final class TestWorker implements TestExecutionListener {
         }
         // Threads that a test left, and a thread that waits for a mount of this process, must not keep it alive.
         Runtime.getRuntime().halt(0);
+    }
+
+    /** Fails the class for a thread that it left, of an open volume for example: it would log in later classes. */
+    private void failForThreadsBeside(Set<Thread> before) {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        Set<Thread> left = threads();
+        left.removeAll(before);
+        while (!left.isEmpty() && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+            left.retainAll(threads());
+        }
+        if (!left.isEmpty()) {
+            answers.println(
+                    "failed\t\tleft " + left.stream().map(Thread::getName).toList());
+            answers.flush();
+        }
+    }
+
+    /** The threads of tests and product; the JDK's own are in other groups, or serve everybody. */
+    private static Set<Thread> threads() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        Set<Thread> threads = new HashSet<>(Thread.getAllStackTraces().keySet());
+        threads.removeIf(thread -> !group.equals(thread.getThreadGroup())
+                || SHARED.matcher(thread.getName()).lookingAt());
+        return threads;
     }
 
     private static LauncherDiscoveryRequest request(String name, String method, String... excludedTags) {

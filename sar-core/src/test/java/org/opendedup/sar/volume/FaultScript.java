@@ -283,6 +283,14 @@ final class FaultScript {
         }
     }
 
+    /** Closes the volume if something ended the script before: its threads would go on. */
+    void end() {
+        if (volume != null && !unmounted) {
+            unmounted = true;
+            VolumeInMemory.abandon(volume);
+        }
+    }
+
     private void read(String name) throws IOException {
         onFile("read", name, file -> compare(name, contents(file)));
     }

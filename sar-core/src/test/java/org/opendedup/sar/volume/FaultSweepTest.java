@@ -244,6 +244,8 @@ class FaultSweepTest {
                 return problemsAtTheEnd();
             } catch (IOException | RuntimeException | AssertionError e) {
                 return List.of(script.at() + ": " + e + (e.getCause() == null ? "" : ": " + e.getCause()));
+            } finally {
+                script.end();
             }
         }
 

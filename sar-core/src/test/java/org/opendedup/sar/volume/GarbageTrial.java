@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.container.format.PackFormat;
@@ -35,6 +36,9 @@ import org.opendedup.sar.volume.store.VolumeStores;
 public final class GarbageTrial {
     private static final int BLOCK = 64 << 10;
     private static final int MOUNTS = 3;
+    private static final List<byte[]> WORDS = IntStream.range(0, 400)
+            .mapToObj(word -> (Long.toString(word * 7919L, 36) + " ").getBytes(UTF_8))
+            .toList();
     /** Bytes that a pack may take besides its containers: what the collector tolerates, and the header. */
     private static final long TOLERATED_BYTES = 80 << 10;
 
@@ -116,17 +120,15 @@ public final class GarbageTrial {
         return text(random, bytes);
     }
 
+    /** Bytes that compress well: 400 words in a random order. */
     static byte[] text(SplittableRandom random, int bytes) {
         byte[] made = new byte[bytes];
         int at = 0;
         while (at < bytes) {
-            byte[] word = Long.toString(random.nextInt(400) * 7919L, 36).getBytes(UTF_8);
+            byte[] word = WORDS.get(random.nextInt(WORDS.size()));
             int length = Math.min(word.length, bytes - at);
             System.arraycopy(word, 0, made, at, length);
             at += length;
-            if (at < bytes) {
-                made[at++] = ' ';
-            }
         }
         return made;
     }

@@ -276,18 +276,19 @@ class ChunkStashCrashTest {
         long container = known();
         byte[] fingerprints = new byte[400 * Fingerprints.BYTES];
         BitSet slots = new BitSet();
-        for (var entry : stored.entrySet()) {
-            for (long chunk : entry.getValue()) {
+        Set<Integer> there = ofContainer.getOrDefault(container, Set.of());
+        for (int fingerprint : List.copyOf(there)) {
+            for (long chunk : stored.get(fingerprint)) {
                 if (ChunkId.container(chunk) == container && random.nextInt(4) > 0) {
                     int slot = ChunkId.slot(chunk);
                     slots.set(slot);
                     System.arraycopy(
-                            TestSegments.fingerprint(entry.getKey()),
+                            TestSegments.fingerprint(fingerprint),
                             0,
                             fingerprints,
                             slot * Fingerprints.BYTES,
                             Fingerprints.BYTES);
-                    ofContainer.get(container).remove(entry.getKey());
+                    there.remove(fingerprint);
                 }
             }
         }

@@ -51,8 +51,8 @@ class ReadPositionsTest {
     /** Frames read, relative to those that one sequential pass reads for the requested bytes. */
     private static final double BOUND = 1.1;
     /**
-     * Limit where positions displace each other: a request that is parked in part is read from the disk as a whole;
-     * 1.11 was measured.
+     * Limit where positions displace each other, and where requests of short turns come before their turn: a request
+     * that is parked in part is read from the disk as a whole. Up to 1.11 was measured in both cases.
      */
     private static final double DRIVEN_OUT_BOUND = 1.2;
     /**
@@ -216,7 +216,7 @@ class ReadPositionsTest {
     @ValueSource(ints = {2, 8})
     void positionsThatAreReadAtRandomReadEachFrameAboutOnce(int positions) throws Exception {
         check(cost(8, atRandom(positions, 40)));
-        check(cost(8, shuffled(atRandom(positions, 12), 6)));
+        check(cost(8, shuffled(atRandom(positions, 12), 6)), DRIVEN_OUT_BOUND);
     }
 
     /** Chunks fetched ahead for one position and not taken are parked for it when another replaces it. */
