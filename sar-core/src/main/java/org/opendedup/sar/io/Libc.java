@@ -37,6 +37,10 @@ final class Libc {
     public interface Functions {
         int open(@In byte[] path, int flags, int mode);
 
+        int openat(int folder, @In byte[] path, int flags, int mode);
+
+        int unlinkat(int folder, @In byte[] path, int flags);
+
         int close(int descriptor);
 
         int fcntl(int descriptor, int command, @In @Out byte[] lock);
@@ -103,6 +107,11 @@ final class Libc {
      */
     static int open(Functions libc, Path file, int flags) {
         return libc.open(path(file), flags | O_CLOEXEC, OWNER_ALONE);
+    }
+
+    /** Does what {@link #open} does with a path below a folder, of which the caller has a descriptor. */
+    static int openAt(Functions libc, int folder, Path file, int flags) {
+        return libc.openat(folder, path(file), flags | O_CLOEXEC, OWNER_ALONE);
     }
 
     /** Returns the bytes of a path, with the zero that ends them. */

@@ -64,22 +64,26 @@ public final class PosixFile implements RandomFile {
         return Libc.functions() != null;
     }
 
-    /** Makes a new, empty file that only its owner may access. Fails if there is one. */
-    public static PosixFile create(Path path) throws IOException {
-        return open(path, Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL);
-    }
-
-    /** Opens an existing file for reading and writing. */
-    public static PosixFile open(Path path) throws IOException {
-        return open(path, Libc.O_RDWR);
-    }
-
+    /** Opens an existing file or folder. */
     private static PosixFile open(Path path, int flags) throws IOException {
+        Libc.Functions libc = libc(path);
+        return opened(libc, Libc.open(libc, path, flags), path);
+    }
+
+    /** Opens, or makes, a file below a folder of which the caller has a descriptor; {@code path} is for messages. */
+    static PosixFile openAt(Libc.Functions libc, int folder, Path name, Path path, int flags) throws IOException {
+        return opened(libc, Libc.openAt(libc, folder, name, flags), path);
+    }
+
+    static Libc.Functions libc(Path path) throws IOException {
         Libc.Functions libc = Libc.functions();
         if (libc == null) {
             throw new IOException(path + " cannot be opened: the C library cannot be called");
         }
-        int number = Libc.open(libc, path, flags);
+        return libc;
+    }
+
+    private static PosixFile opened(Libc.Functions libc, int number, Path path) throws IOException {
         if (number >= 0) {
             return new PosixFile(libc, number, path);
         }
@@ -93,7 +97,7 @@ public final class PosixFile implements RandomFile {
         throw failure(path, "cannot be opened", errno);
     }
 
-    private static IOException failure(Path path, String what, int errno) {
+    static IOException failure(Path path, String what, int errno) {
         String message = path + " " + what + ": " + SystemError.words(errno);
         if (SystemError.isFull(errno)) {
             return new NoSpaceException(message);
@@ -194,8 +198,17 @@ public final class PosixFile implements RandomFile {
     /** Makes everything durable that was written to the file system of an existing file or folder. */
     public static void forceFileSystem(Path path) throws IOException {
         try (PosixFile file = open(path, Libc.O_RDONLY)) {
-            file.run("is on a file system that cannot be written to its device", () -> file.libc.syncfs(file.number));
+            file.forceFileSystem();
         }
+    }
+
+    void forceFileSystem() throws IOException {
+        run("is on a file system that cannot be written to its device", () -> libc.syncfs(number));
+    }
+
+    /** Opens a folder, so that its file system cannot be unmounted before {@link #close}. */
+    static PosixFile openFolder(Path path) throws IOException {
+        return open(path, Libc.O_RDONLY);
     }
 
     @Override
@@ -214,13 +227,9 @@ public final class PosixFile implements RandomFile {
         return status;
     }
 
-    /** Returns the status of a file; null if it does not exist. */
-    public static @Nullable Status status(Path path) throws IOException {
-        Libc.Functions libc = Libc.functions();
-        if (libc == null) {
-            throw new IOException(path + " cannot be examined: the C library cannot be called");
-        }
-        Status status = Statx.of(libc, Statx.NO_FOLDER, Libc.path(path));
+    /** Returns the status of a file below a folder; null if it does not exist. {@code path} is for messages. */
+    static @Nullable Status statusAt(Libc.Functions libc, int folder, Path name, Path path) throws IOException {
+        Status status = Statx.of(libc, folder, Libc.path(name));
         if (status == null && Libc.errno() != ENOENT) {
             throw failure(path, "cannot be examined", Libc.errno());
         }
@@ -229,19 +238,25 @@ public final class PosixFile implements RandomFile {
 
     /**
      * Returns whether no process has the file open for writing or mapped for writing: asks the kernel for a lease for
-     * reading, which it refuses otherwise (fcntl(2), F_SETLEASE). This process must not have it open for writing.
+     * reading, which it refuses otherwise (fcntl(2), F_SETLEASE). This process must not have it open for writing, and
+     * has it open for reading alone.
      *
      * @return true also where the file system has no leases
      */
-    public static boolean isAtRest(Path path) throws IOException {
-        try (PosixFile file = open(path, Libc.O_RDONLY)) {
-            // A process that opens the file in this moment breaks the lease. The signal for that would end the JVM.
-            file.libc.fcntl(file.number, F_SETSIG, SIGURG);
-            if (file.libc.fcntl(file.number, F_SETLEASE, F_RDLCK) != 0) {
-                return Libc.errno() != EAGAIN;
-            }
-            file.libc.fcntl(file.number, F_SETLEASE, F_UNLCK);
-            return true;
+    boolean isAtRest() {
+        // A process that opens the file in this moment breaks the lease. The signal for that would end the JVM.
+        libc.fcntl(number, F_SETSIG, SIGURG);
+        if (libc.fcntl(number, F_SETLEASE, F_RDLCK) != 0) {
+            return Libc.errno() != EAGAIN;
+        }
+        libc.fcntl(number, F_SETLEASE, F_UNLCK);
+        return true;
+    }
+
+    /** Deletes a file below a folder; does nothing if there is none. {@code path} is for messages. */
+    static void deleteAt(Libc.Functions libc, int folder, Path name, Path path) throws IOException {
+        if (libc.unlinkat(folder, Libc.path(name), 0) != 0 && Libc.errno() != ENOENT) {
+            throw failure(path, "cannot be deleted", Libc.errno());
         }
     }
 
@@ -257,8 +272,6 @@ public final class PosixFile implements RandomFile {
 
     /** The call statx(2), whose result is alike on all processors. */
     private static final class Statx {
-        /** AT_FDCWD. */
-        static final int NO_FOLDER = -100;
         /** AT_EMPTY_PATH: the descriptor is the file itself. */
         private static final int OF_DESCRIPTOR = 0x1000;
         /** STATX_MTIME, STATX_CTIME, STATX_SIZE, STATX_BLOCKS. */

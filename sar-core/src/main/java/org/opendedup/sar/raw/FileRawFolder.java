@@ -3,7 +3,6 @@ package org.opendedup.sar.raw;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -12,6 +11,7 @@ import java.util.UUID;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.PosixFile;
+import org.opendedup.sar.io.PosixFolder;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.RandomFile;
 
@@ -19,17 +19,24 @@ import org.opendedup.sar.io.RandomFile;
  * Backing files in a folder of the fast tier: {@code raw/3f/0000000000013f00}, in 256 folders by the last byte of the
  * inode number. The file {@code raw/volume} has the volume's id, so that the folder of another volume, or an empty
  * mount point, is never taken for it.
+ *
+ * <p>The folder is held open until {@link #close}, so its device cannot be unmounted before. A file counts as missing
+ * only if the folder still is that of the volume: else every access fails.
  */
 public final class FileRawFolder implements RawFolder {
     private static final String FOLDER = "raw";
     private static final String IDENTITY = "volume";
     private static final int SUBFOLDERS = 256;
     private static final int NAME_DIGITS = 16;
+    /** More bytes than {@link #IDENTITY} has. */
+    private static final int IDENTITY_BYTES = 64;
 
-    private final Path folder;
+    private final PosixFolder folder;
+    private final UUID volume;
 
-    private FileRawFolder(Path folder) {
+    private FileRawFolder(PosixFolder folder, UUID volume) {
         this.folder = folder;
+        this.volume = volume;
     }
 
     /** Makes an empty folder for a volume at a location of the fast tier; durable when it returns. */
@@ -57,80 +64,104 @@ public final class FileRawFolder implements RawFolder {
      * @throws IOException if it belongs to another volume, or this machine cannot use it
      */
     public static FileRawFolder open(Path location, UUID volume) throws IOException {
-        Path folder = location.resolve(FOLDER);
-        Path identity = folder.resolve(IDENTITY);
-        if (!Files.exists(identity)) {
-            throw new NoSuchFileException(
-                    folder.toString(), null, "there are no raw files of a volume here; is a disk not mounted?");
-        }
-        String found = Files.readString(identity, US_ASCII).strip();
-        if (!found.equals(volume.toString())) {
-            throw new IOException("the raw files in " + folder + " belong to volume " + found + ", not to " + volume);
-        }
         if (!PosixFile.isSupported()) {
             throw new IOException("raw files need calls of the C library, which cannot be loaded");
         }
-        return new FileRawFolder(folder);
+        Path path = location.resolve(FOLDER);
+        try {
+            FileRawFolder opened = new FileRawFolder(PosixFolder.of(path), volume);
+            try {
+                opened.checkIdentity();
+                return opened;
+            } catch (IOException e) {
+                opened.close();
+                throw e;
+            }
+        } catch (NoSuchFileException e) {
+            throw new NoSuchFileException(
+                    path.toString(), null, "there are no raw files of a volume here; is a disk not mounted?");
+        }
     }
 
-    private Path path(long number) {
+    private void checkIdentity() throws IOException {
+        String found = new String(folder.read(Path.of(IDENTITY), IDENTITY_BYTES), US_ASCII).strip();
+        if (!found.equals(volume.toString())) {
+            throw new IOException("the raw files in " + folder + " belong to volume " + found + ", not to " + volume);
+        }
+    }
+
+    /** Throws unless a file that was not found is missing: that is, unless this is the folder of the volume. */
+    private void checkMissing() throws IOException {
+        try {
+            checkIdentity();
+        } catch (NoSuchFileException e) {
+            throw new IOException(folder + " is not a folder of raw files any more: " + e.getMessage() + " is gone");
+        }
+    }
+
+    private static Path path(long number) {
         String name = HexFormat.of().toHexDigits(number);
-        return folder.resolve(name.substring(NAME_DIGITS - 4, NAME_DIGITS - 2)).resolve(name);
+        return Path.of(name.substring(NAME_DIGITS - 4, NAME_DIGITS - 2), name);
     }
 
     @Override
     public RandomFile create(long number) throws IOException {
-        return PosixFile.create(path(number));
+        return folder.create(path(number));
     }
 
     @Override
     public RandomFile open(long number) throws IOException {
-        return PosixFile.open(path(number));
+        try {
+            return folder.open(path(number));
+        } catch (NoSuchFileException e) {
+            checkMissing();
+            throw e;
+        }
     }
 
     @Override
     public RandomFile.@Nullable Status status(long number) throws IOException {
-        return PosixFile.status(path(number));
+        RandomFile.Status status = folder.status(path(number));
+        if (status == null) {
+            checkMissing();
+        }
+        return status;
     }
 
     @Override
     public void delete(long number) throws IOException {
-        Files.deleteIfExists(path(number));
+        folder.delete(path(number));
     }
 
     @Override
     public boolean isAtRest(long number) throws IOException {
-        return PosixFile.isAtRest(path(number));
+        return folder.isAtRest(path(number));
     }
 
     @Override
     public void sync() throws IOException {
-        PosixFile.forceFileSystem(folder);
+        folder.forceFileSystem();
     }
 
     @Override
     public void forEach(LongConsumer visitor) throws IOException {
         for (int i = 0; i < SUBFOLDERS; i++) {
-            try (DirectoryStream<Path> files =
-                    Files.newDirectoryStream(folder.resolve(HexFormat.of().toHexDigits((byte) i)))) {
-                for (Path file : files) {
-                    String name = file.getFileName().toString();
-                    if (name.matches("[0-9a-f]{16}")) {
-                        visitor.accept(HexFormat.fromHexDigitsToLong(name));
-                    }
+            folder.forEach(Path.of(HexFormat.of().toHexDigits((byte) i)), name -> {
+                if (name.matches("[0-9a-f]{16}")) {
+                    visitor.accept(HexFormat.fromHexDigitsToLong(name));
                 }
-            }
+            });
         }
     }
 
     @Override
     public long usableBytes() throws IOException {
-        return Files.getFileStore(folder).getUsableSpace();
+        return folder.usableBytes();
     }
 
     @Override
     public void close() {
-        // Nothing is held.
+        folder.close();
     }
 
     @Override

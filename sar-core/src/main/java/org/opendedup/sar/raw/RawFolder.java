@@ -10,7 +10,8 @@ import org.opendedup.sar.io.RandomFile;
 
 /**
  * The backing files of a volume's raw files, each with a number. Safe for use by many threads. A crash may lose a file
- * that was made and not forced, and may bring back a file that was deleted.
+ * that was made and not forced, and may bring back a file that was deleted. That there is no file means that the fast
+ * tier is there and does not have it; while it is not there, every call fails.
  */
 public interface RawFolder extends Closeable {
     /** How long a call may take until the fast tier counts as hanging: as long as for the copies on the SSD. */
@@ -28,7 +29,7 @@ public interface RawFolder extends Closeable {
         }
     }
 
-    /** Makes a new, empty file. Fails if there is one with this number. */
+    /** Makes a new, empty file. {@link java.nio.file.FileAlreadyExistsException} if there is one with this number. */
     RandomFile create(long number) throws IOException;
 
     /** Opens a file. {@link java.nio.file.NoSuchFileException} if there is none. */

@@ -1,14 +1,13 @@
 package org.opendedup.sar.volume;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -44,25 +43,13 @@ final class RawFiles {
     private final NodeTable nodes;
     private final Committer committer;
     private final long maxFiles;
-    /** Backing files that no record names any more, with the generation that says so. */
-    private final Queue<Dead> dead = new ConcurrentLinkedQueue<>();
-    /**
-     * Numbers of backing files that an inode had before, until a sync of the fast tier made their deletion durable: a
-     * crash may bring such a file back, so that it must not have the number of a new one.
-     */
-    private final Set<Long> retired = ConcurrentHashMap.newKeySet();
-    /** Those of them whose files were deleted, with the last sync that began before that. */
-    private final Queue<Deleted> deleted = new ConcurrentLinkedQueue<>();
+    private final RawDeletions deletions;
     /** Files whose records say that their backing files may not be durable. */
     private final Queue<RawFile> fresh = new ConcurrentLinkedQueue<>();
 
     private final Lock syncing = new ReentrantLock();
     /** Whether new files may become raw: set by {@link #setRoom}. */
     private volatile boolean hasRoom;
-
-    private record Dead(long number, long generation) {}
-
-    private record Deleted(long number, long syncedBefore) {}
 
     /**
      * @param table filled by {@link #load}
@@ -82,6 +69,7 @@ final class RawFiles {
         this.nodes = nodes;
         this.committer = committer;
         this.maxFiles = maxFiles;
+        deletions = new RawDeletions(place, committer);
     }
 
     /** Reads all records into the table. Called before any node is made. */
@@ -191,13 +179,12 @@ final class RawFiles {
         long number = RawNumbers.first(node.id);
         RandomFile made = null;
         try {
-            while (retired.contains(number) || folder().status(number) != null) {
+            for (made = create(number); made == null; made = create(number)) {
                 number = RawNumbers.next(number);
                 if (number == RawNumbers.first(node.id)) {
                     return null;
                 }
             }
-            made = folder().create(number);
             // A program that only opens an empty file does not change it.
             made.setModified(node.modifiedNs());
             RandomFile.Status empty = made.status();
@@ -215,9 +202,18 @@ final class RawFiles {
         }
         if (made != null) {
             made.close();
-            deleteLogging(number);
+            deletions.delete(number);
         }
         return null;
+    }
+
+    /** Makes a backing file; null if its number is in use. */
+    private @Nullable RandomFile create(long number) throws IOException {
+        try {
+            return deletions.isRetired(number) ? null : folder().create(number);
+        } catch (FileAlreadyExistsException e) {
+            return null;
+        }
     }
 
     private boolean become(Node node, RawFile raw, RandomFile made, RandomFile.Status empty) {
@@ -254,8 +250,8 @@ final class RawFiles {
     }
 
     /**
-     * Lets a file be what its recipe says, because the fast tier has lost its backing file. False if the recipe does
-     * not have all bytes of an earlier moment, or others use the file.
+     * Lets a file be what its recipe says, because the fast tier is there and has lost its backing file. False if the
+     * recipe does not have all bytes of an earlier moment, or others use the file. Deletes nothing.
      */
     private boolean fallBack(Node node, RawFile raw) {
         RawRecord.Copy copy = raw.record().copy();
@@ -270,7 +266,8 @@ final class RawFiles {
     }
 
     /**
-     * Ends that a file is raw: from now on it is what its recipe says. Its backing file is deleted after a commit.
+     * Ends that a file is raw: from now on it is what its recipe says. Its backing file, if there is one, is deleted
+     * after a commit.
      *
      * @param copy what the recipe has
      * @param status status of the backing file; null if it does not exist
@@ -298,11 +295,12 @@ final class RawFiles {
                 if (status != null) {
                     node.modifiedNs = status.modifiedNs();
                     node.changedNs = raw.changedNs(status, node.changedNs);
+                    deletions.add(raw.number());
                 }
                 metadata.raws().remove(node.id);
                 table.remove(raw);
-                retired.add(raw.number());
-                dead.add(new Dead(raw.number(), committer.generation()));
+                // Also of a lost file, which may be found again.
+                deletions.retire(raw.number());
             }
             nodes.markDirty(node);
             return true;
@@ -320,7 +318,7 @@ final class RawFiles {
         if (raw != null) {
             metadata.raws().remove(inode);
             table.remove(raw);
-            dead.add(new Dead(raw.number(), committer.generation()));
+            deletions.add(raw.number());
         }
     }
 
@@ -352,31 +350,12 @@ final class RawFiles {
 
     /** Deletes the backing files whose removal from the metadata is durable. */
     void deleteDead() {
-        for (Dead next = dead.peek(); next != null && committer.isDurable(next.generation); next = dead.peek()) {
-            deleteRetired(next.number);
-            dead.poll();
-        }
+        deletions.run();
     }
 
     /** Returns whether backing files wait for a commit before they can be deleted. */
     boolean hasDead() {
-        return !dead.isEmpty();
-    }
-
-    private void deleteLogging(long number) {
-        try {
-            folder().delete(number);
-        } catch (IOException e) {
-            log.warn("a backing file that is not needed any more cannot be deleted: {}", e.getMessage());
-        }
-    }
-
-    private void deleteRetired(long number) {
-        deleteLogging(number);
-        if (retired.contains(number)) {
-            deleted.add(new Deleted(number, place.lastBegun()));
-            place.noteWritten();
-        }
+        return deletions.isWaiting();
     }
 
     /** Makes the bytes of a raw file durable, if they are not. The next commit says so of its backing file. */
@@ -431,8 +410,8 @@ final class RawFiles {
             return found;
         });
         // Before any is deleted: the deletion may end late, when a new file could have got its number.
-        retired.addAll(strays);
-        limit().forEach("deleting files without a record", strays, this::deleteRetired);
+        strays.forEach(deletions::retire);
+        limit().forEach("deleting files without a record", strays, deletions::delete);
         return strays.size();
     }
 
@@ -481,12 +460,7 @@ final class RawFiles {
             }
             place.endSync(number);
             made.forEach(this::noteForced);
-            for (Deleted next = deleted.peek();
-                    next != null && place.isSyncedAfter(next.syncedBefore);
-                    next = deleted.peek()) {
-                retired.remove(next.number);
-                deleted.poll();
-            }
+            deletions.noteSynced();
         } finally {
             syncing.unlock();
         }

@@ -1,5 +1,6 @@
 package org.opendedup.sar.raw;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,6 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.RandomFile;
@@ -76,5 +78,59 @@ class FileRawFolderTest extends RawFolderContract {
             }
             assertTrue(folder.isAtRest(0x700));
         }
+    }
+
+    /** As when its device is unmounted, or another one is mounted over it. */
+    @Test
+    void itsFilesAreFoundWhateverIsAtItsPath() throws IOException {
+        try (RawFolder folder = empty()) {
+            try (RandomFile file = folder.create(0x700)) {
+                file.write(0, ByteBuffer.wrap(new byte[5]));
+            }
+            Files.move(location.resolve("raw"), location.resolve("away"));
+            Path below = Files.createDirectories(location.resolve("raw/07"));
+            Files.writeString(location.resolve("raw/volume"), VOLUME.toString());
+            try (RandomFile file = folder.open(0x700)) {
+                assertEquals(5, file.status().size());
+            }
+            folder.create(0x701).close();
+            folder.delete(0x700);
+            folder.forEach(number -> assertEquals(0x701, number));
+            assertTrue(Files.exists(location.resolve("away/07/0000000000000701")));
+            assertFalse(Files.exists(location.resolve("away/07/0000000000000700")));
+            try (Stream<Path> there = Files.list(below)) {
+                assertEquals(0, there.count());
+            }
+        }
+    }
+
+    @Test
+    void aFileIsMissingOnlyWhileItIsTheVolumesFolder() throws IOException {
+        try (RawFolder folder = empty()) {
+            assertThrows(NoSuchFileException.class, () -> folder.open(0x700));
+            Path identity = location.resolve("raw/volume");
+            for (String other : new String[] {"", new UUID(1, 3).toString()}) {
+                Files.writeString(identity, other);
+                assertNotMissing(folder);
+            }
+            Files.delete(identity);
+            assertNotMissing(folder);
+        }
+    }
+
+    private static void assertNotMissing(RawFolder folder) {
+        assertThrows(IOException.class, () -> folder.status(0x700));
+        IOException refused = assertThrows(IOException.class, () -> folder.open(0x700));
+        assertFalse(refused instanceof NoSuchFileException, refused::toString);
+    }
+
+    @Test
+    void afterItsCloseNoCallIsMade() throws IOException {
+        RawFolder folder = empty();
+        folder.create(0x700).close();
+        folder.close();
+        folder.close();
+        assertThrows(IOException.class, () -> folder.delete(0x700));
+        assertTrue(Files.exists(location.resolve("raw/07/0000000000000700")));
     }
 }

@@ -251,6 +251,74 @@ class RawFilesTest {
         assertEquals(List.of(), VolumeChecker.check(volume));
     }
 
+    /** The fast tier is gone from its place, and later comes back. The recipe has an older state of the file. */
+    @Test
+    void aFileIsNeverAsItWasBeforeWhileTheFastTierIsOnlyAbsent() throws IOException {
+        byte[] content = bytes(30_000);
+        volume.close();
+        config = config(Placement.TDDFS, 1);
+        volume = Volume.open(config);
+        long inode = file("a", content);
+        awaitPlace(inode, Place.BOTH);
+        content[7]++;
+        volume.close();
+        config = config(Placement.TDDFS, 0);
+        volume = Volume.open(config);
+        write(inode, 7, new byte[] {content[7]});
+        Path raw = folder.resolve("ssd/raw");
+        Path away = folder.resolve("away");
+        Files.move(raw, away);
+        assertArrayEquals(content, read(inode));
+        Files.move(away.resolve("volume"), folder.resolve("identity"));
+        List<Path> backing;
+        try (Stream<Path> all = Files.walk(away)) {
+            backing = all.filter(Files::isRegularFile).toList();
+        }
+        for (Path file : backing) {
+            Files.move(file, folder.resolve(file.getFileName()));
+        }
+        assertThrows(IOException.class, () -> read(inode));
+        assertThrows(IOException.class, () -> place(inode));
+        volume.commit();
+        for (Path file : backing) {
+            Files.move(folder.resolve(file.getFileName()), file);
+        }
+        Files.move(folder.resolve("identity"), away.resolve("volume"));
+        Files.move(away, raw);
+        assertArrayEquals(content, read(inode));
+        remount();
+        assertArrayEquals(content, read(inode));
+        assertEquals(Place.FAST_TIER, place(inode));
+    }
+
+    /** Nobody has a use for it as long as the volume knows nothing of it; an administrator has. */
+    @Test
+    void aFallBackDeletesNothing() throws IOException {
+        volume.close();
+        config = config(Placement.TDDFS, 1);
+        volume = Volume.open(config);
+        byte[] content = bytes(30_000);
+        long inode = file("a", content);
+        awaitPlace(inode, Place.BOTH);
+        Path backing;
+        try (Stream<Path> all = Files.walk(folder.resolve("ssd/raw"))) {
+            backing = all.filter(path -> path.getFileName().toString().length() == 16)
+                    .findAny()
+                    .orElseThrow();
+        }
+        Path found = folder.resolve("found");
+        Files.move(backing, found);
+        assertArrayEquals(content, read(inode));
+        assertEquals(Place.CHUNKS, place(inode));
+        Files.move(found, backing);
+        volume.commit();
+        volume.context().raws().deleteDead();
+        volume.change(inode, AttributeChange.ofTruncation(0, Instant.now()));
+        write(inode, 0, bytes(10));
+        assertEquals(Place.FAST_TIER, place(inode));
+        assertArrayEquals(content, Files.readAllBytes(backing));
+    }
+
     @Test
     void whatAMigrationThrowsEndsItAndTheFileStaysRaw() throws IOException {
         byte[] content = bytes(3_000_000);
