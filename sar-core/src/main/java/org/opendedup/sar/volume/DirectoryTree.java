@@ -178,7 +178,7 @@ final class DirectoryTree {
             Node node = add(inode, parent, owner);
             namespace.putEntry(directory, name, id, mode & Modes.TYPE);
             change.touch(parent, isDirectory ? 1 : 0);
-            named.add(node);
+            noteNamed(node);
             place(node, placement, directory);
             return handedOut(node);
         }
@@ -245,7 +245,7 @@ final class DirectoryTree {
             }
             endUnnamed(node);
             change.touch(parent, 0);
-            named.add(node);
+            noteNamed(node);
             change.handOut(node);
             return linked;
         }
@@ -396,7 +396,7 @@ final class DirectoryTree {
         change.touch(to, subdirectories);
         setParent(node, to);
         change.relink(node, 0);
-        named.add(node);
+        noteNamed(node);
     }
 
     private void exchange(NameChange change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other)
@@ -410,8 +410,17 @@ final class DirectoryTree {
         setParent(other, from);
         change.relink(node, 0);
         change.relink(other, 0);
+        noteNamed(node);
+        noteNamed(other);
+    }
+
+    /** Records that a file got a name. Called under the change lock. */
+    private void noteNamed(Node node) {
         named.add(node);
-        named.add(other);
+        RawFile raw = node.rawFile();
+        if (raw != null) {
+            raws.noteNamed(raw);
+        }
     }
 
     private void setParent(Node node, Node parent) {

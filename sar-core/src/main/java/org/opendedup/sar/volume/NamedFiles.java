@@ -26,11 +26,6 @@ final class NamedFiles implements FileChanges {
         named.add(node);
     }
 
-    /** Returns whether a file got a name that no commit has made durable yet. */
-    boolean contains(Node node) {
-        return named.contains(node);
-    }
-
     @Override
     public void storeOld() throws IOException {
         writer.storeOlderThan(TimeUnit.MILLISECONDS.toNanos(Committer.periodMs()));

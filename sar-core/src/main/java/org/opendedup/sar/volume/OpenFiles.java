@@ -21,7 +21,6 @@ final class OpenFiles {
     private final RangeCopy copies;
     private final Committer committer;
     private final FileCommits commits;
-    private final NamedFiles named;
     private final RawFiles raws;
 
     OpenFiles(VolumeContext context, FileRanges ranges) {
@@ -34,7 +33,6 @@ final class OpenFiles {
         copies = new RangeCopy(context);
         committer = context.committer();
         commits = context.commits();
-        named = context.named();
         raws = context.raws();
     }
 
@@ -218,11 +216,12 @@ final class OpenFiles {
      */
     boolean needsCommit(OpenFile file) {
         RawFile raw = file.raw();
-        return raw == null
-                || nodes.isDirty(file.node())
-                || named.contains(file.node())
-                || committer.isUnderWay()
-                || !raws.isRecordDurable(raw);
+        return raw == null || nodes.isDirty(file.node()) || committer.isUnderWay() || !raws.isRecordDurable(raw);
+    }
+
+    boolean isNameDurable(OpenFile file) {
+        RawFile raw = file.raw();
+        return raw != null && raws.isRecordDurable(raw);
     }
 
     void close(OpenFile file) {

@@ -343,7 +343,16 @@ final class RawFiles {
         }
     }
 
-    /** Returns whether a commit made the file's record durable, with all of its changes that matter to an fsync. */
+    /** Records that a file got a name, which an fsync must make durable as its record. Called under the change lock. */
+    void noteNamed(RawFile raw) {
+        synchronized (raw) {
+            raw.setRecord(raw.record(), committer.generation());
+        }
+    }
+
+    /**
+     * Returns whether a commit made the file's names and its record durable, with all changes that matter to an fsync.
+     */
     boolean isRecordDurable(RawFile raw) {
         return committer.isDurable(raw.generation());
     }

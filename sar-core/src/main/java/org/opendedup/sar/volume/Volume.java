@@ -339,6 +339,11 @@ public final class Volume implements Closeable {
         return files.needsCommit(file);
     }
 
+    /** Returns whether a commit made the names of an open raw file durable, and that it is raw. */
+    public boolean isNameDurable(OpenFile file) {
+        return files.isNameDurable(file);
+    }
+
     /** Implements fsync and fdatasync: returns when all bytes written to the file are durable. */
     public void sync(OpenFile file) throws IOException {
         files.sync(file);

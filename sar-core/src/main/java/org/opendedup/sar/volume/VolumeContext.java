@@ -56,7 +56,6 @@ final class VolumeContext implements Closeable {
     private final @Nullable BackgroundPromotion promotion;
     private final NodeTable nodes;
     private final FileWriter writer;
-    private final NamedFiles named;
     private final Committer committer;
     private final FileCommits commits;
     private final ExtendedAttributes attributes;
@@ -128,7 +127,7 @@ final class VolumeContext implements Closeable {
         IntentLog intents = new IntentLog(metadata, nodes, engine.changes(), devices, plan.intentLog());
         writer = new FileWriter(
                 ingest, metadata, nodes, capacity, dirtyBudget, engine.storers(), devices, stop, intents);
-        named = new NamedFiles(nodes, writer);
+        NamedFiles named = new NamedFiles(nodes, writer);
         committer = engine.committer(named, stop);
         commits = new FileCommits(committer, writer);
         attributes = new ExtendedAttributes(metadata.namespace());
@@ -312,11 +311,6 @@ final class VolumeContext implements Closeable {
     /** Returns what makes the bytes of files part of the next commit. */
     FileCommits commits() {
         return commits;
-    }
-
-    /** Returns the files with names that are not durable yet. */
-    NamedFiles named() {
-        return named;
     }
 
     ExtendedAttributes attributes() {

@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -26,12 +27,14 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.RawRecord;
 import org.opendedup.sar.raw.CrashRawFolder;
 import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -245,5 +248,22 @@ class RawRulesTest {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    @Test
+    void aNameIsDurableOnceACommitWithItHasEnded() throws Exception {
+        file("a", filled(100, 1));
+        OpenFile file = volume.open(files.inode("a"), true);
+        assertFalse(volume.isNameDurable(file));
+        volume.commit();
+        assertTrue(volume.isNameDurable(file));
+        volume.rename(Inode.ROOT, new byte[] {'a'}, Inode.ROOT, new byte[] {'b'}, RenameMode.REPLACE);
+        assertFalse(volume.isNameDurable(file));
+        volume.commit();
+        volume.link(file.inode(), Inode.ROOT, new byte[] {'l'});
+        metadata.failNextCommits(1);
+        assertThrows(IOException.class, volume::commit);
+        assertFalse(volume.isNameDurable(file), "the commit that took it failed");
+        volume.close(file);
     }
 }

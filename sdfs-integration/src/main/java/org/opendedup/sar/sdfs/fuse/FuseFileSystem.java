@@ -303,6 +303,11 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
+    public boolean isNameDurable(long handle) throws IOException {
+        return volume.isNameDurable(openFiles.get(handle));
+    }
+
+    @Override
     public int backing(long handle) throws IOException {
         return volume.backing(openFiles.get(handle));
     }

@@ -180,6 +180,11 @@ public interface FuseOperations {
         return true;
     }
 
+    /** Returns whether the name of an open file is durable, and that its bytes are where {@link #backing} says. */
+    default boolean isNameDurable(long handle) throws IOException {
+        return false;
+    }
+
     /** Stores the written data of all files: the first part of {@link #syncAll}. */
     void storeAll() throws IOException;
 

@@ -80,8 +80,20 @@ final class BackingFiles implements Reply.Validity {
 
         /** Returns whether a mapping of it may write: 1 or 0. */
         int mappable() {
-            return isWritable() && access != Protocol.O_WRONLY ? 1 : 0;
+            return isMappable(access) ? 1 : 0;
         }
+    }
+
+    /** Returns whether a mapping of a file that was opened with these flags may write. */
+    static boolean isMappable(int flags) {
+        int access = flags & Protocol.O_ACCESS_MODE;
+        return access != Protocol.O_RDONLY && access != Protocol.O_WRONLY;
+    }
+
+    /** Returns whether the kernel has an inode open so that a mapping may write its backing file. */
+    boolean hasMappable(long inode) {
+        Inode open = inodes.get(inode);
+        return open != null && open.number() != NONE && open.mappable() > 0;
     }
 
     private final @Nullable Registry registry;
@@ -218,8 +230,7 @@ final class BackingFiles implements Reply.Validity {
         if (registry == null) {
             return Reply.CACHE_SECONDS;
         }
-        Inode open = inodes.get(inode);
-        if (open != null && open.number() != NONE && open.mappable() > 0) {
+        if (hasMappable(inode)) {
             return 0;
         }
         synchronized (unsettled) {

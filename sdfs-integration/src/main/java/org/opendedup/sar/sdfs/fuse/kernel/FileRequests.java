@@ -144,12 +144,20 @@ final class FileRequests {
         accesses.openedForKernel(flags);
         if (isWritable(flags)) {
             dropCapabilityUnknownToTheKernel(inode);
-            if ((flags & Protocol.O_DSYNC) != 0) {
-                // The kernel makes each write durable in the backing file, but does not know what names that file.
-                operations.commit();
-            }
         }
+        commitName(handle, flags);
         return opened;
+    }
+
+    /**
+     * Makes durable what leads to the bytes of a file that the kernel writes, if the kernel may make these durable
+     * without telling: writes with O_DSYNC, and msync(2) of a mapping.
+     */
+    private void commitName(long handle, int flags) throws IOException {
+        boolean isTold = (flags & Protocol.O_DSYNC) == 0 && !BackingFiles.isMappable(flags);
+        if (isWritable(flags) && !isTold && !operations.isNameDurable(handle)) {
+            operations.commit();
+        }
     }
 
     int create() throws IOException {
@@ -186,8 +194,8 @@ final class FileRequests {
     /** As {@link #opened}, for a file without bytes, capabilities or earlier reads. */
     private Opened openedNew(long inode, long handle, int flags) throws IOException {
         Opened opened = backings.opened(inode, handle, backings.areServed() ? operations.backing(handle) : -1, flags);
-        if (opened.isPassedThrough() && (flags & Protocol.O_DSYNC) != 0) {
-            operations.commit();
+        if (opened.isPassedThrough()) {
+            commitName(handle, flags);
         }
         return opened;
     }

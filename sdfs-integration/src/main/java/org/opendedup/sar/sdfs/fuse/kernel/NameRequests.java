@@ -98,7 +98,12 @@ final class NameRequests {
 
     int link() throws IOException {
         long inode = request.takeLong();
-        return entry(operations.link(inode, request.node(), request.takeName()));
+        Attributes linked = operations.link(inode, request.node(), request.takeName());
+        if (exchange.backings().hasMappable(inode)) {
+            // It may be the first name of a file whose bytes the kernel makes durable without telling.
+            operations.commit();
+        }
+        return entry(linked);
     }
 
     private int entry(Attributes made) throws IOException {

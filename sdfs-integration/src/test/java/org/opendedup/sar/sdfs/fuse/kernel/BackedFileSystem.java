@@ -42,6 +42,8 @@ final class BackedFileSystem extends MemoryFileSystem implements AutoCloseable {
 
     /** Where files go that are made from now on. */
     volatile boolean backsNewFiles = true;
+    /** Whether all names are durable. */
+    volatile boolean areNamesDurable;
     /** What {@link #backing} gives instead of the descriptor, if it is not -1. */
     volatile int wrongDescriptor = -1;
 
@@ -356,6 +358,11 @@ final class BackedFileSystem extends MemoryFileSystem implements AutoCloseable {
         if (backing != null) {
             backing.channel().force(false);
         }
+    }
+
+    @Override
+    public boolean isNameDurable(long handle) {
+        return areNamesDurable;
     }
 
     @Override

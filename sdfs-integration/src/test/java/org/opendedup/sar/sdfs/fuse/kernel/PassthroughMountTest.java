@@ -508,6 +508,34 @@ class PassthroughMountTest {
         }
     }
 
+    /** msync(2) of a mapping makes the bytes durable in the backing file, and comes as no request. */
+    @Test
+    void aFileThatAMappingMayWriteHasItsNameCommitted() throws Exception {
+        try (MountedToy toy = mount()) {
+            python(toy, """
+                    with open('mapped', 'w+b') as file:
+                        file.truncate(4096)
+                        mapping = mmap.mmap(file.fileno(), 4096)
+                        mapping[:4] = b'text'
+                        mapping.flush()
+                    """);
+            assertEquals(1, files.commits.get());
+            assertEquals(0, files.stores.get());
+            toy.shell("cat mapped; echo 1 > written; echo 2 >> written");
+            assertEquals(1, files.commits.get(), "no mapping of a file opened so may write");
+            toy.shell("exec 3<> mapped");
+            assertEquals(2, files.commits.get());
+            files.areNamesDurable = true;
+            toy.shell("exec 3<> mapped");
+            assertEquals(2, files.commits.get());
+            python(toy, """
+                    with open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'r+b') as file:
+                        os.link('/proc/self/fd/%d' % file.fileno(), 'linked', src_dir_fd=0, follow_symlinks=True)
+                    """);
+            assertEquals(3, files.commits.get(), "its first name");
+        }
+    }
+
     @Test
     void aMountWithDurableWritesHasNone() throws Exception {
         try (MountedToy toy = new MountedToy(files, "passthrough,sync")) {
