@@ -416,6 +416,7 @@ public final class Compaction implements Closeable {
         try {
             written.forceNow();
             directory.sync();
+            written.checkName();
         } catch (IOException e) {
             // A later force of the same file could report success for pages that were lost.
             copies.clear();

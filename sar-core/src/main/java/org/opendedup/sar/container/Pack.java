@@ -401,6 +401,11 @@ final class Pack {
         output.force();
     }
 
+    /** Throws if a sync of the directory failed since the file was made, also if it was that of another caller. */
+    void checkName() throws IOException {
+        directory.checkName(PackFormat.fileName(number));
+    }
+
     /** Notes that the directory was synced after {@link #force}. */
     void nameIsDurable() {
         named = true;

@@ -105,6 +105,7 @@ final class Rewriting {
             PackPlace to = from == null ? null : copy(from, fresh);
             fresh.forceNow();
             directory.sync();
+            fresh.checkName();
             fresh.nameIsDurable();
             return to;
         } finally {

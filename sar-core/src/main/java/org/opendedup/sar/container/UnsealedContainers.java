@@ -65,6 +65,9 @@ final class UnsealedContainers {
         written.forEach(Pack::force);
         try {
             directory.sync();
+            for (Pack pack : written) {
+                pack.checkName();
+            }
         } catch (IOException e) {
             written.forEach(pack -> pack.nameIsInDoubt(e));
             throwIfLost(forced); // Also if the disk is full: a name in doubt does not wait for space.

@@ -84,8 +84,19 @@ public interface Directory {
         return length(name);
     }
 
-    /** Makes every earlier creation, rename and deletion durable. Costs nothing if there was none. */
+    /**
+     * Makes every earlier creation, rename and deletion durable. Costs nothing if there was none. A failure is thrown
+     * once, to one caller; others that made files learn of it by {@link #checkName}.
+     */
     void sync() throws IOException;
+
+    /**
+     * Checks after a {@link #sync} that the name of a file is durable.
+     *
+     * @throws IOException if a sync failed since the name was made: then no later one says anything about the name,
+     *     because the system reports such a failure once. The file must be deleted, and its bytes written to another
+     */
+    default void checkName(String name) throws IOException {}
 
     /** Returns the bytes that this user can still write to the underlying file system. */
     long usableBytes() throws IOException;

@@ -13,11 +13,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
@@ -79,8 +79,11 @@ public final class FileDirectory implements Directory {
     private final FolderCalls calls;
     private final TransferBuffers buffers;
 
-    /** Folders whose entries changed since the folder was last forced. */
-    private final Set<Path> changed = ConcurrentHashMap.newKeySet();
+    /** Folders whose entries changed since the folder was last forced, with these entries. */
+    private final Map<Path, Set<Path>> changed = new ConcurrentHashMap<>();
+
+    /** Entries that changed before a force of their folder failed, with the failure, until they are made again. */
+    private final Map<Path, IOException> inDoubt = new ConcurrentHashMap<>();
 
     /**
      * Held shared while entries change and their folder is recorded, exclusively while the records are removed. So no
@@ -138,9 +141,10 @@ public final class FileDirectory implements Directory {
         Path path = resolve(name);
         return changing(() -> {
             makeFolder(folderOf(path));
-            changed.add(folderOf(path));
-            return new FileOutput(
-                    PrivateFiles.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), path, buffers);
+            noteChange(path);
+            FileChannel made = PrivateFiles.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            inDoubt.remove(path);
+            return new FileOutput(made, path, buffers);
         });
     }
 
@@ -166,9 +170,11 @@ public final class FileDirectory implements Directory {
         Path target = resolve(to);
         changing(() -> {
             makeFolder(folderOf(target));
-            changed.add(folderOf(source));
-            changed.add(folderOf(target));
-            return Files.move(source, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            noteChange(source);
+            noteChange(target);
+            Files.move(source, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            inDoubt.remove(source);
+            return inDoubt.remove(target);
         });
     }
 
@@ -176,9 +182,9 @@ public final class FileDirectory implements Directory {
     public void delete(String name) throws IOException {
         Path path = resolve(name);
         changing(() -> {
-            changed.add(folderOf(path));
+            noteChange(path);
             Files.delete(path);
-            return path;
+            return inDoubt.remove(path);
         });
     }
 
@@ -298,28 +304,66 @@ public final class FileDirectory implements Directory {
     public void sync() throws IOException {
         syncing.lock();
         try {
-            Deque<Path> folders = takeChanged();
+            Map<Path, Set<Path>> folders = takeChanged();
             try {
-                while (!folders.isEmpty()) {
-                    calls.force(folders.getFirst());
-                    folders.removeFirst();
+                for (Path folder : List.copyOf(folders.keySet())) {
+                    force(folder, folders);
+                    folders.remove(folder);
                 }
             } finally {
-                changed.addAll(folders); // the folder that failed, and those after it
+                // The folder that failed, and those after it.
+                folders.forEach((folder, entries) -> changes(folder).addAll(entries));
             }
         } finally {
             syncing.unlock();
         }
     }
 
-    private Deque<Path> takeChanged() {
+    private void force(Path folder, Map<Path, Set<Path>> taken) throws IOException {
+        try {
+            calls.force(folder);
+        } catch (IOException e) {
+            changing.writeLock().lock();
+            try {
+                // Also those that were made since the force began: it may have been theirs that failed.
+                taken.get(folder).addAll(changes(folder));
+                taken.get(folder).forEach(entry -> inDoubt.put(entry, e));
+            } finally {
+                changing.writeLock().unlock();
+            }
+            throw e;
+        }
+    }
+
+    private Map<Path, Set<Path>> takeChanged() {
         changing.writeLock().lock();
         try {
-            Deque<Path> folders = new ArrayDeque<>(changed);
+            Map<Path, Set<Path>> taken = new HashMap<>(changed);
             changed.clear();
-            return folders;
+            return taken;
         } finally {
             changing.writeLock().unlock();
+        }
+    }
+
+    private void noteChange(Path path) {
+        changes(folderOf(path)).add(path);
+    }
+
+    private Set<Path> changes(Path folder) {
+        return changed.computeIfAbsent(folder, made -> ConcurrentHashMap.newKeySet());
+    }
+
+    @Override
+    public void checkName(String name) throws IOException {
+        for (Path path = resolve(name); !path.equals(root); path = folderOf(path)) {
+            IOException failure = inDoubt.get(path);
+            if (failure != null) {
+                throw new IOException(
+                        path + " may be lost after a power cut, because its folder could not be written to the disk: "
+                                + failure.getMessage(),
+                        failure);
+            }
         }
     }
 
@@ -362,7 +406,7 @@ public final class FileDirectory implements Directory {
         }
         Path above = folderOf(folder);
         makeFolder(above);
-        changed.add(above);
+        noteChange(folder);
         try {
             calls.create(folder);
         } catch (FileAlreadyExistsException raced) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
@@ -22,12 +23,26 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 
 /** Containers whose pack failed are written to other packs, and nothing of them is lost. */
 final class ContainerRevivalTest {
     private static final int RUNS = 40;
+
+    private static final Compaction.Results NO_RESULTS = new Compaction.Results() {
+        @Override
+        public void copied(long container, long bytes, long saved) {}
+
+        @Override
+        public void incompressible(long container) {}
+
+        @Override
+        public void damaged(long container, int firstSlot, int slots, IOException why) {
+            throw new AssertionError(why);
+        }
+    };
 
     private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
@@ -130,6 +145,45 @@ final class ContainerRevivalTest {
         }
         try (ContainerStore store = fixture.openWithoutTables(fixture.crash(disk, 1))) {
             assertEquals(List.of(), store.recovered());
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    /** The sync that failed was that of another caller, and was its only report. */
+    @Test
+    void aNameInDoubtFailsWhoeverNeedsIt() throws IOException {
+        HookedDirectory hooked = hooked();
+        AtomicBoolean isInDoubt = new AtomicBoolean(true);
+        hooked.hook = (call, name) -> {
+            if (call == HookedDirectory.Call.CHECK_NAME && isInDoubt.get()) {
+                throw new IOException("made by the test");
+            }
+        };
+        try (ContainerStore store = fixture.open(hooked)) {
+            appendSome(store, 1, 300);
+            store.endAll();
+            assertThrows(IOException.class, () -> fixture.commit(store));
+            assertEquals(0, fixture.table(disk).containers());
+            assertThrows(IOException.class, store::revive);
+            isInDoubt.set(false);
+            store.revive();
+            fixture.commit(store);
+            chunks.assertAllReadable(store);
+
+            StoredContainer before = fixture.entry(disk, 1);
+            try (Compaction compaction = store.compaction(0)) {
+                BitSet all = new BitSet();
+                all.set(0, store.frameTable(1).slots());
+                compaction.examine(1, new BitSet(), new KnownChunks());
+                compaction.heal(all, new BitSet(), new Replacements());
+                compaction.writeLoaded(NO_RESULTS);
+                isInDoubt.set(true);
+                assertThrows(IOException.class, compaction::force);
+                isInDoubt.set(false);
+                compaction.force();
+                fixture.commit(store);
+            }
+            assertEquals(before, fixture.entry(disk, 1), "it stays in its old place");
             chunks.assertAllReadable(store);
         }
     }

@@ -357,6 +357,55 @@ final class FileDirectoryTest extends DirectoryContract {
         assertEquals(Set.of(folder, folder.resolve("a")), Set.copyOf(forced.subList(1, forced.size())));
     }
 
+    /** Linux reports that a folder could not be written once, to one of those who force it. */
+    @Test
+    void aNameStaysInDoubtAfterAForceOfItsFolderFailed() throws IOException {
+        List<String> failing = new ArrayList<>();
+        FileDirectory[] made = new FileDirectory[1];
+        FileDirectory directory = FileDirectory.open(folder, new FileDirectory.FolderCalls() {
+            @Override
+            public void create(Path created) throws IOException {
+                Files.createDirectory(created);
+            }
+
+            @Override
+            public void force(Path forced) throws IOException {
+                if (failing.remove(folder.relativize(forced).toString())) {
+                    made[0].create("a/meanwhile").close();
+                    made[0].delete("a/deleted");
+                    throw new IOException("Input/output error");
+                }
+            }
+        });
+        made[0] = directory;
+        directory.create("a/before").close();
+        directory.sync();
+        failing.add("a");
+        for (String name : List.of("a/doubtful", "a/deleted", "a/moved", "b/elsewhere")) {
+            directory.create(name).close();
+        }
+        assertThrows(IOException.class, directory::sync);
+        directory.create("a/after").close();
+        directory.rename("a/moved", "a/new name");
+        directory.create("a/deleted").close();
+        directory.sync();
+        for (String name : List.of("a/before", "a/after", "a/new name", "a/deleted", "b/elsewhere")) {
+            directory.checkName(name);
+        }
+        for (String name : List.of("a/doubtful", "a/meanwhile")) {
+            IOException refused = assertThrows(IOException.class, () -> directory.checkName(name));
+            assertNames(name, refused);
+            assertThrows(IOException.class, () -> directory.checkName(name), "each caller learns of it");
+        }
+        directory.create("c/file").close();
+        failing.add("");
+        directory.delete("a/meanwhile");
+        assertThrows(IOException.class, directory::sync);
+        directory.sync();
+        assertThrows(IOException.class, () -> directory.checkName("c/file"), "its folder is in doubt");
+        directory.checkName("a/after");
+    }
+
     @Test
     void whatItMakesIsItsOwnersOnly() throws IOException {
         newDirectory().create("new/file").close();

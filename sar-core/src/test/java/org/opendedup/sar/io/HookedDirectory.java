@@ -14,7 +14,8 @@ public final class HookedDirectory implements Directory {
         RELEASE,
         CLOSE,
         RENAME,
-        SYNC
+        SYNC,
+        CHECK_NAME
     }
 
     public interface Hook {
@@ -137,6 +138,12 @@ public final class HookedDirectory implements Directory {
     public void sync() throws IOException {
         hook.before(Call.SYNC, "");
         directory.sync();
+    }
+
+    @Override
+    public void checkName(String name) throws IOException {
+        hook.before(Call.CHECK_NAME, name);
+        directory.checkName(name);
     }
 
     @Override
