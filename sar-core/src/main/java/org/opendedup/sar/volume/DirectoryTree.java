@@ -329,8 +329,9 @@ final class DirectoryTree {
     void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode) throws IOException {
         NameRules.checkName(name);
         NameRules.checkName(newName);
-        if (mode != RenameMode.EXCHANGE) {
-            storeBeforeReplacing(directory, name, newDirectory, newName);
+        storeBeforeReplacing(directory, name, newDirectory, newName);
+        if (mode == RenameMode.EXCHANGE) {
+            storeBeforeReplacing(newDirectory, newName, directory, name);
         }
         try (NameChange change = newChange()) {
             Node from = change.directory(directory);

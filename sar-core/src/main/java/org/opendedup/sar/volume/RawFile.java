@@ -269,10 +269,16 @@ final class RawFile {
         RandomFile opened = use(false);
         try {
             opened.setModified(ns);
-            noteWritten();
+            noteTimeSet();
         } finally {
             leave(false);
         }
+    }
+
+    /** Has a migration that looked at the file before look again. */
+    private synchronized void noteTimeSet() {
+        copies++;
+        noteWritten();
     }
 
     /** Returns the backing file of a caller that is registered as a user. */
@@ -345,12 +351,15 @@ final class RawFile {
         return writers > 0 ? -1 : ++copies;
     }
 
-    /** Returns a ticket that {@link #isCopyBroken} accepts until the file is opened for writing, or copied. */
+    /**
+     * Returns a ticket that {@link #isCopyBroken} accepts until the file is opened for writing, gets a time, or is
+     * copied.
+     */
     synchronized int ticket() {
         return copies;
     }
 
-    /** Returns whether the file was opened for writing since its copy began, or another copy began. */
+    /** Returns whether the file was opened for writing or got a time since its copy began, or another copy began. */
     synchronized boolean isCopyBroken(int ticket) {
         return copies != ticket;
     }

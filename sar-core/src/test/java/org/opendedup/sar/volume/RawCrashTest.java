@@ -93,6 +93,9 @@ class RawCrashTest {
         files.make("new");
         files.append("new", bytes(random, 2_000));
         files.rename("new", "b");
+        files.append("b", bytes(random, 1_200));
+        files.append("c", bytes(random, 900));
+        files.exchange("b", "c");
         files.sync("c");
         files.remove("c");
         files.make("c");

@@ -166,6 +166,15 @@ final class RawHistory {
         volume.rename(Inode.ROOT, from.getBytes(UTF_8), Inode.ROOT, to.getBytes(UTF_8), RenameMode.REPLACE);
     }
 
+    /** Each name that gets the other file shows no bytes from before. */
+    void exchange(String one, String other) throws IOException {
+        Versions first = file(one);
+        Versions second = file(other);
+        candidates(one).add(new Candidate(second, second.all.size() - 1));
+        candidates(other).add(new Candidate(first, first.all.size() - 1));
+        volume.rename(Inode.ROOT, one.getBytes(UTF_8), Inode.ROOT, other.getBytes(UTF_8), RenameMode.EXCHANGE);
+    }
+
     void remove(String name) throws IOException {
         candidates(name).add(new Candidate(null, 0));
         volume.unlink(Inode.ROOT, name.getBytes(UTF_8));

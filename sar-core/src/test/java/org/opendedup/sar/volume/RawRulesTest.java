@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
@@ -34,6 +36,7 @@ import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
@@ -265,5 +268,64 @@ class RawRulesTest {
         assertThrows(IOException.class, volume::commit);
         assertFalse(volume.isNameDurable(file), "the commit that took it failed");
         volume.close(file);
+    }
+
+    /** After a power cut no name has fewer bytes than its file had at the exchange. */
+    @Test
+    void filesThatAreExchangedHaveAllTheirBytes() throws IOException {
+        file("a", filled(3_000, 1));
+        file("b", filled(3_000, 2));
+        volume.sync();
+        files.append("a", filled(2_000, 1));
+        files.append("b", filled(2_000, 2));
+        assertTrue(someCrashShortens(), "the control: before the exchange nothing has to be durable");
+        files.exchange("a", "b");
+        assertFalse(someCrashShortens());
+    }
+
+    private boolean someCrashShortens() throws IOException {
+        boolean shortens = false;
+        for (int crash = 0; crash < CRASHES; crash++) {
+            CrashRawFolder left = raw.crash(seed + crash);
+            for (long number : left.numbers()) {
+                shortens |= left.status(number).size() < 5_000;
+            }
+        }
+        return shortens;
+    }
+
+    @Test
+    void timesThatAreSetInAnyMomentOfAMigrationStay() throws IOException {
+        boolean reached = true;
+        for (int at = 1; reached; at++) {
+            String name = "file" + at;
+            file(name, filled(5_000, at));
+            files.copy(name);
+            long inode = files.inode(name);
+            long time = 1_000_000_000L * at;
+            AtomicInteger left = new AtomicInteger(at);
+            hooked.hook = call -> {
+                Object result = call.proceed();
+                if (left.decrementAndGet() == 0) {
+                    volume.change(inode, new AttributeChange(null, null, null, null, null, time, null));
+                }
+                return result;
+            };
+            try {
+                files.migrate(name);
+            } catch (PosixException busy) {
+                assertEquals(PosixException.Reason.EBUSY, busy.reason());
+            }
+            reached = left.get() <= 0;
+            hooked.hook = HookedStores.Call::proceed;
+            if (reached) {
+                assertEquals(time, volume.attributes(inode).modifiedNs(), "set after call " + at);
+                volume.fastTier().migrate(inode);
+                assertEquals(time, volume.attributes(inode).modifiedNs(), "set after call " + at);
+            } else {
+                assertTrue(at > 5, "the control: a migration looks at the file several times");
+            }
+        }
+        assertEquals(List.of(), files.problems());
     }
 }
