@@ -41,6 +41,7 @@ public final class PosixFile implements RandomFile {
 
     private static final int F_SETLEASE = 1024;
     private static final int F_RDLCK = 0;
+    private static final int F_WRLCK = 1;
     private static final int F_UNLCK = 2;
     private static final int SIGURG = 23;
 
@@ -237,17 +238,29 @@ public final class PosixFile implements RandomFile {
     }
 
     /**
-     * Returns whether no process has the file open for writing or mapped for writing: asks the kernel for a lease for
-     * reading, which it refuses otherwise (fcntl(2), F_SETLEASE). This process must not have it open for writing, and
-     * has it open for reading alone.
+     * Returns whether no process has the file open for writing or mapped for writing. This process must have it open by
+     * this descriptor alone, for reading.
      *
-     * @return true also where the file system has no leases
+     * @throws IOException if the file system cannot tell
      */
-    boolean isAtRest() {
+    boolean isAtRest() throws IOException {
+        return grants(F_RDLCK);
+    }
+
+    /** As {@link #isAtRest}, of processes that have it open or mapped in any way. */
+    boolean isUnused() throws IOException {
+        return grants(F_WRLCK);
+    }
+
+    /** Asks the kernel for a lease, which it refuses while others use the file (fcntl(2), F_SETLEASE). */
+    private boolean grants(int lease) throws IOException {
         // A process that opens the file in this moment breaks the lease. The signal for that would end the JVM.
         libc.fcntl(number, F_SETSIG, SIGURG);
-        if (libc.fcntl(number, F_SETLEASE, F_RDLCK) != 0) {
-            return Libc.errno() != EAGAIN;
+        if (libc.fcntl(number, F_SETLEASE, lease) != 0) {
+            if (Libc.errno() != EAGAIN) {
+                throw failure("is on a file system that cannot tell whether it is in use");
+            }
+            return false;
         }
         libc.fcntl(number, F_SETLEASE, F_UNLCK);
         return true;

@@ -107,14 +107,17 @@ public final class PosixFolder implements Closeable {
         });
     }
 
-    /**
-     * Returns whether no process, this one included, has a file open for writing or mapped for writing.
-     *
-     * @return true also where the file system has no leases
-     */
+    /** Returns whether no process, this one included, has a file open for writing or mapped for writing. */
     public boolean isAtRest(Path name) throws IOException {
         try (PosixFile file = openWith(name, Libc.O_RDONLY)) {
             return file.isAtRest();
+        }
+    }
+
+    /** Returns whether no process, this one included, has a file open or mapped. */
+    public boolean isUnused(Path name) throws IOException {
+        try (PosixFile file = openWith(name, Libc.O_RDONLY)) {
+            return file.isUnused();
         }
     }
 

@@ -43,6 +43,11 @@ public final class AbsentRawFolder implements RawFolder {
     }
 
     @Override
+    public boolean isUnused(long number) throws IOException {
+        throw absent();
+    }
+
+    @Override
     public void sync() {
         // Nothing is written.
     }

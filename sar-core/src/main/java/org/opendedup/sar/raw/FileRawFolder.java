@@ -139,6 +139,11 @@ public final class FileRawFolder implements RawFolder {
     }
 
     @Override
+    public boolean isUnused(long number) throws IOException {
+        return folder.isUnused(path(number));
+    }
+
+    @Override
     public void sync() throws IOException {
         folder.forceFileSystem();
     }

@@ -44,6 +44,9 @@ public interface RawFolder extends Closeable {
     /** Returns whether no process, this one included, has the file open or mapped for writing. */
     boolean isAtRest(long number) throws IOException;
 
+    /** Returns whether no process, this one included, has the file open or mapped. */
+    boolean isUnused(long number) throws IOException;
+
     /** Makes everything durable: the bytes of all files, and which files exist. */
     void sync() throws IOException;
 

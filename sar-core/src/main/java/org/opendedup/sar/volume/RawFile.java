@@ -318,8 +318,27 @@ final class RawFile {
         return status.equals(asMade) ? beforeNs : Math.max(beforeNs, status.changedNs());
     }
 
+    /** Returns whether no process, this one included, has the backing file open for writing or mapped for writing. */
     boolean isAtRest() throws IOException {
         return place.folder().isAtRest(number());
+    }
+
+    /** Returns whether no process has the backing file open or mapped: a mapping may outlive its descriptor. */
+    boolean isUnused() throws IOException {
+        return place.folder().isUnused(number());
+    }
+
+    /** What changes when the file is opened, gets a time or is copied. */
+    record Seen(int copies, int openings) {}
+
+    /** Returns the present state, for {@link #isAsSeen}. */
+    synchronized Seen seen() {
+        return new Seen(copies, openings);
+    }
+
+    /** Returns whether the file was not opened, got no time and was not copied since {@link #seen}. */
+    synchronized boolean isAsSeen(Seen earlier) {
+        return earlier.equals(new Seen(copies, openings));
     }
 
     /** Returns whether the recipe has all bytes of the backing file as it is now. */

@@ -255,7 +255,7 @@ final class RawFiles {
      */
     private boolean fallBack(Node node, RawFile raw) {
         RawRecord.Copy copy = raw.record().copy();
-        if (copy == null || !end(node, raw, copy, null, raw.ticket(), 1)) {
+        if (copy == null || !end(node, raw, copy, null, raw.seen(), 1)) {
             return false;
         }
         Map<Long, String> paths = UnsavedChanges.paths(List.of(node.id), Map.of(), metadata);
@@ -271,12 +271,17 @@ final class RawFiles {
      *
      * @param copy what the recipe has
      * @param status status of the backing file; null if it does not exist
-     * @param ticket of the file, from before the status was determined
+     * @param seen of the file, from before the status was determined
      * @param users number of users that the caller is itself
      * @return false if others use the file, or used it meanwhile; nothing has changed then
      */
     boolean end(
-            Node node, RawFile raw, RawRecord.Copy copy, RandomFile.@Nullable Status status, int ticket, int users) {
+            Node node,
+            RawFile raw,
+            RawRecord.Copy copy,
+            RandomFile.@Nullable Status status,
+            RawFile.Seen seen,
+            int users) {
         Lock changes = committer.changes();
         changes.lock();
         try {
@@ -285,7 +290,7 @@ final class RawFiles {
                 if (node.raw != raw
                         || node.freed
                         || others > 0
-                        || raw.isCopyBroken(ticket)
+                        || !raw.isAsSeen(seen)
                         || !copy.equals(raw.record().copy())) {
                     return false;
                 }

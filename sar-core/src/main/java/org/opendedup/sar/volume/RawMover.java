@@ -430,14 +430,15 @@ final class RawMover implements Closeable {
         if (!copy(node, raw, progress, counts::noteCopied)) {
             return false;
         }
-        int ticket = raw.ticket();
+        RawFile.Seen seen = raw.seen();
         RandomFile.Status status = raw.status();
         RawRecord.Copy copy = RawFile.copyOf(status);
-        // A mapping that outlived its descriptor may have changed the file since it was copied.
-        if (copy == null || raw.isInUse() || !raw.isAtRest() || !copy.equals(RawFile.copyOf(raw.status()))) {
+        // A mapping that outlived its descriptor may have changed the file since it was copied; one that only reads
+        // would go on to show the bytes of the backing file.
+        if (copy == null || raw.isInUse() || !raw.isUnused() || !copy.equals(RawFile.copyOf(raw.status()))) {
             return false;
         }
-        if (!raws.end(node, raw, copy, status, ticket, 0)) {
+        if (!raws.end(node, raw, copy, status, seen, 0)) {
             return false;
         }
         counts.noteMigrated(copy.size());

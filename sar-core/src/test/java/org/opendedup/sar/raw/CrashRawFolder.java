@@ -231,6 +231,11 @@ public final class CrashRawFolder implements RawFolder {
     }
 
     @Override
+    public boolean isUnused(long number) throws IOException {
+        return isAtRest(number);
+    }
+
+    @Override
     public synchronized void sync() throws IOException {
         call();
         if (!forceDoesNothing) {

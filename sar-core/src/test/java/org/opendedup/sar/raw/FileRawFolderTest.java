@@ -2,7 +2,6 @@ package org.opendedup.sar.raw;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,15 +18,6 @@ import org.opendedup.sar.io.RandomFile;
 
 class FileRawFolderTest extends RawFolderContract {
     private static final UUID VOLUME = new UUID(1, 2);
-
-    /** Maps the file for writing, closes its descriptor, says so, and waits for the end of its input. */
-    private static final String MAPS = """
-            import mmap, sys
-            with open(sys.argv[1], "r+b") as file:
-                mapped = mmap.mmap(file.fileno(), 0)
-            print("mapped", flush=True)
-            sys.stdin.read()
-            """;
 
     @TempDir
     Path location;
@@ -60,23 +49,20 @@ class FileRawFolderTest extends RawFolderContract {
     }
 
     @Test
-    void aFileIsNotAtRestWhileAProcessHasItMappedForWriting() throws Exception {
+    void aFileIsInUseWhileAProcessHasItMapped() throws Exception {
         try (RawFolder folder = empty()) {
             try (RandomFile file = folder.create(0x700)) {
                 file.write(0, ByteBuffer.wrap(new byte[5000]));
             }
             Path path = location.resolve("raw/07/0000000000000700");
-            Process process = new ProcessBuilder("python3", "-c", MAPS, path.toString())
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-            try {
-                assertNotNull(process.inputReader().readLine());
-                assertFalse(folder.isAtRest(0x700));
-            } finally {
-                process.getOutputStream().close();
-                assertTrue(process.waitFor(1, TimeUnit.MINUTES));
+            for (boolean isWritable : new boolean[] {false, true}) {
+                try (OutlivingMapping mapping = OutlivingMapping.of(path, isWritable)) {
+                    assertEquals(!isWritable, folder.isAtRest(0x700));
+                    assertFalse(folder.isUnused(0x700));
+                }
+                assertTrue(folder.isAtRest(0x700));
+                assertTrue(folder.isUnused(0x700));
             }
-            assertTrue(folder.isAtRest(0x700));
         }
     }
 

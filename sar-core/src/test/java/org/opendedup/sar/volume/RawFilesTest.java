@@ -28,6 +28,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.raw.OutlivingMapping;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -167,6 +168,32 @@ class RawFilesTest {
         assertTrue(volume.fastTier().migrate(inode));
     }
 
+    private Path backingFile() throws IOException {
+        try (Stream<Path> all = Files.walk(folder.resolve("ssd/raw"))) {
+            return all.filter(path -> path.getFileName().toString().length() == 16)
+                    .findAny()
+                    .orElseThrow();
+        }
+    }
+
+    /**
+     * The mapping would show the bytes of the backing file for ever. With the kernel's passthrough it maps just that.
+     */
+    @Test
+    void aFileThatIsMappedForReadingIsNotMigratedAndIsStoredInChunks() throws Exception {
+        volume.close();
+        config = config(Placement.TDDFS, 1);
+        volume = Volume.open(config);
+        long inode = file("a", bytes(1000));
+        try (OutlivingMapping mapping = OutlivingMapping.of(backingFile(), false)) {
+            awaitPlace(inode, Place.BOTH);
+            assertThrows(PosixException.class, () -> volume.fastTier().migrate(inode));
+            assertEquals(Place.BOTH, place(inode));
+        }
+        assertTrue(volume.fastTier().migrate(inode), "the control");
+        assertArrayEquals(bytes(1000), read(inode));
+    }
+
     @Test
     void aMigratedFileThatIsWrittenStaysInChunks() throws IOException {
         byte[] content = bytes(100_000);
@@ -300,12 +327,7 @@ class RawFilesTest {
         byte[] content = bytes(30_000);
         long inode = file("a", content);
         awaitPlace(inode, Place.BOTH);
-        Path backing;
-        try (Stream<Path> all = Files.walk(folder.resolve("ssd/raw"))) {
-            backing = all.filter(path -> path.getFileName().toString().length() == 16)
-                    .findAny()
-                    .orElseThrow();
-        }
+        Path backing = backingFile();
         Path found = folder.resolve("found");
         Files.move(backing, found);
         assertArrayEquals(content, read(inode));

@@ -328,4 +328,22 @@ class RawRulesTest {
         }
         assertEquals(List.of(), files.problems());
     }
+
+    /** It may have been mapped meanwhile. */
+    @Test
+    void aFileThatIsOpenedWhileItsMigrationEndsIsNotMigrated() throws IOException {
+        file("a", filled(5_000, 1));
+        long inode = files.inode("a");
+        hooked.hook = call -> {
+            Object result = call.proceed();
+            if (call.what().equals("isUnused")) {
+                volume.close(volume.open(inode, false));
+            }
+            return result;
+        };
+        assertThrows(PosixException.class, () -> volume.fastTier().migrate(inode));
+        hooked.hook = HookedStores.Call::proceed;
+        assertTrue(volume.fastTier().migrate(inode), "the control");
+        assertEquals(List.of(), files.problems());
+    }
 }
