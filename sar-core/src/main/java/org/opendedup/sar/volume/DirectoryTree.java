@@ -12,7 +12,6 @@ import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.metadata.Namespace;
-import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
@@ -127,25 +126,10 @@ final class DirectoryTree {
     private Optional<Attributes> find(long directory, byte[] name) throws IOException {
         Entry entry = namespace.entry(directory, name);
         Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
-        if (node != null && node.isRegular()) {
-            place(node, placements.in(directory), directory);
+        if (node != null) {
+            node.noteFolder(directory);
         }
         return Optional.ofNullable(node).map(this::handedOut);
-    }
-
-    /** Notes a file's folder, and where that wants it to be, for the next time that it is opened while it is empty. */
-    private static void place(Node node, Placement placement, long directory) {
-        synchronized (node) {
-            node.placement = placement;
-            noteFolder(node, directory);
-        }
-    }
-
-    private static void noteFolder(Node node, long directory) {
-        node.folder = directory;
-        if (node.raw != null) {
-            node.raw.noteFolder(directory);
-        }
     }
 
     /** Turns the caller's reference into a reference of the kernel. */
@@ -159,7 +143,6 @@ final class DirectoryTree {
         NameRules.checkName(name);
         committer.checkRoom(2L * name.length + target.length);
         long id = metadata.nextInode();
-        Placement placement = (mode & Modes.TYPE) == Modes.REGULAR ? placements.in(directory) : Placement.SAR;
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             if (namespace.entry(directory, name) != null) {
@@ -179,7 +162,7 @@ final class DirectoryTree {
             namespace.putEntry(directory, name, id, mode & Modes.TYPE);
             change.touch(parent, isDirectory ? 1 : 0);
             noteNamed(node);
-            place(node, placement, directory);
+            node.noteFolder(directory);
             return handedOut(node);
         }
     }
@@ -199,7 +182,6 @@ final class DirectoryTree {
     Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
         committer.checkRoom(0);
         long id = metadata.nextInode();
-        Placement placement = placements.in(directory);
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Inode inode =
@@ -207,7 +189,7 @@ final class DirectoryTree {
             Node node = add(inode, parent, owner);
             node.unnamed = true;
             namespace.addOrphan(id, 0);
-            place(node, placement, directory);
+            node.noteFolder(directory);
             return handedOut(node);
         }
     }
@@ -431,9 +413,7 @@ final class DirectoryTree {
             }
             placements.forget();
         } else {
-            synchronized (node) {
-                noteFolder(node, parent.id);
-            }
+            node.noteFolder(parent.id);
         }
     }
 }

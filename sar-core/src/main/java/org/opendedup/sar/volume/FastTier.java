@@ -146,6 +146,11 @@ public final class FastTier {
     public record FileStatus(
             Place place, Placement placement, long bytes, long accessedMs, boolean inUse, boolean pinned) {}
 
+    /** Returns how the fast tier is used. */
+    public RawSettings settings() {
+        return config.raw();
+    }
+
     /** Returns what is known without a look at the files. */
     public Summary summary() {
         String absent = raws.isAbsent() ? raws.folder().toString() : null;
@@ -257,10 +262,7 @@ public final class FastTier {
     /** Returns where the bytes of a file are. EISDIR, EINVAL. */
     public FileStatus explain(long inode) throws IOException {
         return withFile(inode, (node, raw) -> {
-            Placement placement;
-            synchronized (node) {
-                placement = node.placement;
-            }
+            Placement placement = placements.of(node);
             if (raw == null) {
                 return new FileStatus(Place.CHUNKS, placement, node.size(), 0, false, false);
             }

@@ -56,7 +56,7 @@ final class Listing {
                 long from = next;
                 view.betweenChanges(() -> fill(batch, directory, from), List::clear);
                 for (Named entry : batch) {
-                    if (!visit(visitor, withAttributes, entry)) {
+                    if (!visit(visitor, withAttributes, directory, entry)) {
                         return;
                     }
                     next = entry.cookie;
@@ -80,10 +80,14 @@ final class Listing {
 
     private record Named(byte[] name, long inode, int type, long cookie) {}
 
-    private boolean visit(EntryVisitor visitor, boolean withAttributes, Named entry) throws IOException {
+    private boolean visit(EntryVisitor visitor, boolean withAttributes, long directory, Named entry)
+            throws IOException {
         Node node = withAttributes ? nodes.pinIfPresent(entry.inode) : null;
         boolean taken = false;
         try {
+            if (node != null) {
+                node.noteFolder(directory);
+            }
             taken = visitor.visit(
                     entry.name, entry.inode, entry.type, entry.cookie, node == null ? null : node.attributes());
             return taken;

@@ -11,7 +11,6 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.Modes;
-import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.volume.posix.Attributes;
 
 /**
@@ -45,9 +44,7 @@ final class Node {
     Presence attributes = Presence.UNKNOWN;
     /** Whether bytes were read or written while the kernel held references: its page cache may have some. */
     boolean transferred;
-    /** Where the folder by which the file was found, or made, wants it to be. */
-    Placement placement = Placement.SAR;
-    /** Of a file: inode number of that folder; 0 if it is not known. */
+    /** Of a file: inode number of the folder by which it was found, made or renamed last; 0 if it is not known. */
     long folder;
     /**
      * The file's place on the fast tier, which has all of its bytes; null if its recipe describes them. Changes only
@@ -176,6 +173,14 @@ final class Node {
     /** Returns the time of the last change of its bytes as known without the fast tier, in nanoseconds since 1970. */
     synchronized long modifiedNs() {
         return modifiedNs;
+    }
+
+    /** Notes by which folder a file was found, for its {@link Placements}. */
+    synchronized void noteFolder(long directory) {
+        folder = directory;
+        if (raw != null) {
+            raw.noteFolder(directory);
+        }
     }
 
     /** Returns the file's place on the fast tier; null if it is not raw. */

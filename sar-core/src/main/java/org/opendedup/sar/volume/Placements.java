@@ -49,6 +49,25 @@ final class Placements {
         remembered.clear();
     }
 
+    /**
+     * Returns the placement of a file: that of new files in the folder by which it was found last, or of the volume if
+     * that is not known, or is gone.
+     */
+    Placement of(Node node) throws IOException {
+        long folder;
+        synchronized (node) {
+            folder = node.folder;
+        }
+        try {
+            return folder == 0 ? settings.placement() : in(folder);
+        } catch (PosixException e) {
+            if (e.reason() != Reason.ESTALE) {
+                throw e;
+            }
+            return settings.placement();
+        }
+    }
+
     /** Returns the placement of new files in a directory. */
     Placement in(long directory) throws IOException {
         if (!settings.isEnabled()) {

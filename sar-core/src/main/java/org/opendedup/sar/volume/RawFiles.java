@@ -41,6 +41,7 @@ final class RawFiles {
     private final RawTable table;
     private final RawPlace place;
     private final NodeTable nodes;
+    private final Placements placements;
     private final Committer committer;
     private final long maxFiles;
     private final RawDeletions deletions;
@@ -61,12 +62,14 @@ final class RawFiles {
             RawTable table,
             RawPlace place,
             NodeTable nodes,
+            Placements placements,
             Committer committer,
             long maxFiles) {
         this.metadata = metadata;
         this.table = table;
         this.place = place;
         this.nodes = nodes;
+        this.placements = placements;
         this.committer = committer;
         this.maxFiles = maxFiles;
         deletions = new RawDeletions(place, committer);
@@ -146,13 +149,14 @@ final class RawFiles {
     RawFile enter(Node node, boolean writable) throws IOException {
         table.checkReadable(node.id);
         RawFile raw;
-        boolean wanted;
+        boolean isEmpty;
         synchronized (node) {
             raw = node.raw;
-            wanted = node.placement.isRaw() && node.size == 0 && raw == null;
+            isEmpty = node.size == 0;
         }
         if (raw == null) {
-            return wanted && writable && hasRoom() ? begin(node) : null;
+            Placement placement = isEmpty && writable && hasRoom() ? placements.of(node) : Placement.SAR;
+            return placement.isRaw() ? begin(node, placement == Placement.PIN) : null;
         }
         try {
             raw.use(writable);
@@ -175,7 +179,7 @@ final class RawFiles {
     }
 
     /** Makes an empty file raw. Returns null if it cannot be; it is stored in chunks then. */
-    private @Nullable RawFile begin(Node node) {
+    private @Nullable RawFile begin(Node node, boolean isPinned) {
         long number = RawNumbers.first(node.id);
         RandomFile made = null;
         try {
@@ -188,9 +192,8 @@ final class RawFiles {
             // A program that only opens an empty file does not change it.
             made.setModified(node.modifiedNs());
             RandomFile.Status empty = made.status();
-            RawRecord record = new RawRecord(number, node.placement == Placement.PIN, true, null);
+            RawRecord record = new RawRecord(number, isPinned, true, null);
             RawFile raw = new RawFile(node.id, record, place, System.currentTimeMillis(), committer.generation());
-            raw.noteFolder(node.folder);
             raw.noteOpening(System.currentTimeMillis());
             if (become(node, raw, made, empty)) {
                 fresh.add(raw);
@@ -239,6 +242,7 @@ final class RawFiles {
                     table.put(raw);
                     metadata.raws().put(node.id, raw.record());
                     node.raw = raw;
+                    raw.noteFolder(node.folder);
                     return true;
                 }
             } finally {

@@ -133,7 +133,8 @@ final class VolumeContext implements Closeable {
         attributes = new ExtendedAttributes(metadata.namespace());
         NameView view = new NameView();
         Placements placements = new Placements(config.raw(), nodes, attributes);
-        raws = new RawFiles(metadata, rawTable, rawPlace, nodes, committer, plan.raws() / RawTable.FILE_BYTES);
+        raws = new RawFiles(
+                metadata, rawTable, rawPlace, nodes, placements, committer, plan.raws() / RawTable.FILE_BYTES);
         committer.beforeEachPeriodic(raws::syncIfAnswering);
         tree = new DirectoryTree(
                 metadata, nodes, writer, committer, named, engine.clock(), attributes, view, placements, raws);

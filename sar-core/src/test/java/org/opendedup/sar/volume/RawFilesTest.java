@@ -37,6 +37,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /** Raw files on a real fast tier: what a volume shows, where the bytes are, and that migration keeps them. */
@@ -403,6 +404,42 @@ class RawFilesTest {
                         Placement.ATTRIBUTE.getBytes(UTF_8),
                         "ssd".getBytes(UTF_8),
                         SetMode.CREATE_OR_REPLACE));
+    }
+
+    /** As the kernel finds files by READDIRPLUS, and opens them without a look-up. */
+    @Test
+    void aFileThatWasFoundInAListingHasThePlacementOfItsFolder() throws IOException {
+        long archive = volume.makeDirectory(Inode.ROOT, "archive".getBytes(UTF_8), 0700, OWNER)
+                .inode();
+        volume.setExtendedAttribute(
+                archive, Placement.ATTRIBUTE.getBytes(UTF_8), "sar".getBytes(UTF_8), SetMode.CREATE_OR_REPLACE);
+        long old = volume.makeNode(archive, "old".getBytes(UTF_8), Modes.REGULAR | 0600, 0, OWNER)
+                .inode();
+        long young = make("new");
+        remount();
+        volume.list(archive, 0, true, (name, inode, type, cookie, attributes) -> true);
+        volume.list(Inode.ROOT, 0, true, (name, inode, type, cookie, attributes) -> true);
+        write(old, 0, bytes(1000));
+        assertEquals(Place.CHUNKS, place(old));
+        write(young, 0, bytes(1000));
+        assertEquals(Place.FAST_TIER, place(young));
+        remount();
+        long unknown = make("unknown");
+        remount();
+        write(unknown, 0, bytes(1000));
+        assertEquals(Place.FAST_TIER, place(unknown), "as the volume wants it, if its folder is not known");
+    }
+
+    @Test
+    void aFileThatIsMovedGetsThePlacementOfItsNewFolder() throws IOException {
+        long archive = volume.makeDirectory(Inode.ROOT, "archive".getBytes(UTF_8), 0700, OWNER)
+                .inode();
+        volume.setExtendedAttribute(
+                archive, Placement.ATTRIBUTE.getBytes(UTF_8), "sar".getBytes(UTF_8), SetMode.CREATE_OR_REPLACE);
+        long inode = make("a");
+        volume.rename(Inode.ROOT, "a".getBytes(UTF_8), archive, "a".getBytes(UTF_8), RenameMode.REPLACE);
+        write(inode, 0, bytes(1000));
+        assertEquals(Place.CHUNKS, place(inode));
     }
 
     @Test

@@ -163,28 +163,33 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public long open(long inode, boolean writable, boolean truncate, Owner caller) throws IOException {
+        long handle = open(inode, writable, caller);
+        if (!truncate) {
+            return handle;
+        }
+        // After the open, as local file systems do: an open that fails leaves the file unchanged.
+        try {
+            change(inode, AttributeChange.ofTruncation(0, Instant.now()));
+        } catch (IOException | RuntimeException | Error e) {
+            close(handle);
+            throw e;
+        }
+        if (writable && volume.fastTier().settings().isEnabled()) {
+            // Whether a file lies on the fast tier is decided when it is opened and empty.
+            close(handle);
+            return open(inode, true, caller);
+        }
+        return handle;
+    }
+
+    private long open(long inode, boolean writable, Owner caller) throws IOException {
         OpenFile file = volume.open(inode, writable, caller.uid() == 0);
         try {
             long handle = openFiles.add(file);
-            if (truncate) {
-                truncate(inode, handle);
-            }
             names.opened(inode);
             return handle;
         } catch (IOException | RuntimeException | Error e) {
             volume.close(file);
-            throw e;
-        }
-    }
-
-    /**
-     * Truncates as the last step of an open, as local file systems do: an open that fails leaves the file unchanged.
-     */
-    private void truncate(long inode, long handle) throws IOException {
-        try {
-            change(inode, AttributeChange.ofTruncation(0, Instant.now()));
-        } catch (IOException | RuntimeException | Error e) {
-            openFiles.remove(handle);
             throw e;
         }
     }

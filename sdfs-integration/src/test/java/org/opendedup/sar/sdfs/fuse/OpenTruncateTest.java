@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.fuse;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -12,12 +13,20 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.FastTier.Place;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** The kernel has the file cut off by the OPEN request itself (FUSE_ATOMIC_O_TRUNC). */
 class OpenTruncateTest {
+    private static final TierSettings TIER =
+            new TierSettings(true, 64L << 20, 2, 1 << 20, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+    private static final RawSettings RAW = new RawSettings(Placement.TDDFS, 64L << 20, 80, 60, 0);
+
     @Test
     void anOpenThatFailsLeavesTheFileAsItWas(@TempDir Path folder) throws Exception {
         VolumeConfig config = config(folder);
@@ -37,6 +46,31 @@ class OpenTruncateTest {
             // The control: as soon as one may be opened, it is cut off.
             files.close(files.open(inode, true, true, new Owner(0, 0)));
             assertEquals(0, files.attributes(inode).size());
+        }
+    }
+
+    /** As ADR 50 says: most programs empty a file before they write it anew. */
+    @Test
+    void aMigratedFileThatIsCutOffBeginsAnewOnTheFastTier(@TempDir Path folder) throws Exception {
+        VolumeConfig config =
+                config(folder).withSsd(folder.resolve("ssd"), TIER).withRaw(RAW);
+        Volume.create(config);
+        try (Volume volume = Volume.open(config)) {
+            FuseFileSystem files =
+                    new FuseFileSystem(volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>());
+            FuseOperations.CreatedFile made =
+                    files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, new Owner(0, 0));
+            long inode = made.attributes().inode();
+            files.write(made.handle(), 0, ByteBuffer.wrap(new byte[100]));
+            files.close(made.handle());
+            assertTrue(volume.fastTier().migrate(inode));
+            files.close(files.open(inode, true, false, new Owner(0, 0)));
+            assertEquals(Place.CHUNKS, volume.fastTier().explain(inode).place(), "the control: it is not emptied");
+            long handle = files.open(inode, true, true, new Owner(0, 0));
+            assertEquals(Place.FAST_TIER, volume.fastTier().explain(inode).place());
+            files.write(handle, 0, ByteBuffer.wrap(new byte[200]));
+            files.close(handle);
+            assertEquals(200, files.attributes(inode).size());
         }
     }
 
