@@ -90,7 +90,7 @@ final class OpenFiles {
         }
         RawFile raw = file.raw();
         if (raw != null) {
-            raw.backing().write(offset, source);
+            raw.grow(() -> raw.backing().write(offset, source));
             context.writtenBytes().add(length);
             return;
         }
@@ -103,7 +103,7 @@ final class OpenFiles {
         checkChange(file, offset, length);
         RawFile raw = file.raw();
         if (raw != null) {
-            raw.backing().allocate(offset, length, keepSize);
+            raw.grow(() -> raw.backing().allocate(offset, length, keepSize));
             return;
         }
         ranges.allocate(file.node(), offset, offset + length, keepSize, file.mayUseReserve(), TimeStamps.now(clock));
@@ -113,7 +113,7 @@ final class OpenFiles {
         checkChange(file, offset, length);
         RawFile raw = file.raw();
         if (raw != null) {
-            raw.backing().zero(offset, length, keepSize);
+            raw.grow(() -> raw.backing().zero(offset, length, keepSize));
             return;
         }
         ranges.zero(file.node(), offset, offset + length, keepSize, TimeStamps.now(clock));

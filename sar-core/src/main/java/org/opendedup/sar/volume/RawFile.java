@@ -3,6 +3,9 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.RawRecord;
 import org.slf4j.Logger;
@@ -45,6 +48,9 @@ final class RawFile {
     private long knownBytes;
     /** Status of the backing file when it was made in this mount; null if it was not. */
     private RandomFile.@Nullable Status asMade;
+
+    /** Whether it was to get longer than the fast tier's file system lets a file be. */
+    private volatile boolean outgrown;
 
     /** How often it was opened since the mount. */
     private int openings;
@@ -258,10 +264,25 @@ final class RawFile {
     void truncate(long size) throws IOException {
         RandomFile opened = use(true);
         try {
-            opened.truncate(size);
+            grow(() -> opened.truncate(size));
         } finally {
             leave(true);
         }
+    }
+
+    /** Makes a change of the backing file that may make it longer. */
+    void grow(Closing.Step change) throws IOException {
+        try {
+            change.run();
+        } catch (PosixException e) {
+            outgrown |= e.reason() == Reason.EFBIG;
+            throw e;
+        }
+    }
+
+    /** Returns whether it was to get longer than the fast tier's file system lets a file be: it belongs into chunks. */
+    boolean isOutgrown() {
+        return outgrown;
     }
 
     /** Sets the time of the last change of its bytes, in nanoseconds since 1970. */

@@ -149,13 +149,13 @@ final class RawFiles {
     RawFile enter(Node node, boolean writable) throws IOException {
         table.checkReadable(node.id);
         RawFile raw;
-        boolean isEmpty;
+        boolean mayBegin;
         synchronized (node) {
             raw = node.raw;
-            isEmpty = node.size == 0;
+            mayBegin = node.size == 0 && !table.isOutgrown(node.id);
         }
         if (raw == null) {
-            Placement placement = isEmpty && writable && hasRoom() ? placements.of(node) : Placement.SAR;
+            Placement placement = mayBegin && writable && hasRoom() ? placements.of(node) : Placement.SAR;
             return placement.isRaw() ? begin(node, placement == Placement.PIN) : null;
         }
         try {
@@ -299,6 +299,9 @@ final class RawFiles {
                     return false;
                 }
                 node.raw = null;
+                if (raw.isOutgrown()) {
+                    table.noteOutgrown(node.id);
+                }
                 node.size = copy.size();
                 node.storedBytes = copy.size();
                 if (status != null) {
@@ -320,6 +323,7 @@ final class RawFiles {
 
     /** Removes the record of an inode that is being freed. Called under the change lock. */
     void forget(long inode) {
+        table.forgetOutgrown(inode);
         if (table.forgetUnreadable(inode)) {
             metadata.raws().remove(inode);
         }

@@ -168,7 +168,15 @@ final class RawMover implements Closeable {
             return;
         }
         long now = System.currentTimeMillis();
-        List<RawFile> victims = files(policy.choose(usedBytes, candidates(now), now));
+        List<MigrationCandidate> candidates = candidates(now);
+        List<MigrationCandidate> chosen = new ArrayList<>(policy.choose(usedBytes, candidates, now));
+        for (MigrationCandidate file : candidates) {
+            RawFile raw = raws.get(file.inode());
+            if (raw != null && raw.isOutgrown() && !chosen.contains(file)) {
+                chosen.add(file);
+            }
+        }
+        List<RawFile> victims = files(chosen);
         if (!victims.isEmpty()) {
             migrate(victims);
             return;

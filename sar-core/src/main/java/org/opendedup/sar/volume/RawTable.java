@@ -11,9 +11,13 @@ final class RawTable {
     /** Heap size of a raw file and its place in the table, in bytes. */
     static final int FILE_BYTES = 256;
 
+    private static final int MAX_OUTGROWN = 10_000;
+
     private final ConcurrentHashMap<Long, RawFile> files = new ConcurrentHashMap<>();
     /** Inodes whose records are damaged. */
     private final Set<Long> unreadable = ConcurrentHashMap.newKeySet();
+    /** Inodes that are too long for the fast tier. */
+    private final Set<Long> outgrown = ConcurrentHashMap.newKeySet();
 
     /** Records that the record of an inode is damaged: nobody knows where its bytes are. */
     void noteUnreadable(long inode) {
@@ -27,6 +31,23 @@ final class RawTable {
     /** Forgets that; returns whether it was so. */
     boolean forgetUnreadable(long inode) {
         return unreadable.remove(inode);
+    }
+
+    /** Keeps an inode that {@linkplain RawFile#isOutgrown outgrew} the fast tier from becoming raw again. */
+    void noteOutgrown(long inode) {
+        if (outgrown.size() >= MAX_OUTGROWN) {
+            // One that becomes raw again fails once more.
+            outgrown.clear();
+        }
+        outgrown.add(inode);
+    }
+
+    boolean isOutgrown(long inode) {
+        return !outgrown.isEmpty() && outgrown.contains(inode);
+    }
+
+    void forgetOutgrown(long inode) {
+        outgrown.remove(inode);
     }
 
     /** Throws if the record of an inode is damaged. */

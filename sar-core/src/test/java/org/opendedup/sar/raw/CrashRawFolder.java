@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.RandomFile;
 
 /**
@@ -37,6 +38,7 @@ public final class CrashRawFolder implements RawFolder {
     private boolean full;
     private boolean gone;
     private boolean coarse;
+    private long maxFileBytes = Long.MAX_VALUE;
 
     /** @param seed determines every choice, together with the seed of {@link #crash} */
     public CrashRawFolder(long seed) {
@@ -131,6 +133,17 @@ public final class CrashRawFolder implements RawFolder {
     /** Sets whether times of changes are those of a clock in steps of 10 ms, as of a kernel. */
     public synchronized void setCoarse(boolean isCoarse) {
         coarse = isCoarse;
+    }
+
+    /** Sets how long a file can be, in bytes. */
+    public synchronized void setMaxFileBytes(long bytes) {
+        maxFileBytes = bytes;
+    }
+
+    private void needsLength(long end) throws IOException {
+        if (end > maxFileBytes) {
+            throw new PosixException(PosixException.Reason.EFBIG, end + " bytes");
+        }
     }
 
     private long time() {
@@ -300,19 +313,24 @@ public final class CrashRawFolder implements RawFolder {
         public void write(long offset, ByteBuffer source) throws IOException {
             synchronized (CrashRawFolder.this) {
                 needsSpace();
+                needsLength(offset + source.remaining());
                 change(() -> file.now.write(offset, source));
             }
         }
 
         @Override
         public void truncate(long size) throws IOException {
-            change(() -> file.now.truncate(size));
+            synchronized (CrashRawFolder.this) {
+                needsLength(size);
+                change(() -> file.now.truncate(size));
+            }
         }
 
         @Override
         public void allocate(long offset, long length, boolean keepSize) throws IOException {
             synchronized (CrashRawFolder.this) {
                 needsSpace();
+                needsLength(offset + length);
                 change(() -> file.now.extend(keepSize ? 0 : offset + length));
             }
         }

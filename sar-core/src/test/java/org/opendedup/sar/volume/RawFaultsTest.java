@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
@@ -31,6 +33,7 @@ import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -323,5 +326,38 @@ class RawFaultsTest {
         files.sync("a");
         assertArrayEquals(filled(5_000, 1), files.content("a"));
         assertEquals(List.of(), files.problems());
+    }
+
+    /** A file stays what it is while it is open. */
+    @Test
+    void aFileThatIsTooLongForTheFastTierIsStoredInChunksWhenItIsClosed() throws Exception {
+        raw.setMaxFileBytes(10_000);
+        List<GrowingCall> calls = List.of(
+                file -> volume.change(file.inode(), AttributeChange.ofSize(10_001)),
+                file -> volume.write(file, 10_000, ByteBuffer.allocate(1)),
+                file -> volume.allocate(file, 9_000, 1_001, false));
+        for (GrowingCall call : calls) {
+            String name = "file" + calls.indexOf(call);
+            file(name, filled(5_000, 1));
+            OpenFile file = volume.open(files.inode(name), true);
+            PosixException refused = assertThrows(PosixException.class, () -> call.grow(file));
+            assertEquals(PosixException.Reason.EFBIG, refused.reason());
+            assertEquals(FastTier.Place.FAST_TIER, place(name));
+            volume.close(file);
+            while (place(name) != FastTier.Place.CHUNKS) {
+                Thread.sleep(50);
+            }
+            assertEquals(List.of(), files.problems());
+            files.truncate(name, 0);
+            files.write(name, 20_000, filled(1, 2));
+            assertEquals(FastTier.Place.CHUNKS, place(name), "it does not begin there again");
+        }
+        file("other", filled(10_000, 1));
+        assertEquals(FastTier.Place.FAST_TIER, place("other"), "the control: one that fits stays");
+        assertEquals(List.of(), files.problems());
+    }
+
+    private interface GrowingCall {
+        void grow(OpenFile file) throws IOException;
     }
 }
