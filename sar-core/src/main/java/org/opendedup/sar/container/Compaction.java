@@ -28,7 +28,6 @@ import org.opendedup.sar.container.format.FrameCopier;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
-import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,7 +57,6 @@ public final class Compaction implements Closeable {
      */
     private static final Compression PROBE = new Compression(Compression.Codec.ZSTD, 1, FrameFormat.MAX_RAW_BYTES);
 
-    private final Directory directory;
     private final SealedContainers containers;
     private final Packs packs;
     private final ExecutorService workers;
@@ -91,7 +89,6 @@ public final class Compaction implements Closeable {
     private record Copy(StoredContainer from, StoredContainer to, FrameTable table, boolean keepsOld) {}
 
     Compaction(
-            Directory directory,
             SealedContainers containers,
             Packs packs,
             Compressor compressor,
@@ -100,7 +97,6 @@ public final class Compaction implements Closeable {
             PackSpace space,
             BooleanSupplier isRecovering,
             int level) {
-        this.directory = directory;
         this.containers = containers;
         this.packs = packs;
         this.workers = workers;
@@ -415,8 +411,7 @@ public final class Compaction implements Closeable {
         }
         try {
             written.forceNow();
-            directory.sync();
-            written.checkName();
+            written.syncName();
         } catch (IOException e) {
             // A later force of the same file could report success for pages that were lost.
             copies.clear();

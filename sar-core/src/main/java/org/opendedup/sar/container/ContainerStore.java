@@ -430,8 +430,7 @@ public final class ContainerStore implements Closeable {
      */
     public Compaction compaction(int level) {
         PackSpace space = new PackSpace(directory, packs, claims, sealed);
-        return new Compaction(
-                directory, sealed, packs, compressor, workers, rewritten, space, this::hasRecovered, level);
+        return new Compaction(sealed, packs, compressor, workers, rewritten, space, this::hasRecovered, level);
     }
 
     /** Returns a reader of whole containers that verifies everything in them; see {@link Verification}. */

@@ -406,6 +406,12 @@ final class Pack {
         directory.checkName(PackFormat.fileName(number));
     }
 
+    /** Makes the name of the file durable. */
+    void syncName() throws IOException {
+        directory.sync();
+        checkName();
+    }
+
     /** Notes that the directory was synced after {@link #force}. */
     void nameIsDurable() {
         named = true;

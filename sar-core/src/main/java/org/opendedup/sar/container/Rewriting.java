@@ -104,8 +104,7 @@ final class Rewriting {
         try {
             PackPlace to = from == null ? null : copy(from, fresh);
             fresh.forceNow();
-            directory.sync();
-            fresh.checkName();
+            fresh.syncName();
             fresh.nameIsDurable();
             return to;
         } finally {
