@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.GracePeriod;
@@ -134,7 +135,8 @@ public final class Collector {
                 sweep(compaction);
             }
             if (limits.garbageShare() < 1 && goesOn()) {
-                new LostContainers(parts.metadata(), parts.commits(), parts.uses()).forgetGarbage();
+                Set<Long> leftOpen = parts.containers().leftOpen();
+                new LostContainers(parts.metadata(), parts.commits(), parts.uses(), leftOpen).forgetGarbage();
             }
         }
         if (stopped) {

@@ -3,23 +3,30 @@ package org.opendedup.sar.collect;
 import com.carrotsearch.hppc.LongArrayList;
 import com.carrotsearch.hppc.cursors.LongCursor;
 import java.io.IOException;
+import java.util.Set;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
 
 /**
  * Forgets the garbage of lost containers: those that have counts, because files refer to them, and no entry in the
- * container table, because their bytes are gone. The record of counts of such a container goes once no file refers to
- * any of its chunks. Reads the keys of all records of counts, 8 bytes of memory for each.
+ * container table, because their bytes are gone, or one that a mount left open, because it found nothing. The record of
+ * counts of such a container goes once no file refers to any of its chunks. Reads the keys of all records of counts, 8
+ * bytes of memory for each.
  */
 final class LostContainers {
     private final MetadataStore metadata;
     private final ReferenceCounts counts;
     private final Commits commits;
     private final GracePeriod uses;
+    private final Set<Long> leftOpen;
 
-    /** @param uses open while a writer relies on a stored copy without having a reference to it */
-    LostContainers(MetadataStore metadata, Commits commits, GracePeriod uses) {
+    /**
+     * @param uses open while a writer relies on a stored copy without having a reference to it
+     * @param leftOpen containers that the mount left open
+     */
+    LostContainers(MetadataStore metadata, Commits commits, GracePeriod uses, Set<Long> leftOpen) {
+        this.leftOpen = leftOpen;
         this.metadata = metadata;
         this.commits = commits;
         this.uses = uses;
@@ -64,6 +71,9 @@ final class LostContainers {
                 lost.add(counted.get(next[0]++));
             }
             if (next[0] < counted.size() && counted.get(next[0]) == entry.container()) {
+                if (leftOpen.contains(entry.container())) {
+                    lost.add(entry.container());
+                }
                 next[0]++;
             }
         });

@@ -44,9 +44,9 @@ public final class Compaction implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Compaction.class);
 
     /**
-     * Containers in memory at once: one that is being read or written, and two that are being copied. Each takes twice
-     * {@link ContainerSize#MAX_FILE_BYTES} at most mostly; together no more than a restore in container order, which
-     * never runs at the same time.
+     * Containers in memory at once: one that is read or written, and two that are copied. Each takes twice
+     * {@link ContainerSize#MAX_FILE_BYTES}; together no more than a restore in container order, which never runs
+     * meanwhile.
      */
     private static final int LOADED = 3;
 
@@ -85,7 +85,6 @@ public final class Compaction implements Closeable {
     /** What lies in the pack and was not forced. */
     private final Map<Long, Copy> copies = new LinkedHashMap<>();
 
-    /** A container that was copied. */
     private record Copy(StoredContainer from, StoredContainer to, FrameTable table, boolean keepsOld) {}
 
     Compaction(
@@ -194,6 +193,7 @@ public final class Compaction implements Closeable {
         try {
             Whole whole = read(container, scratch);
             examined = whole;
+            known.addTo(whole.directory(), damaged);
             return DamagedContainer.of(whole, damaged, decompressor, false);
         } catch (CorruptionException noDirectory) {
             log.debug("the directory of container {} is made anew", container, noDirectory);

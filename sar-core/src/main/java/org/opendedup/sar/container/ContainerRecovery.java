@@ -33,6 +33,10 @@ import org.slf4j.LoggerFactory;
  * whose checksum holds, in order, to a new pack, with a directory of its own. Changes no pack that it finds: so a crash
  * during recovery, or before the changed table is committed, leaves everything as it was.
  *
+ * <p>A disk may return another time what it does not return now. So slots that were not found get frames without bytes,
+ * which healing fills, and the place that was read becomes a former place of the container. A container of which
+ * nothing was found stays open, and the next mount reads it again.
+ *
  * <p>The table says how long the durable part of an open container is. Nothing refers to bytes after that.
  */
 final class ContainerRecovery {
@@ -44,13 +48,15 @@ final class ContainerRecovery {
     private final Map<Long, StoredContainer> recovered = new HashMap<>();
     private final Set<Long> removed = new HashSet<>();
     private final List<Lost> lost = new ArrayList<>();
+    private final Set<Long> leftOpen = new HashSet<>();
 
     /**
      * Slots that the volume refers to and recovery did not find.
      *
      * @param slots the missing slots, at least one
+     * @param place where the container was read
      */
-    record Lost(long container, BitSet slots) {
+    record Lost(long container, BitSet slots, StoredContainer place) {
         void forEachRange(LostSlots visitor) throws IOException {
             for (int first = slots.nextSetBit(0); first >= 0; ) {
                 int end = slots.nextClearBit(first);
@@ -71,8 +77,29 @@ final class ContainerRecovery {
         return new ContainerChanges(recovered, removed);
     }
 
-    List<Lost> lost() {
-        return lost;
+    boolean hasLost() {
+        return !lost.isEmpty();
+    }
+
+    /** Visits the slots that the volume refers to and that were not found. */
+    void forEachLost(LostSlots visitor) throws IOException {
+        for (Lost each : lost) {
+            each.forEachRange(visitor);
+        }
+    }
+
+    /** Visits the places of containers that were sealed without some of these slots. */
+    void forEachHalfRead(ContainerClaims.Visitor visitor) throws IOException {
+        for (Lost each : lost) {
+            if (recovered.containsKey(each.container())) {
+                visitor.visit(each.container(), each.place());
+            }
+        }
+    }
+
+    /** Returns the containers of which nothing was found that files refer to. */
+    Set<Long> leftOpen() {
+        return leftOpen;
     }
 
     /** Recovers every open container. Gives reserved space back that a crash left with their packs. */
@@ -115,23 +142,26 @@ final class ContainerRecovery {
                     container, stored.writing().salt(), stored.writing().generation());
             StoredContainer sealed = target.copy(file, identity, missing);
             if (!missing.isEmpty()) {
-                lost.add(new Lost(container, missing));
+                lost.add(new Lost(container, missing, stored));
                 log.error(
-                        "container {}: {} chunks that files refer to are not whole in what a crash left of it; what is"
-                                + " left stays in {}/{}",
+                        "container {}: {} chunks that files refer to are not whole in what a crash left of it; they"
+                                + " are looked for again in {}/{}, which stays as it is",
                         container,
                         missing.cardinality(),
                         directory,
                         place);
             }
-            if (sealed == null) {
+            if (sealed == null && missing.isEmpty()) {
                 removed.add(container);
                 log.info("container {}: unsealed, without a whole frame, removed", container);
+            } else if (sealed == null) {
+                leftOpen.add(container);
             } else {
                 recovered.put(container, sealed);
                 log.info("container {}: sealed with {} chunks after a crash", container, sealed.slots());
             }
         } catch (NoSuchFileException e) {
+            leftOpen.add(container);
             log.error(
                     "container {}: was not sealed when the volume ended, and its file {}/{} is missing; it is looked"
                             + " for again at the next mount",
@@ -168,7 +198,9 @@ final class ContainerRecovery {
         }
 
         /**
-         * Copies the whole frames of a container, and removes their slots from {@code missing}.
+         * Copies the whole frames of a container, and removes their slots from {@code missing}. Each slot that stays
+         * there gets a frame of its own, without bytes: how many frames it was is not known, and the number of a frame
+         * never changes.
          *
          * @return the new entry, or null if no frame is whole
          */
@@ -187,6 +219,7 @@ final class ContainerRecovery {
             Bytes chunkLists = new Bytes(1024);
             long rawBytes = 0;
             for (; frame != null; frame = frames.next()) {
+                addMissing(missing, frame.firstSlot(), table);
                 byte[] bytes = file.bytes();
                 long offset = to.append(ByteBuffer.wrap(bytes, frames.place(), frame.frameBytes())) - start;
                 table.add(frame.firstSlot(), frame.chunks(), (int) offset, frame.frameBytes(), frame.rawBytes());
@@ -194,6 +227,7 @@ final class ContainerRecovery {
                 missing.clear(frame.firstSlot(), frame.firstSlot() + frame.chunks());
                 rawBytes += frame.rawBytes();
             }
+            addMissing(missing, missing.length(), table);
             byte[] tableBytes = table.build().encode();
             to.append(ContainerFormat.tail(identity, tableBytes, chunkLists, to.position() - start)
                     .buffer());
@@ -205,6 +239,15 @@ final class ContainerRecovery {
                     to.position() - start,
                     table.slots(),
                     rawBytes);
+        }
+
+        /** Adds the missing slots before {@code end} that the table does not have yet. */
+        private static void addMissing(BitSet missing, int end, FrameTable.Builder table) {
+            for (int slot = missing.nextSetBit(table.slots());
+                    slot >= 0 && slot < end;
+                    slot = missing.nextSetBit(slot + 1)) {
+                table.addRemoved(slot, 1);
+            }
         }
 
         /** Makes all copies durable. */

@@ -7,6 +7,7 @@ import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ExecutorService;
 import java.util.function.LongConsumer;
@@ -122,9 +123,9 @@ public final class ContainerStore implements Closeable {
             ExecutorService workers,
             long frameTableCacheBytes)
             throws IOException {
-        LongSupplier salts = new SecureRandom()::nextLong;
+        SecureRandom salts = new SecureRandom();
         return new ContainerStore(
-                directory, options, ids, salts, claims, tables, listener, workers, frameTableCacheBytes);
+                directory, options, ids, salts::nextLong, claims, tables, listener, workers, frameTableCacheBytes);
     }
 
     /**
@@ -142,7 +143,7 @@ public final class ContainerStore implements Closeable {
 
     /** Returns whether {@link #forEachLost} has any slots to visit. */
     public boolean hasLost() {
-        return !recovery.lost().isEmpty();
+        return recovery.hasLost();
     }
 
     /**
@@ -150,9 +151,17 @@ public final class ContainerStore implements Closeable {
      * container.
      */
     public void forEachLost(LostSlots visitor) throws IOException {
-        for (ContainerRecovery.Lost lost : recovery.lost()) {
-            lost.forEachRange(visitor);
-        }
+        recovery.forEachLost(visitor);
+    }
+
+    /** Returns the containers that {@link #open} left open, because it found nothing of them. */
+    public Set<Long> leftOpen() {
+        return recovery.leftOpen();
+    }
+
+    /** Visits the places that {@link #open} could not read whole, of containers that it sealed nevertheless. */
+    public void forEachHalfRead(ContainerClaims.Visitor visitor) throws IOException {
+        recovery.forEachHalfRead(visitor);
     }
 
     /**
@@ -271,7 +280,7 @@ public final class ContainerStore implements Closeable {
         return new Decoding(workers);
     }
 
-    /** As above; {@code memory} counts the bytes that are read and not decoded yet. */
+    /** As above; {@code memory} counts the bytes that are not decoded yet. */
     public Decoding decoding(ByteGauge memory) {
         return new Decoding(workers, memory);
     }
@@ -321,10 +330,7 @@ public final class ContainerStore implements Closeable {
         return reads.knownFrameOf(chunkId);
     }
 
-    /**
-     * Returns where a container lies on its device; {@link FileLayout#UNKNOWN} if it is being written or cannot be
-     * opened.
-     */
+    /** Returns where a container lies on its device; {@link FileLayout#UNKNOWN} if that is not known. */
     public FileLayout layout(long container) {
         return reads.layout(container);
     }

@@ -45,7 +45,8 @@ public final class DamagedContainer {
 
     /**
      * Verifies those frames of a container that have a slot of {@code slots}. One with a lost chunk counts as damaged,
-     * and its other chunks as sound.
+     * and its other chunks as sound. So does one without bytes that lists a chunk of {@code slots}: recovery did not
+     * find it.
      *
      * @param isMadeAnew whether the directory was made anew from the frames
      */
@@ -57,8 +58,12 @@ public final class DamagedContainer {
         int slot = slots.nextSetBit(0);
         while (slot >= 0) {
             int next = slot + 1;
-            int frame = table.frameOf(slot);
-            if (frame >= 0) {
+            int frame = table.anyFrameOf(slot);
+            if (frame >= 0 && table.isRemoved(frame)) {
+                if (whole.directory().isLost(slot)) {
+                    damaged.put(frame, Map.of());
+                }
+            } else if (frame >= 0) {
                 next = table.firstSlot(frame) + table.slotCount(frame);
                 FrameDecoder.Expected expected = new FrameDecoder.Expected(whole.container(), whole.at(), frame);
                 try {
@@ -78,7 +83,9 @@ public final class DamagedContainer {
             slot = slots.nextSetBit(next);
         }
         Map<Integer, Integer> checksums = new HashMap<>();
-        damaged.keySet().forEach(frame -> checksums.put(frame, checksum(whole, frame)));
+        damaged.keySet().stream()
+                .filter(frame -> !table.isRemoved(frame))
+                .forEach(frame -> checksums.put(frame, checksum(whole, frame)));
         return new DamagedContainer(
                 whole.directory(), table, sound, damaged, checksums, whole.isComplete(), isMadeAnew);
     }
@@ -120,6 +127,11 @@ public final class DamagedContainer {
     /** Returns the numbers of the frames that are damaged, or have lost chunks. */
     public Set<Integer> damagedFrames() {
         return damaged.keySet();
+    }
+
+    /** Returns whether a frame has bytes in the container. */
+    public boolean hasBytes(int frame) {
+        return !table.isRemoved(frame);
     }
 
     /** Returns a checksum of the content of a damaged frame, as it is; see {@link FormerChunks#checksums}. */

@@ -1,8 +1,10 @@
 package org.opendedup.sar.container;
 
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.opendedup.sar.common.Fingerprints;
 
 /** Lengths and fingerprints of chunks of one container whose own directory is gone. For one thread. */
@@ -29,10 +31,18 @@ public final class KnownChunks {
 
     /** Lists those chunks in a directory that it has not listed. */
     void addTo(SealedContainer directory) {
-        bySlot.forEach((slot, known) -> {
-            if (slot < directory.slots() && directory.listedLength(slot) == 0) {
-                directory.putLost(slot, known.length, known.fingerprint, 0);
-            }
-        });
+        bySlot.keySet().forEach(slot -> addTo(directory, slot));
+    }
+
+    /** As above, only chunks in some slots. */
+    void addTo(SealedContainer directory, BitSet slots) {
+        slots.stream().filter(bySlot::containsKey).forEach(slot -> addTo(directory, slot));
+    }
+
+    private void addTo(SealedContainer directory, int slot) {
+        Known known = Objects.requireNonNull(bySlot.get(slot));
+        if (slot < directory.slots() && directory.listedLength(slot) == 0) {
+            directory.putLost(slot, known.length, known.fingerprint, 0);
+        }
     }
 }

@@ -340,8 +340,11 @@ final class SealedContainers implements Closeable {
         try {
             return checked(container, place, bytes, false);
         } catch (CorruptionException noDirectory) {
+            FrameTable table = place.state() == StoredContainer.State.OPEN
+                    ? UnsealedFrames.table(container, place, bytes, placeOf(container, place))
+                    : null;
             SealedContainer made =
-                    new DirectoryFromFrames(container, place, bytes, placeOf(container, place)).make(null);
+                    new DirectoryFromFrames(container, place, bytes, placeOf(container, place)).make(table);
             return new Whole(container, place, made, bytes, false);
         }
     }

@@ -2,9 +2,11 @@ package org.opendedup.sar.container;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.FrameTable;
 
 /**
  * The whole frames of a container that was not sealed, in order. After a damaged frame, searches for the next one byte
@@ -20,6 +22,26 @@ final class UnsealedFrames {
     UnsealedFrames(SalvagedFile file, ContainerIdentity identity) {
         this.file = file;
         this.identity = identity;
+    }
+
+    /**
+     * Returns a table of the whole frames of a container that was not sealed.
+     *
+     * @param bytes the container; the rest of the array is unused
+     * @param name names the container in messages
+     */
+    static FrameTable table(long container, StoredContainer stored, byte[] bytes, String name) throws IOException {
+        SalvagedFile file = new SalvagedFile(new ArrayInput(bytes, stored.bytes()), name, stored.bytes());
+        FrameTable.Builder table = new FrameTable.Builder(stored.writing());
+        UnsealedFrames frames = new UnsealedFrames(
+                file,
+                new ContainerIdentity(
+                        container, stored.writing().salt(), stored.writing().generation()));
+        for (FrameFormat.Header frame = frames.next(); frame != null; frame = frames.next()) {
+            int offset = (int) frames.at - frame.frameBytes();
+            table.add(frame.firstSlot(), frame.chunks(), offset, frame.frameBytes(), frame.rawBytes());
+        }
+        return table.build();
     }
 
     /** Returns the offset of the next place where a frame may begin, or -1. */

@@ -162,7 +162,7 @@ final class ContainerHealing implements Compaction.Results {
         }
         parts.commits().changes().lock();
         try {
-            places.forEach(place -> former.remove(container, place.writing().generation()));
+            places.forEach(place -> former.remove(container, place));
         } finally {
             parts.commits().changes().unlock();
         }
@@ -276,7 +276,7 @@ final class ContainerHealing implements Compaction.Results {
                 slots.set(examined.firstSlot(frame), examined.endSlot(frame));
                 all.or(slots);
                 slots.and(kept);
-                if (!former.hasFrame(frame, examined.checksum(frame))) {
+                if (examined.hasBytes(frame) && !former.hasFrame(frame, examined.checksum(frame))) {
                     dropped.or(slots);
                 }
             }

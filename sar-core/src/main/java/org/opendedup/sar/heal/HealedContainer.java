@@ -120,7 +120,7 @@ final class HealedContainer {
         }
         parts.commits().changes().lock();
         try {
-            former.remove(container, place.writing().generation());
+            former.remove(container, place);
         } finally {
             parts.commits().changes().unlock();
         }
@@ -138,7 +138,7 @@ final class HealedContainer {
     private void keep(StoredContainer place) throws IOException {
         parts.commits().changes().lock();
         try {
-            if (former.of(container).stream().noneMatch(each -> each.writing().equals(place.writing()))) {
+            if (former.of(container).stream().noneMatch(each -> each.isAt(place))) {
                 former.add(container, place);
             }
         } finally {

@@ -57,7 +57,7 @@ public final class DamageRecords {
         return scan(overlay, PLACE, after(PLACE));
     }
 
-    /** Returns the places from which damaged containers were healed and that are still of use. */
+    /** Returns the places from which damaged containers were healed or recovered and that are still of use. */
     public FormerPlaces former() {
         return former;
     }
@@ -66,7 +66,7 @@ public final class DamageRecords {
      * What is recorded of a container.
      *
      * @param places its damaged places, in ascending order
-     * @param former where it was before it was healed
+     * @param former where it was before it was healed or recovered
      */
     record Known(List<DamagedPlace> places, List<StoredContainer> former) {
         static final Known NOTHING = new Known(List.of(), List.of());
@@ -139,8 +139,7 @@ public final class DamageRecords {
      */
     synchronized void changed(long container, Known known, BitSet before, BitSet after, @Nullable DamagedPlace added) {
         if (after.isEmpty()) {
-            known.former()
-                    .forEach(place -> former.remove(container, place.writing().generation()));
+            known.former().forEach(place -> former.remove(container, place));
         }
         SortedMap<Integer, DamagedPlace> ranges = byFirstSlot(known.places());
         long uncovered = unrecorded - uncovered(before, ranges);

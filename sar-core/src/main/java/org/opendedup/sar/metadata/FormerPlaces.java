@@ -8,9 +8,10 @@ import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * The places from which damaged containers were healed and that are not given back yet: what could not be read there
- * may be readable another time, or a missing pack may come back. A place is recorded in the commit in which its
- * container moves, at most as long as a slot of the container is marked as damaged. Safe for use by many threads.
+ * The places from which damaged containers were healed, or recovered after a crash, and that are not given back yet:
+ * what could not be read there may be readable another time, or a missing pack may come back. A place is recorded in
+ * the commit in which its container moves, at most as long as a slot of the container is marked as damaged. Safe for
+ * use by many threads.
  */
 public final class FormerPlaces {
     private static final byte[] PLACE = Keys.of("former ");
@@ -25,13 +26,13 @@ public final class FormerPlaces {
     public void add(long container, StoredContainer place) {
         overlay.put(
                 Family.SYSTEM,
-                key(container, place.writing().generation()),
+                key(container, place),
                 ContainerEntryFormat.encode(new ContainerEntry(container, place, 0, 0)));
     }
 
-    /** Removes the record of the place that had the writing of that generation; a change like any other. */
-    public void remove(long container, int generation) {
-        overlay.remove(Family.SYSTEM, key(container, generation));
+    /** Removes the record of a place; a change like any other. */
+    public void remove(long container, StoredContainer place) {
+        overlay.remove(Family.SYSTEM, key(container, place));
     }
 
     /** Returns the recorded places of a container, the oldest first. */
@@ -61,6 +62,12 @@ public final class FormerPlaces {
                         ContainerEntryFormat.decode(container, cursor.value()).stored());
             }
         }
+    }
+
+    /** A container that a crash left open was sealed as the same writing elsewhere: it comes before all others. */
+    private static byte[] key(long container, StoredContainer place) {
+        boolean isOpen = place.state() == StoredContainer.State.OPEN;
+        return key(container, isOpen ? 0 : place.writing().generation());
     }
 
     private static byte[] key(long container, long generation) {

@@ -399,7 +399,7 @@ final class DamagedFrames implements DamageListener, NewDamage {
         }
     }
 
-    /** Marks what opening the containers did not find. */
+    /** Marks what opening the containers did not find, and records where healing looks for it. */
     void noteLost() throws IOException {
         containers.forEachLost((container, first, end) -> {
             DamageNote note = DamageNote.now(DamageNote.NO_FRAME, How.MOUNT, "not found in what a crash left");
@@ -407,6 +407,12 @@ final class DamagedFrames implements DamageListener, NewDamage {
                 tell(of -> of.found(container, note));
             }
         });
+        changes.lock();
+        try {
+            containers.forEachHalfRead(records.former()::add);
+        } finally {
+            changes.unlock();
+        }
     }
 
     /** Marks all reported frames in the counts, so that the next commit includes them. */

@@ -89,15 +89,23 @@ public final class VolumeHeal {
         // Where copies are may be known now that was not before.
         engine.tier().whenAttached(this::newSources);
         engine.rebuilder().whenUpdated(this::newSources);
-        requestFormer();
+        requestRecovered();
     }
 
-    /** What could not be read where a container was before may be readable now: a missing pack may be back. */
-    private synchronized void requestFormer() {
+    /**
+     * What could not be read where a container was before may be readable now: a missing pack may be back. A container
+     * that this mount recovered may have marks of a mount that could not.
+     */
+    private synchronized void requestRecovered() {
         try {
             volume.metadata().damage().former().forEach((container, place) -> want(container));
+            for (long container : volume.containers().recovered()) {
+                if (!volume.metadata().counts().damaged(container).isEmpty()) {
+                    want(container);
+                }
+            }
         } catch (IOException e) {
-            log.debug("former places of containers are not looked at", e);
+            log.debug("which containers may be whole again is not known", e);
         }
         if (allWanted || !wanted.isEmpty()) {
             schedule(delayMs);

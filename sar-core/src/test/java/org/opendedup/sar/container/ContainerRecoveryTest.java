@@ -204,15 +204,18 @@ final class ContainerRecoveryTest {
         disk.failReads(pack, 0, Integer.MAX_VALUE);
         try (ContainerStore store = fixture.openWithoutTables(disk)) {
             assertEquals(List.of(), store.recovered());
-            assertTrue(store.hasRecovered(), "its entry is removed");
+            assertFalse(store.hasRecovered(), "its entry stays");
+            assertEquals(Set.of(1L), store.leftOpen());
             assertEquals(slots(0, table.slots()), lost(store));
-            assertFalse(store.exists(1));
             fixture.commit(store);
-            assertFalse(store.exists(1));
         }
-        assertEquals(0, fixture.table(disk).containers());
-        assertEquals(List.of(pack), disk.list());
+        assertEquals(List.of(pack), disk.list(), "no empty pack is left");
         assertArrayEquals(original, disk.contents(pack));
+        disk.failReads(pack, 0, 0);
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            assertEquals(List.of(1L), store.recovered());
+            chunks.assertAllReadable(store);
+        }
     }
 
     @Test
@@ -245,14 +248,20 @@ final class ContainerRecoveryTest {
     }
 
     @Test
-    void anOpenContainerWithoutAWholeFrameIsRemoved() throws IOException {
+    void anOpenContainerWithoutAWholeFrameIsRemovedWhenNobodyRefersToIt() throws IOException {
         FrameTable table = leaveOpen();
         String pack = fixture.pack(disk, 1);
         disk.put(pack, new byte[disk.contents(pack).length]);
         try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            assertEquals(List.of(), store.recovered());
             assertEquals(slots(0, table.slots()), lost(store));
+            assertFalse(store.hasRecovered());
+        }
+        referTo(0);
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            assertEquals(List.of(), store.recovered());
+            assertFalse(store.hasLost());
             fixture.commit(store);
+            assertFalse(store.exists(1));
         }
         assertEquals(0, fixture.table(disk).containers());
         assertEquals(List.of(pack), disk.list(), "no empty pack is left");

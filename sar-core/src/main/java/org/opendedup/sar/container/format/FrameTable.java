@@ -9,12 +9,12 @@ import org.opendedup.sar.common.Writing;
 /**
  * The positions of the frames of one container in its file, and the slots that they hold: maps a slot to one disk read.
  * Immutable. Frames are numbered from 0 in the order of their slots, which is also their order in the file. Slots and
- * bytes between two frames may be missing where recovery left out a damaged frame.
+ * bytes between two frames may be missing where recovery left out a damaged frame that nobody needs.
  *
  * <p>A frame's number and slots are the same in every generation of the container. So a frame of which a later
  * generation keeps no chunk is <em>removed</em>, not left out: it keeps its number and slots, and has length 0 at the
- * end of the frame before it. A frame whose chunks are all lost has bytes in the file, its chunk list, and raw length
- * 0.
+ * end of the frame before it. Recovery does the same for each slot that it did not find, so that healing can add it. A
+ * frame whose chunks are all lost has bytes in the file, its chunk list, and raw length 0.
  */
 public final class FrameTable {
     /** Version of a table in which a frame has only lost chunks. */
@@ -95,14 +95,19 @@ public final class FrameTable {
      * Returns the frame with this slot, or -1 if none has it or it is removed. The chunk may be removed from the frame.
      */
     public int frameOf(int slot) {
-        return frameOf(slot, frames(), firstSlots, slotCounts, fileLengths);
+        int frame = anyFrameOf(slot);
+        return frame >= 0 && isRemoved(frame) ? -1 : frame;
     }
 
-    private static int frameOf(int slot, int frames, int[] firstSlots, int[] slotCounts, int[] fileLengths) {
+    /** As {@link #frameOf}, also a removed frame. */
+    public int anyFrameOf(int slot) {
+        return anyFrameOf(slot, frames(), firstSlots, slotCounts);
+    }
+
+    private static int anyFrameOf(int slot, int frames, int[] firstSlots, int[] slotCounts) {
         int found = Arrays.binarySearch(firstSlots, 0, frames, slot);
         int frame = found >= 0 ? found : -found - 2;
-        boolean present = frame >= 0 && slot < firstSlots[frame] + slotCounts[frame] && fileLengths[frame] > 0;
-        return present ? frame : -1;
+        return frame >= 0 && slot < firstSlots[frame] + slotCounts[frame] ? frame : -1;
     }
 
     /** Returns the heap bytes of the table: five numbers a frame, and the headers of six objects. */
@@ -255,7 +260,8 @@ public final class FrameTable {
 
         /** As {@link FrameTable#frameOf}. */
         public int frameOf(int slot) {
-            return FrameTable.frameOf(slot, frames, firstSlots, slotCounts, fileLengths);
+            int frame = anyFrameOf(slot, frames, firstSlots, slotCounts);
+            return frame >= 0 && fileLengths[frame] == 0 ? -1 : frame;
         }
 
         /** Returns the highest slot plus 1. */
