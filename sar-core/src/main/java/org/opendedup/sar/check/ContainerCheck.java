@@ -23,6 +23,7 @@ import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -165,6 +166,7 @@ final class ContainerCheck {
         } catch (UnsupportedFormatException e) {
             throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             missingPack(pack, contents, "cannot be read (" + e.getMessage() + ")");
         }
     }
@@ -254,6 +256,7 @@ final class ContainerCheck {
         } catch (UnsupportedFormatException e) {
             throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             findings.add(
                     Severity.DEFECT,
                     Kind.PACK_HEADER,
@@ -269,6 +272,7 @@ final class ContainerCheck {
         } catch (UnsupportedFormatException e) {
             throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             missing(entry, String.valueOf(e.getMessage()));
             return;
         }
@@ -305,6 +309,7 @@ final class ContainerCheck {
         } catch (UnsupportedFormatException e) {
             throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             if (isMoved(entry)) {
                 return;
             }
@@ -359,6 +364,7 @@ final class ContainerCheck {
             } catch (UnsupportedFormatException e) {
                 throw e;
             } catch (IOException e) {
+                NoAnswer.rethrow(e);
                 missing(moved, "its pack cannot be read: " + e.getMessage());
             }
         }

@@ -1,10 +1,10 @@
 package org.opendedup.sar.check;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.StoredCopies;
 import org.opendedup.sar.metadata.StoredCounts;
@@ -67,12 +67,11 @@ final class CountCheck {
         }
     }
 
-    private @Nullable ChunkDirectory directory(long container) throws InterruptedIOException {
+    private @Nullable ChunkDirectory directory(long container) throws IOException {
         try {
             return directories.of(container);
-        } catch (InterruptedIOException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             findings.container(
                     findings.add(
                             Severity.LOSS,

@@ -1,12 +1,12 @@
 package org.opendedup.sar.check;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.MetadataRecords;
@@ -77,9 +77,8 @@ final class ReferenceCheck {
         IOException unreadable = null;
         try {
             directory = directories.of(container);
-        } catch (InterruptedIOException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             unreadable = e;
         }
         Arrays.fill(references, 0, slots, 0);

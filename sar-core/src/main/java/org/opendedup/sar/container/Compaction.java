@@ -2,9 +2,7 @@ package org.opendedup.sar.container;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.Deque;
@@ -28,6 +26,7 @@ import org.opendedup.sar.container.format.FrameCopier;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.NoAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -170,9 +169,10 @@ public final class Compaction implements Closeable {
         Whole whole;
         try {
             whole = containers.whole(container, scratch.source);
-        } catch (CorruptionException | InterruptedIOException | ClosedChannelException e) {
+        } catch (CorruptionException e) {
             throw e;
         } catch (IOException badBlock) {
+            NoAnswer.rethrow(badBlock);
             log.debug("container {} is read block by block", container, badBlock);
             whole = containers.salvaged(container, scratch.source);
         }

@@ -23,6 +23,9 @@ public record ContainerOptions(
         int maxOpenContainers,
         long maxBytesInFlight) {
 
+    /** Packs that stay open for reading when nobody reads them. */
+    public static final int MOST_CACHED_PACKS = 256;
+
     /** Largest container size, in bytes: the offsets in a frame table are {@code int}. */
     static final int MAX_CONTAINER_BYTES = 1 << 30;
 

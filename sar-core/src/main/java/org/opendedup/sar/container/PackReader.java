@@ -21,6 +21,7 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.NoAnswer;
 
 /**
  * Reads what lies in one pack, without the container table: for the check of a volume, and for making that table anew.
@@ -158,6 +159,7 @@ public final class PackReader implements Closeable {
         try {
             input.readFully(offset, ByteBuffer.wrap(bytes));
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             return false; // A sector of it cannot be read; the rest of the pack may be readable.
         }
         return FrameFormat.crcHolds(bytes, 0, frame);
@@ -218,6 +220,7 @@ public final class PackReader implements Closeable {
             } catch (UnsupportedFormatException e) {
                 throw e;
             } catch (IOException e) {
+                NoAnswer.rethrow(e);
                 // The guess is wrong, or its directory is damaged: its frames tell.
                 return whole(offset, Long.MAX_VALUE);
             }
@@ -252,11 +255,12 @@ public final class PackReader implements Closeable {
         }
 
         /** Reads a part of the pack, or only its first block if not all of it can be read; returns how many bytes. */
-        private int fill(long offset, int wanted) {
+        private int fill(long offset, int wanted) throws IOException {
             try {
                 input.readFully(offset, ByteBuffer.wrap(window, 0, wanted));
                 return wanted;
             } catch (IOException e) {
+                NoAnswer.rethrow(e);
                 if (wanted > PackFormat.ALIGNMENT) {
                     singlyUntil = offset + BYTES;
                     return fill(offset, PackFormat.ALIGNMENT);
@@ -369,6 +373,7 @@ public final class PackReader implements Closeable {
             } catch (UnsupportedFormatException e) {
                 throw e;
             } catch (IOException e) {
+                NoAnswer.rethrow(e);
                 return null; // Damaged: the frames are what is left.
             }
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.NoAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -91,6 +92,7 @@ final class SalvagedFile {
             try {
                 input.readFully(offset + done, ByteBuffer.wrap(window, place + done, block));
             } catch (IOException e) {
+                NoAnswer.rethrow(e);
                 log.warn("{}: {} bytes at {} can't be read: {}", name, block, offset + done, e.getMessage());
                 Arrays.fill(window, place + done, place + done + block, (byte) 0);
             }

@@ -3,9 +3,7 @@ package org.opendedup.sar.container;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +15,7 @@ import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.NoAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,8 +26,6 @@ import org.slf4j.LoggerFactory;
  */
 final class SealedContainers implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(SealedContainers.class);
-
-    private static final int MAX_INPUTS = 256;
 
     private static final int SALVAGED_AT_ONCE = 1 << 20;
 
@@ -51,7 +48,7 @@ final class SealedContainers implements Closeable {
         this.tables = tables;
         this.entries = entries;
         tableCache = new FrameTableCache(tableCacheBytes);
-        inputs = new InputCache(MAX_INPUTS, this::open);
+        inputs = new InputCache(ContainerOptions.MOST_CACHED_PACKS, this::open);
     }
 
     private Input open(long pack) throws IOException {
@@ -268,9 +265,10 @@ final class SealedContainers implements Closeable {
             boolean isComplete = true;
             try {
                 bytes = allOf(id, stored, buffer);
-            } catch (CorruptionException | InterruptedIOException | ClosedChannelException e) {
+            } catch (CorruptionException e) {
                 throw e;
             } catch (IOException badBlock) {
+                NoAnswer.rethrow(badBlock);
                 isComplete = false;
                 bytes = salvagedOf(id, stored, buffer);
             }
@@ -331,9 +329,8 @@ final class SealedContainers implements Closeable {
     Whole former(long container, StoredContainer place, byte[] buffer) throws IOException {
         try {
             return checked(container, place, allOf(container, place, buffer), true);
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             log.debug("the former place of container {} is not whole", container, e);
         }
         byte[] bytes = remainsOf(container, place, buffer);

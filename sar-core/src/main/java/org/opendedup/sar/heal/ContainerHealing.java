@@ -2,8 +2,6 @@ package org.opendedup.sar.heal;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -20,6 +18,7 @@ import org.opendedup.sar.container.Replacements;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.DamageNote;
 import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.FormerPlaces;
@@ -122,9 +121,8 @@ final class ContainerHealing implements Compaction.Results {
         DamagedContainer examined;
         try {
             examined = examine(marked, former);
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             StoredContainer place = former.last();
             // The pack is missing, or ends before the container does.
             boolean isGone = Causes.include(e, NoSuchFileException.class, EOFException.class);
@@ -196,9 +194,8 @@ final class ContainerHealing implements Compaction.Results {
         DamagedContainer examined;
         try (DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             examined = compaction.examineRemains(container, known);
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             return stays(kept, UNKNOWN_CHUNKS);
         }
         isCutShort = true;
@@ -214,9 +211,8 @@ final class ContainerHealing implements Compaction.Results {
         DamagedContainer examined;
         try (DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             examined = compaction.examineFormer(container, place);
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             return stays(kept, "it cannot be read, nor in its former place: " + e.getMessage());
         }
         mustBeWritten = true;
@@ -305,9 +301,8 @@ final class ContainerHealing implements Compaction.Results {
         try (GracePeriod.Use use = parts.uses().begin();
                 DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             return parts.containers().directory(container).container() != container;
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             return true;
         }
     }

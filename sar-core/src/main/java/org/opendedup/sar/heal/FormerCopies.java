@@ -1,8 +1,6 @@
 package org.opendedup.sar.heal;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.nio.channels.ClosedChannelException;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -19,6 +17,7 @@ import org.opendedup.sar.container.KnownChunks;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.io.NoAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,9 +50,8 @@ final class FormerCopies {
                 FormerChunks found = compaction.formerChunks(container, place, slots, copies.known);
                 found.chunks().forEach(copies.chunks::putIfAbsent);
                 found.checksums().forEach(copies::addFrame);
-            } catch (InterruptedIOException | ClosedChannelException e) {
-                throw e;
             } catch (IOException e) {
+                NoAnswer.rethrow(e);
                 log.debug("a former place of container {} cannot be read", container, e);
             }
         }

@@ -1,8 +1,6 @@
 package org.opendedup.sar.heal;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.nio.channels.ClosedChannelException;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
@@ -14,6 +12,7 @@ import org.opendedup.sar.container.Replacements;
 import org.opendedup.sar.container.Verification;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.FormerPlaces;
 
@@ -77,9 +76,8 @@ final class HealedContainer {
                 DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             verification.load(container);
             verified = verification.next();
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             wrong(0, Math.max(1, parts.metadata().counts().slots(container)), e, right, unhealed);
             return false;
         }

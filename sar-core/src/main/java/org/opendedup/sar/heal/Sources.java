@@ -1,9 +1,7 @@
 package org.opendedup.sar.heal;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -21,6 +19,7 @@ import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.io.NoAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -131,9 +130,8 @@ final class Sources {
                     found = true;
                 }
             }
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             log.debug("container {} is not searched for copies", container, e);
         }
         return found;
@@ -160,9 +158,8 @@ final class Sources {
             }
             int offset = frame.offset(from);
             return Arrays.copyOfRange(frame.data(), offset, offset + frame.length(from));
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             log.debug("copy {} cannot be read", ChunkId.toString(chunkId), e);
             return null;
         }

@@ -13,6 +13,12 @@ public enum IndexClass {
     /** Blocks of neighbours on the disk, found by the lowest fingerprint of a segment; finds nearly all duplicates. */
     SILO("silo");
 
+    /**
+     * Maximum number of open files of an index, such as tables of 64 MiB: 32 GiB, about 400 million chunks. A database
+     * reopens others as needed.
+     */
+    public static final int MOST_OPEN_FILES = 512;
+
     private final String label;
 
     IndexClass(String label) {

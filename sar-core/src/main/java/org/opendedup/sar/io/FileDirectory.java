@@ -155,8 +155,13 @@ public final class FileDirectory implements Directory {
     }
 
     @Override
-    public boolean exists(String name) {
-        return Files.exists(resolve(name));
+    public boolean exists(String name) throws IOException {
+        try {
+            Files.readAttributes(resolve(name), BasicFileAttributes.class);
+            return true;
+        } catch (NoSuchFileException e) {
+            return false;
+        }
     }
 
     @Override

@@ -5,18 +5,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import org.jspecify.annotations.Nullable;
 
-/** A file of a {@link FileDirectory}, open for reading. */
+/** A file of a {@link FileDirectory}, open for reading: one descriptor of the process. */
 final class FileInput implements Input {
     private final FileChannel channel;
     private final Path path;
     private final String name;
     private final TransferBuffers buffers;
-
-    // Guarded by this.
-    private @Nullable Descriptor descriptor;
-    private boolean closed;
 
     FileInput(FileChannel channel, Path path, String name, TransferBuffers buffers) {
         this.channel = channel;
@@ -43,37 +38,23 @@ final class FileInput implements Input {
     }
 
     @Override
-    public synchronized FileLayout layout(long offset, long length) {
-        Descriptor opened = descriptor();
-        return opened == null ? FileLayout.UNKNOWN : FileLayout.of(opened, offset, length);
+    public FileLayout layout(long offset, long length) {
+        try (Descriptor file = Descriptor.open(path, Libc.O_RDONLY)) {
+            return file == null ? FileLayout.UNKNOWN : FileLayout.of(file, offset, length);
+        }
     }
 
     @Override
-    public synchronized void forgetCached(long offset, long length) {
-        Descriptor opened = descriptor();
-        if (opened != null) {
-            opened.forgetCached(offset, length);
+    public void forgetCached(long offset, long length) {
+        try (Descriptor file = Descriptor.open(path, Libc.O_RDONLY)) {
+            if (file != null) {
+                file.forgetCached(offset, length);
+            }
         }
-    }
-
-    private @Nullable Descriptor descriptor() {
-        if (descriptor == null && !closed) {
-            descriptor = Descriptor.open(path, Libc.O_RDONLY);
-        }
-        return descriptor;
     }
 
     @Override
     public void close() throws IOException {
-        closeDescriptor();
         channel.close();
-    }
-
-    private synchronized void closeDescriptor() {
-        closed = true;
-        if (descriptor != null) {
-            descriptor.close();
-            descriptor = null;
-        }
     }
 }

@@ -9,9 +9,25 @@ import org.jspecify.annotations.Nullable;
  * process: for example German.
  */
 public enum SystemError {
+    NOT_PERMITTED(1, "operation not permitted"),
     NO_SUCH_FILE(2, "no such file or directory"),
+    INTERRUPTED(4, "interrupted system call"),
+    NO_SUCH_ADDRESS(6, "no such device or address"),
+    TRY_AGAIN(11, "resource temporarily unavailable"),
+    NO_MEMORY(12, "cannot allocate memory"),
+    NO_ACCESS(13, "permission denied"),
+    NO_DEVICE(19, "no such device"),
+    MACHINE_HAS_NO_DESCRIPTOR(23, "too many open files in system"),
+    NO_DESCRIPTOR(24, "too many open files"),
     NO_SPACE(28, "no space left on device"),
     READ_ONLY(30, "read-only file system"),
+    NO_BUFFER(105, "no buffer space available"),
+    NOT_CONNECTED(107, "transport endpoint is not connected"),
+    SHUT_DOWN(108, "cannot send after transport endpoint shutdown"),
+    TIMED_OUT(110, "connection timed out"),
+    HOST_DOWN(112, "host is down"),
+    NO_ROUTE(113, "no route to host"),
+    STALE_HANDLE(116, "stale file handle"),
     QUOTA_EXCEEDED(122, "disk quota exceeded");
 
     private final int number;
@@ -25,6 +41,15 @@ public enum SystemError {
     /** Returns whether a message contains the text for this error. */
     public boolean isIn(@Nullable String message) {
         return isIn(message, SystemError::words);
+    }
+
+    /** Returns whether a message is the text for this error, or ends with it. */
+    boolean ends(@Nullable String message) {
+        if (message == null) {
+            return false;
+        }
+        String here = words(number);
+        return message.toLowerCase(Locale.ROOT).endsWith(english) || here != null && message.endsWith(here);
     }
 
     /** @param words returns the text for an error number, or null */

@@ -2,7 +2,6 @@ package org.opendedup.sar.join;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.nio.channels.ClosedChannelException;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,6 +26,7 @@ import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.join.JoinProgress.Phase;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -226,9 +226,8 @@ public final class Joiner {
         try (GracePeriod.Use use = parts.uses().begin();
                 DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             return parts.containers().directory(container);
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             log.warn("the chunks of container {} are not compared: {}", container, e.getMessage());
             return null;
         }

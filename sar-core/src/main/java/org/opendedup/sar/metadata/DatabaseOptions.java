@@ -92,9 +92,6 @@ final class DatabaseOptions {
     /** Size of the first level that is sorted as a whole, in bytes; RocksDB's default. */
     private static final long LEVEL_BYTES = 256 << 20;
 
-    /** Maximum number of open tables of 64 MiB: 16 GiB of metadata until one is closed to open another. */
-    private static final int MAX_OPEN_FILES = 256;
-
     /**
      * Deletion marks among {@link #WINDOW} consecutive records that cause a table to be merged with the records they
      * delete.
@@ -167,7 +164,7 @@ final class DatabaseOptions {
         return add(new DBOptions())
                 // Write buffers are charged to the cache: together they stay within its bound.
                 .setWriteBufferManager(add(new WriteBufferManager(writeBuffers, cache)))
-                .setMaxOpenFiles(MAX_OPEN_FILES)
+                .setMaxOpenFiles(KeyValueStores.MOST_OPEN_FILES)
                 .setMaxBackgroundJobs(BACKGROUND_JOBS)
                 .setCompactionReadaheadSize(MERGE_BUFFER_BYTES)
                 .setMaxManifestFileSize(MAX_MANIFEST_BYTES)

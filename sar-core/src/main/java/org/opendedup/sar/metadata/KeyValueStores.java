@@ -9,6 +9,9 @@ import org.rocksdb.SstFileReader;
 
 /** Opens key-value stores. */
 public final class KeyValueStores {
+    /** Maximum number of open tables of 64 MiB: 16 GiB of metadata until one is closed to open another. */
+    public static final int MOST_OPEN_FILES = 256;
+
     private KeyValueStores() {}
 
     /** Removes the advice from the message of a database that is damaged and cannot be opened. */

@@ -113,7 +113,7 @@ final class RecordSalvage implements Closeable {
         DBOptions options = new DBOptions()
                 .setParanoidChecks(false)
                 .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
-                .setMaxOpenFiles(256);
+                .setMaxOpenFiles(KeyValueStores.MOST_OPEN_FILES);
         natives.add(options);
         ColumnFamilyOptions familyOptions = new ColumnFamilyOptions();
         natives.add(familyOptions);

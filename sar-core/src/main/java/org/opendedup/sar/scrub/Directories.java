@@ -1,8 +1,6 @@
 package org.opendedup.sar.scrub;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.nio.channels.ClosedChannelException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -12,6 +10,7 @@ import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.ContainerCounts;
 
 /** Reads directories of containers, with which other parts of a volume are compared. For use by one thread. */
@@ -40,9 +39,8 @@ final class Directories {
         try (GracePeriod.Use use = parts.uses().begin();
                 DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             return parts.containers().directory(container);
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             return null;
         }
     }

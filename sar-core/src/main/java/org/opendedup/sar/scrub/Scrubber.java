@@ -2,7 +2,6 @@ package org.opendedup.sar.scrub;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.Deque;
@@ -20,6 +19,7 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -119,9 +119,8 @@ public final class Scrubber {
         try {
             load(entry.container(), entry.stored());
             listed.add(entry.stored());
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             // In the order of the disk, so that the scrub can be continued from any container.
             finishAll();
             verifyFrames(entry, e);
@@ -199,6 +198,7 @@ public final class Scrubber {
             try {
                 table = parts.containers().frameTable(container);
             } catch (IOException e) {
+                NoAnswer.rethrow(e);
                 damagedFrame(container, -1, 0, entry.stored().slots(), e);
                 return;
             }
@@ -213,9 +213,8 @@ public final class Scrubber {
     private void verifyFrame(long container, FrameTable table, int frame) throws IOException {
         try (DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
             parts.containers().frame(container, frame, true);
-        } catch (InterruptedIOException | ClosedChannelException e) {
-            throw e;
         } catch (IOException e) {
+            NoAnswer.rethrow(e);
             int first = table.firstSlot(frame);
             damagedFrame(container, frame, first, first + table.slotCount(frame), e);
         }

@@ -47,7 +47,7 @@ final class MapDatabase implements Closeable {
 
     private static final long TABLE_BYTES = 4 << 20;
     private static final long INFO_LOG_BYTES = 256 << 10;
-    private static final int OPEN_FILES = 32;
+    static final int OPEN_FILES = 32;
     private static final int RETAIN_BATCH = 4096;
 
     private final Path folder;

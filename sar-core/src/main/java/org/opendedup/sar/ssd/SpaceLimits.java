@@ -51,6 +51,11 @@ record SpaceLimits(long capacityBytes, long databaseBytes, long fullBytes) {
         return (long) Math.ceil((appended + DATABASE_BYTES + segmentBytes(proportional)) / share);
     }
 
+    /** Returns how many segments a log of that capacity has at most. */
+    static long mostSegments(long capacityBytes) {
+        return Math.min(PackedEntry.SEGMENTS, capacityBytes / segmentBytes(capacityBytes) + 1);
+    }
+
     int segmentBytes() {
         return segmentBytes(capacityBytes);
     }

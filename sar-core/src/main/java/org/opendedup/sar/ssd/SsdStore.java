@@ -106,6 +106,11 @@ public final class SsdStore implements Closeable {
         SsdIdentity.claim(location, volume);
     }
 
+    /** Returns how many files a store of that capacity has open at most: all segments, and tables of the database. */
+    public static long mostOpenFiles(long capacityBytes) {
+        return SpaceLimits.mostSegments(capacityBytes) + MapDatabase.OPEN_FILES;
+    }
+
     /**
      * Returns whether the folder is missing or empty.
      *

@@ -195,6 +195,11 @@ public final class SsdTier implements Closeable {
                 CopyCheck::byFingerprint);
     }
 
+    /** Returns how many files the copies of a tier with these settings have open at most. */
+    public static long mostOpenFiles(TierSettings settings) {
+        return SsdStore.mostOpenFiles(settings.capacityBytes());
+    }
+
     /** Returns what opens a tier that shares the capacity of its SSD with an index. */
     public static Opener sharing(SsdBudget budget) {
         return (location, timeline, settings, memory, counts, name) -> open(

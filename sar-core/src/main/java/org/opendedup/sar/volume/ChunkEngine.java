@@ -29,6 +29,7 @@ import org.opendedup.sar.restore.frame.FrameCaches;
 import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.promotion.TierMemory;
+import org.opendedup.sar.volume.config.DescriptorPlan;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.Verification;
@@ -180,6 +181,7 @@ final class ChunkEngine {
 
     /** Opens a volume at its locations. Gives up its ballasts if opening it finds a device full. */
     static <T> T openAt(VolumeConfig config, Opening<T> opening) throws IOException {
+        DescriptorPlan.require(config);
         Ballasts ballasts = Ballasts.of(config.locations());
         try {
             return openAt(config, ballasts, opening);

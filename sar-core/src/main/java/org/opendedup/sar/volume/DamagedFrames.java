@@ -1,8 +1,6 @@
 package org.opendedup.sar.volume;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -24,6 +22,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.DamageNote;
 import org.opendedup.sar.metadata.DamageNote.How;
 import org.opendedup.sar.metadata.DamageRecords;
@@ -130,7 +129,7 @@ final class DamagedFrames implements DamageListener, NewDamage {
     /** @param chunk the wanted chunk; any of the container if the frame is known */
     private void report(long inode, long chunk, int frame, IOException cause, boolean isCollected) {
         long container = ChunkId.container(chunk);
-        if (cause instanceof ClosedChannelException || cause instanceof InterruptedIOException) {
+        if (NoAnswer.is(cause)) {
             return;
         }
         if (isCollected) {

@@ -3,20 +3,27 @@ package org.opendedup.sar.io;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.NoSpaceException;
 
 /** A full disk is recognized by its error text, whatever the language of the process. */
@@ -45,6 +52,44 @@ final class SystemErrorTest {
         String path = "/no space left on device";
         assertFalse(Device.isFull(new FileSystemException(path, null, "Permission denied")));
         assertTrue(Device.isFull(new FileSystemException(path, null, "No space left on device")));
+    }
+
+    @Test
+    void noAnswerIsNoDamage() {
+        for (String text : List.of(
+                "Too many open files",
+                "Too many open files in system",
+                "Cannot allocate memory",
+                "Resource temporarily unavailable",
+                "Interrupted system call",
+                "Connection timed out",
+                "Stale file handle",
+                "No such device",
+                "Transport endpoint is not connected")) {
+            IOException one = new FileSystemException("/a/b.pack", null, text);
+            assertTrue(NoAnswer.is(one), text);
+            assertTrue(NoAnswer.is(new IOException("a container cannot be read", one)), text);
+            assertTrue(NoAnswer.is(new IOException("/a/b.pack cannot be opened: " + text)), text);
+            assertFalse(NoAnswer.is(new FileSystemException(text, null, "Input/output error")), text);
+        }
+        assertTrue(NoAnswer.is(new ClosedByInterruptException()));
+        assertTrue(NoAnswer.is(new InterruptedIOException()));
+        assertTrue(NoAnswer.is(new AccessDeniedException("/a/b.pack")));
+        for (String text : List.of("Input/output error", "No data available", "Structure needs cleaning")) {
+            assertFalse(NoAnswer.is(new IOException(text)), text);
+        }
+        assertFalse(NoAnswer.is(new NoSuchFileException("/a/b.pack")), "whoever asks looks for it again");
+        assertFalse(NoAnswer.is(new EOFException("it ends at byte 1")));
+    }
+
+    /** A file that cannot be looked at is not one that is missing. */
+    @Test
+    void aFileThatCannotBeLookedAtIsNotMissing(@TempDir Path folder) throws IOException {
+        Directory directory = FileDirectory.open(folder);
+        directory.create("file").close();
+        assertTrue(directory.exists("file"));
+        assertFalse(directory.exists("other/file"));
+        assertThrows(IOException.class, () -> directory.exists("file/below"));
     }
 
     @Test

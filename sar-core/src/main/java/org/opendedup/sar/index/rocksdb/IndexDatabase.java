@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.SystemError;
 import org.rocksdb.BlockBasedTableConfig;
@@ -55,11 +56,6 @@ public final class IndexDatabase implements Closeable {
     private static final long MAX_MEMTABLE_BYTES = 64 << 20;
     /** Bits per key in the Bloom filters: one lookup of a new chunk in a hundred reads a block needlessly. */
     private static final double FILTER_BITS = 10;
-    /**
-     * Maximum number of open tables of 64 MiB: 32 GiB, about 400 million chunks. Other tables are reopened as needed.
-     */
-    private static final int MAX_OPEN_FILES = 512;
-
     /**
      * Number of level-0 tables that triggers a merge: a lookup of a new chunk queries the filter of each. With two
      * instead of RocksDB's four, such a lookup takes a quarter less time; inserts are too few for the additional
@@ -175,7 +171,7 @@ public final class IndexDatabase implements Closeable {
                 .setMemtableWholeKeyFiltering(true)
                 .setLevel0FileNumCompactionTrigger(LEVEL_0_TABLES)
                 .setMaxBackgroundJobs(BACKGROUND_JOBS)
-                .setMaxOpenFiles(MAX_OPEN_FILES)
+                .setMaxOpenFiles(IndexClass.MOST_OPEN_FILES)
                 .setLevelCompactionDynamicLevelBytes(true)
                 .setCompressionType(CompressionType.NO_COMPRESSION) // fingerprints are random bytes
                 .setTableFormatConfig(tableConfig(cache, filter))

@@ -14,6 +14,7 @@ import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
@@ -245,6 +246,7 @@ public final class MetadataMend {
             }
             Files.createLink(copy, source);
         } catch (IOException damage) {
+            NoAnswer.rethrow(damage);
             if (takeFromBackup(name, Files.size(source), copy)) {
                 mended.add(name);
             } else {
