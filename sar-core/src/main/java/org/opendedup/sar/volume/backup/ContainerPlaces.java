@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -17,35 +20,49 @@ import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.KeyValueStore;
 
 /**
  * Matches the container table of older metadata to the packs. A collection may have moved containers since, and given
- * their old places back. Another writing of such a container is found in the packs by its id and salt. A generation
- * whose old place is gone was committed, and durable, before the old place was given back. The newest one need not be:
- * a crash may leave a footer on the disk without the frames. So the writing with most of the chunks is taken.
+ * their old places back, or begun to: a power cut may leave any part of an old place, and of a new one. So each place
+ * in which a writing of a container lies is a candidate, also the one that the table names, and the one that lacks the
+ * fewest live chunks is taken; of several of these, the one in the table, then the newest. A place that has what the
+ * taken one lacks becomes a former place, from which healing takes it; so does one in a pack that is absent.
  *
- * <p>A place in which the container lies as the table says is kept, although there may be a later generation: it has
- * all chunks. But if some are known to be damaged there, a later generation may have them whole, from a pass of healing
- * after the backup: the newest one becomes a former place, which the next pass reads. Keeps in memory the ids of all
- * containers.
+ * <p>A place that the table names and that has a whole directory is read only if there is another. Keeps in memory the
+ * ids of all containers.
  */
 final class ContainerPlaces {
     /**
-     * The best writing of a container elsewhere.
+     * A place in which a writing of a container lies.
      *
      * @param gone slots that are alive and that it does not have
+     * @param doubtful slots that are known to be damaged there, also if nothing is wrong with their frames
+     * @param isNamed whether the table names this place
      */
-    private record Candidate(StoredContainer stored, BitSet gone) {
-        boolean isBetterThan(@Nullable Candidate other) {
-            if (other == null || gone.cardinality() != other.gone.cardinality()) {
-                return other == null || gone.cardinality() < other.gone.cardinality();
-            }
-            return stored.writing().generation() > other.stored.writing().generation();
+    private record Candidate(StoredContainer stored, BitSet gone, BitSet doubtful, boolean isNamed) {
+        BitSet missing() {
+            BitSet missing = (BitSet) gone.clone();
+            missing.or(doubtful);
+            return missing;
+        }
+
+        /** Returns whether it has a chunk that another one lacks. */
+        boolean helps(Candidate other) {
+            BitSet found = other.missing();
+            found.andNot(missing());
+            return !found.isEmpty();
         }
     }
+
+    private static final Comparator<Candidate> BEST_FIRST = Comparator.<Candidate>comparingInt(
+                    place -> place.missing().cardinality())
+            .thenComparing(place -> !place.isNamed())
+            .thenComparing(place -> place.stored().state() == State.OPEN)
+            .thenComparing(place -> place.stored().writing().generation(), Comparator.reverseOrder());
 
     private final ContainerRecords records;
     private final Directory data;
@@ -54,10 +71,10 @@ final class ContainerPlaces {
     private final Map<Long, Map<Long, Long>> lengths = new HashMap<>();
 
     private final Set<Long> presentPacks = new HashSet<>();
+    /** Containers that lie as the table says, as far as their directories tell. */
     private final Set<Long> inPlace = new HashSet<>();
-    private final Map<Long, Candidate> elsewhere = new HashMap<>();
-    /** The newest later writings of containers with damaged chunks. */
-    private final Map<Long, StoredContainer> healed = new HashMap<>();
+    /** All other places, by container. */
+    private final Map<Long, List<Candidate>> elsewhere = new HashMap<>();
 
     private final Map<Long, BitSet> missing = new HashMap<>();
     private NewerContainers newer = NewerContainers.NONE;
@@ -134,35 +151,37 @@ final class ContainerPlaces {
             newer = newer.plus(stored.bytes(), packNs);
             return;
         }
-        StoredContainer named = entry.stored();
-        if (named.pack() == pack
-                && named.offset() == stored.offset()
-                && named.writing().equals(stored.writing())) {
-            inPlace.add(found.container());
-            elsewhere.remove(found.container());
+        Candidate candidate = candidate(entry, found);
+        if (candidate == null) {
             return;
         }
-        if (entry.damagedSlots() > 0
-                && stored.state() == State.SEALED
-                && stored.writing().salt() == named.writing().salt()
-                && stored.writing().generation() > named.writing().generation()) {
-            healed.merge(
-                    found.container(),
-                    stored,
-                    (one, other) -> one.writing().generation() > other.writing().generation() ? one : other);
+        if (candidate.isNamed() && candidate.missing().isEmpty()) {
+            inPlace.add(found.container());
+        } else {
+            elsewhere
+                    .computeIfAbsent(found.container(), container -> new ArrayList<>())
+                    .add(candidate);
         }
-        boolean isCandidate = stored.state() == State.SEALED
-                && stored.writing().salt() == named.writing().salt()
-                && stored.writing().generation() >= named.writing().generation()
-                && !inPlace.contains(found.container());
-        if (isCandidate) {
-            BitSet gone = alive(found.container());
-            gone.andNot(found.present());
-            Candidate candidate = new Candidate(stored, gone);
-            if (candidate.isBetterThan(elsewhere.get(found.container()))) {
-                elsewhere.put(found.container(), candidate);
-            }
+    }
+
+    /** Returns a place of a container; null if another container of the same id lies there. */
+    private @Nullable Candidate candidate(ContainerEntry entry, FoundContainer found) throws IOException {
+        StoredContainer named = entry.stored();
+        StoredContainer stored = found.stored();
+        if (stored.writing().salt() != named.writing().salt()) {
+            return null;
         }
+        boolean isNamed = named.isAt(stored) && named.writing().equals(stored.writing());
+        // An open one may have grown since. Of one that is given back in part, the frames are what is left.
+        boolean isAsNamed = isNamed && (named.state() == State.OPEN || stored.state() == State.SEALED);
+        ContainerCounts counts = records.counts(entry.container());
+        BitSet gone = alive(counts);
+        BitSet doubtful = new BitSet();
+        if (isNamed && counts != null) {
+            gone.stream().filter(counts::isDamaged).forEach(doubtful::set);
+        }
+        gone.andNot(found.present());
+        return new Candidate(isAsNamed ? named : stored, gone, doubtful, isNamed);
     }
 
     private long writtenNs(long pack) throws IOException {
@@ -186,25 +205,65 @@ final class ContainerPlaces {
                     return;
                 }
                 containers++;
-                Candidate candidate = elsewhere.get(container);
-                if (inPlace.contains(container)) {
+                List<Candidate> places = places(entry);
+                if (places.isEmpty() && inPlace.contains(container)) {
                     table.put(container, entry.stored(), new BitSet());
-                    StoredContainer later = healed.get(container);
-                    if (later != null) {
-                        table.addFormer(container, later);
-                    }
-                } else if (candidate != null) {
-                    moved++;
-                    note(container, candidate.gone());
-                    table.put(container, candidate.stored(), candidate.gone());
-                } else {
+                } else if (places.isEmpty()) {
                     lose(container);
                     // A pack that is absent may come back, and marks would stay.
                     boolean isGone = presentPacks.contains(entry.stored().pack());
                     table.put(container, entry.stored(), isGone ? alive(container) : new BitSet());
+                } else {
+                    take(entry, places, table);
                 }
             });
             table.commit();
+        }
+    }
+
+    /**
+     * Returns the places of a container, the best one first; none if it lies where the table says, and nowhere else.
+     */
+    private List<Candidate> places(ContainerEntry entry) throws IOException {
+        List<Candidate> places = elsewhere.getOrDefault(entry.container(), List.of());
+        boolean isHere = inPlace.contains(entry.container());
+        if (places.size() + (isHere ? 1 : 0) < 2) {
+            return places;
+        }
+        List<Candidate> read = new ArrayList<>(places);
+        if (read.removeIf(Candidate::isNamed) || isHere) {
+            Candidate here = readInPlace(entry);
+            if (here != null) {
+                read.add(here);
+            }
+        }
+        read.sort(BEST_FIRST);
+        return read;
+    }
+
+    private @Nullable Candidate readInPlace(ContainerEntry entry) throws IOException {
+        StoredContainer named = entry.stored();
+        try (PackReader reader = PackReader.open(data, named.pack())) {
+            FoundContainer found = reader.whole(named.offset(), named.bytes());
+            return found == null || found.container() != entry.container() ? null : candidate(entry, found);
+        }
+    }
+
+    private void take(ContainerEntry entry, List<Candidate> places, ContainerRecords.Replacement table)
+            throws IOException {
+        long container = entry.container();
+        Candidate best = places.get(0);
+        moved += best.isNamed() ? 0 : 1;
+        note(container, best.gone());
+        table.put(container, best.stored(), best.gone());
+        if (!best.gone().isEmpty() && !presentPacks.contains(entry.stored().pack())) {
+            table.addFormer(container, entry.stored());
+        }
+        // Of those with the same generation the best one is recorded.
+        for (int place = places.size() - 1; place > 0; place--) {
+            if (places.get(place).helps(best)) {
+                table.addFormer(container, places.get(place).stored());
+            }
         }
     }
 
@@ -220,7 +279,10 @@ final class ContainerPlaces {
     }
 
     private BitSet alive(long container) throws IOException {
-        var counts = records.counts(container);
+        return alive(records.counts(container));
+    }
+
+    private static BitSet alive(@Nullable ContainerCounts counts) {
         BitSet alive = new BitSet();
         for (int slot = 0; counts != null && slot < counts.slots(); slot++) {
             alive.set(slot, counts.isAlive(slot));
