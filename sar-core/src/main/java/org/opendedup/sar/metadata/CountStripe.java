@@ -156,8 +156,7 @@ final class CountStripe {
         CountRecord record = record(container);
         BitSet unreferenced = new BitSet(slots);
         for (int slot = 0; slot < slots; slot++) {
-            boolean isCollectable = record.count(slot) == 0 && !record.isTombstone(slot);
-            unreferenced.set(slot, isCollectable && !kept.test(ChunkId.of(container, slot)));
+            unreferenced.set(slot, !record.isTombstone(slot) && isGarbage(record, container, slot, kept));
         }
         BitSet before = condemned.get(container);
         if (before != null) {
@@ -167,6 +166,10 @@ final class CountStripe {
             condemned.put(container, unreferenced);
         }
         return (BitSet) unreferenced.clone();
+    }
+
+    private static boolean isGarbage(CountRecord record, long container, int slot, LongPredicate kept) {
+        return record.count(slot) == 0 && !kept.test(ChunkId.of(container, slot));
     }
 
     boolean isCondemned(long container, int slot) {
@@ -179,13 +182,15 @@ final class CountStripe {
         condemned.remove(container);
     }
 
-    /** Returns those of a container's condemned slots that still have no reference. */
-    BitSet unreferenced(long container) throws IOException {
+    /** Returns those of a container's condemned slots that still have no reference and are not kept. */
+    BitSet unreferenced(long container, LongPredicate kept) throws IOException {
         BitSet slots = new BitSet(0);
         BitSet candidates = condemned.get(container);
         if (candidates != null) {
             CountRecord record = record(container);
-            candidates.stream().filter(slot -> record.count(slot) == 0).forEach(slots::set);
+            candidates.stream()
+                    .filter(slot -> isGarbage(record, container, slot, kept))
+                    .forEach(slots::set);
         }
         return slots;
     }

@@ -62,8 +62,9 @@ public final class ReferenceCounts {
     }
 
     /**
-     * Sets which copies without references are kept nevertheless: {@link #condemn} leaves them out. Called with a lock
-     * of the counts held: it must not wait, and must not call this object.
+     * Sets which copies without references are kept nevertheless: {@link #condemn} leaves them out, and so does
+     * {@link #tombstoneCondemned}, because a writer may give one a reference in between and take it away. Called with a
+     * lock of the counts held: it must not wait, and must not call this object.
      */
     public void keep(LongPredicate toKeep) {
         kept = toKeep;
@@ -375,16 +376,16 @@ public final class ReferenceCounts {
     }
 
     /**
-     * Makes each condemned slot of a container that still has no reference a tombstone: it cannot be referenced any
-     * more, and its bytes may be reclaimed once this is committed. Forgets which slots are condemned. A change like any
-     * other. If it throws, nothing is changed and the slots are still condemned.
+     * Makes each condemned slot of a container that still has no reference, and is not kept, a tombstone: it cannot be
+     * referenced any more, and its bytes may be reclaimed once this is committed. Forgets which slots are condemned. A
+     * change like any other. If it throws, nothing is changed and the slots are still condemned.
      *
      * @return the slots that this call made tombstones
      */
     public BitSet tombstoneCondemned(long container) throws IOException {
         CountStripe stripe = read(container);
         synchronized (stripe) {
-            BitSet slots = stripe.unreferenced(container);
+            BitSet slots = stripe.unreferenced(container, kept);
             if (!slots.isEmpty()) {
                 BitSet damagedBefore = stripe.record(container).damaged();
                 DamageRecords.Known known =

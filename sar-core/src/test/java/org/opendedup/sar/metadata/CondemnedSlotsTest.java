@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -94,6 +95,22 @@ final class CondemnedSlotsTest {
         assertTrue(counts.isReferable(chunk(0)));
         assertTrue(counts.isReferable(chunk(2)), "its first reference came after its condemnation");
         assertEquals(new StoredCopies(2 * LENGTH, 2, 0, 0, 0), store.totals().stored());
+    }
+
+    /** A writer that knew the copy before referred to it, and took the reference away: it counts as young garbage. */
+    @Test
+    void whatGotAReferenceAndLostItMeanwhileIsKept() throws IOException {
+        Set<Long> young = new TreeSet<>();
+        counts.keep(young::contains);
+        counts.listen(young::add);
+        store(0, 0);
+        store(1, 0);
+        assertEquals(slots(0, 1), counts.condemn(5, 2));
+        counts.add(chunk(0), 1);
+        counts.add(chunk(0), -1);
+        assertEquals(slots(1), counts.tombstoneCondemned(5), "control: the other one goes");
+        assertTrue(counts.isReferable(chunk(0)));
+        counts.add(chunk(0), 1);
     }
 
     @Test
