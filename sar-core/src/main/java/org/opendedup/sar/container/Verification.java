@@ -58,11 +58,6 @@ public final class Verification {
             return directory.frameTable().firstSlot(frame);
         }
 
-        /** Returns whether a slot is in a frame that is not what was written. */
-        public boolean isInDamagedFrame(int slot) {
-            return damagedFrames.containsKey(directory.frame(slot));
-        }
-
         /** Returns the number of slots of a frame. */
         public int slotCount(int frame) {
             return directory.frameTable().slotCount(frame);

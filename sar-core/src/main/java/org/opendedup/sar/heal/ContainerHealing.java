@@ -255,7 +255,6 @@ final class ContainerHealing implements Compaction.Results {
             takeBack(sound, isCopied && needsNewPlace(examined));
         }
         if (isCopied) {
-            mark(lost);
             written.giveBack(!dropped.isEmpty(), lost);
         }
     }
@@ -420,7 +419,7 @@ final class ContainerHealing implements Compaction.Results {
 
     /**
      * Marks chunks that are not marked: a part of the container is gone, or the next generation lists them without
-     * bytes. A scrub that read them well in the old place may have taken their marks back meanwhile.
+     * bytes.
      */
     private void mark(BitSet chunks) throws IOException {
         String reason = "a part of its container is missing, or could not be read";

@@ -113,7 +113,6 @@ final class HealedContainer {
         damaged.or(lost);
         damaged.and(parts.metadata().counts().alive(container));
         if (!damaged.isEmpty() && isOldOfUse) {
-            keep(place);
             return;
         }
         parts.commits().changes().lock();
@@ -129,18 +128,6 @@ final class HealedContainer {
             for (StoredContainer each : older) {
                 compaction.giveBack(each);
             }
-        }
-    }
-
-    /** Records the old place again: its record goes when the last mark does, which a scrub may have taken back. */
-    private void keep(StoredContainer place) throws IOException {
-        parts.commits().changes().lock();
-        try {
-            if (former.of(container).stream().noneMatch(each -> each.isAt(place))) {
-                former.add(container, place);
-            }
-        } finally {
-            parts.commits().changes().unlock();
         }
     }
 }

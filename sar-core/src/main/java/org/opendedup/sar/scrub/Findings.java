@@ -1,7 +1,6 @@
 package org.opendedup.sar.scrub;
 
 import java.io.IOException;
-import java.util.BitSet;
 
 /** Receives what a scrub finds. */
 public interface Findings {
@@ -15,19 +14,14 @@ public interface Findings {
     void damagedFrame(long container, int frame, int firstSlot, int endSlot, IOException why) throws IOException;
 
     /**
-     * Header, footer or directory of a container are not what was written, or the container is missing. Its frames may
-     * be readable nevertheless, by a copy of its frame table.
+     * Header, footer or directory of a container are not what was written, or its pack is missing. Its frames may be
+     * readable nevertheless, by a copy of its frame table; of a missing pack none is reported, because it may come
+     * back.
      */
     void damagedContainer(long container, IOException why) throws IOException;
 
     /** A chunk that files refer to is not in its container, and was not known to be lost. */
     void missingChunk(long container, int slot) throws IOException;
-
-    /**
-     * Chunks that were known to be damaged have the right bytes: the disk could not be read for a while, or was absent,
-     * or has been mended.
-     */
-    void sound(long container, BitSet slots) throws IOException;
 
     /** The metadata say something else about a container than the container itself. */
     void contradiction(long container, String sentence);

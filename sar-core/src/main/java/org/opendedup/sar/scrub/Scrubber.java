@@ -2,12 +2,13 @@ package org.opendedup.sar.scrub;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayDeque;
-import java.util.BitSet;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Causes;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.StoredContainer;
@@ -193,6 +194,9 @@ public final class Scrubber {
         }
         totals = totals.plusDamagedContainer();
         findings.damagedContainer(container, why);
+        if (Causes.include(why, NoSuchFileException.class)) {
+            return;
+        }
         try (GracePeriod.Use use = parts.uses().begin()) {
             FrameTable table;
             try {
@@ -231,14 +235,12 @@ public final class Scrubber {
         ContainerCounts counts = parts.metadata().counts().ofContainer(container);
         int chunks = 0;
         long rawBytes = 0;
-        BitSet sound = new BitSet();
         @Nullable String contradiction = null;
         for (int slot = 0; slot < Math.max(directory.slots(), counts.slots()); slot++) {
             int length = slot < directory.slots() ? directory.length(slot) : 0;
             boolean isLost = slot < directory.slots() && directory.isLost(slot);
             chunks += length > 0 ? 1 : 0;
             rawBytes += isLost ? directory.listedLength(slot) : length;
-            sound.set(slot, counts.isDamaged(slot) && length > 0 && !verified.isInDamagedFrame(slot));
             if (!counts.isAlive(slot) || counts.isDamaged(slot)) {
                 continue;
             }
@@ -256,9 +258,6 @@ public final class Scrubber {
             contradiction = "container " + container + " has " + rawBytes
                     + " bytes before compression, and the container table says "
                     + verified.stored().rawBytes();
-        }
-        if (!sound.isEmpty() && isCurrent(container, verified.stored())) {
-            findings.sound(container, sound);
         }
         if (contradiction != null && isCurrent(container, verified.stored())) {
             totals = totals.plusContradiction();

@@ -186,16 +186,10 @@ final class DamagedFrames implements DamageListener, NewDamage {
         listener = toTell;
     }
 
-    /** Records that slots which were known to be damaged have the right bytes, as a scrub found. */
-    void foundSound(long container, BitSet slots) throws IOException {
-        markSound(container, slots);
-        log.info(
-                "the scrub found {} chunks of container {} sound that were known as damaged",
-                slots.cardinality(),
-                container);
-    }
-
-    /** Records that slots which were known to be damaged have the right bytes again, and counts them. */
+    /**
+     * Records that slots which were known to be damaged have the right bytes, and counts them. Only a pass of healing
+     * may do that: with the last mark of a container its former places go.
+     */
     void healed(long container, BitSet slots) throws IOException {
         markSound(container, slots);
         healed.addAndGet(slots.cardinality());
@@ -206,8 +200,7 @@ final class DamagedFrames implements DamageListener, NewDamage {
         return healed.get();
     }
 
-    /** Records that slots which were known to be damaged have the right bytes. */
-    void markSound(long container, BitSet slots) throws IOException {
+    private void markSound(long container, BitSet slots) throws IOException {
         changes.lock();
         try {
             counts.markSound(container, slots);

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -114,11 +113,10 @@ public final class VolumeScrub {
             ScrubRecord complete =
                     new ScrubRecord(before.beganMs(), clock.millis(), false, ScrubCursor.BEGIN, recording.totals);
             note(complete);
-            if (damaged.missing() > 0) {
-                damaged.noteMissingPacks(); // A pack may be back.
-            }
+            damaged.noteMissingPacks(); // One may be back, or may have gone.
             committer.commit();
             if (metadata.totals().stored().damagedChunks() > 0) {
+                // Also takes the marks from chunks that are sound: only a pass knows which former places it needs.
                 heal.requestAll();
             }
             return complete;
@@ -247,11 +245,6 @@ public final class VolumeScrub {
                     slot,
                     slot + 1,
                     new CorruptionException("container " + container, -1, "a chunk in slot " + slot, "none"));
-        }
-
-        @Override
-        public void sound(long container, BitSet slots) throws IOException {
-            damaged.foundSound(container, slots);
         }
 
         @Override

@@ -90,14 +90,14 @@ class CutPackTest {
     }
 
     @Test
-    void aPackThatIsPutBackIsSoundAfterAScrub() throws Exception {
+    void aPackThatIsPutBackIsSoundAfterAPass() throws Exception {
         openCutTo(Files.size(pack) / 2);
         awaitDamage();
         assertThrows(IOException.class, () -> volume.read("a"));
         volume.close();
         Files.move(folder.resolve("aside"), pack, StandardCopyOption.REPLACE_EXISTING);
         volume.open();
-        volume.scrub();
+        volume.heal();
         volume.assertWhole();
     }
 

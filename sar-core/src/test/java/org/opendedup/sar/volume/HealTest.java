@@ -239,7 +239,7 @@ final class HealTest {
     private record PlainMarks(DamagedFrames damaged) implements HealMarks {
         @Override
         public void sound(long container, BitSet slots, boolean written) throws IOException {
-            damaged.markSound(container, slots);
+            damaged.healed(container, slots);
         }
 
         @Override
