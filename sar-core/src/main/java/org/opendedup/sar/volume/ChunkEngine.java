@@ -112,8 +112,7 @@ final class ChunkEngine {
             throws IOException {
         Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
         data = stores.containers();
-        openedRestored = OtherHistory.isMarked(data);
-        ownsPacks = found.equals(metadata.epochs().current()) && !openedRestored;
+        boolean areOfSameHistory = found.equals(metadata.epochs().current());
         name = config.name();
         int threads = config.writeThreads();
         clock = stores.clock();
@@ -143,6 +142,8 @@ final class ChunkEngine {
         opened.push(containers::close);
         indexIsCurrent = EpochBinding.isCurrent(metadata, containers, index);
         index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
+        openedRestored = OtherHistory.isMarked(data);
+        ownsPacks = areOfSameHistory && !openedRestored;
         tier = stores.tier()
                 .open(
                         config.locations().ssd(),

@@ -9,6 +9,7 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.EpochHistory;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.RenewableIndex;
@@ -51,6 +52,8 @@ final class EpochBinding {
         EpochHistory history = metadata.epochs();
         long shared = history.sharedBelow(found);
         long highest = containers.highestPack(Math.min(shared, metadata.firstFreeContainer()));
+        // No epoch of the metadata: older ones were put back, or the data are of another history.
+        boolean areUnknown = shared == 0 && highest >= metadata.firstFreeContainer();
         // Container ids that the data location has seen are never assigned again, even if the metadata do not know
         // them.
         metadata.beginEpoch(Math.max(metadata.firstFreeContainer(), highest + 1));
@@ -64,7 +67,14 @@ final class EpochBinding {
         }
         ChunkIndex accorded = accord(index, history, dataAreForeign, containers.recovered());
         stamp("the fingerprint index", () -> accorded.stamp(history.current()));
-        stamp("the data location", () -> VolumeIdentity.write(data, history.current()));
+        stamp("the data location", () -> {
+            if (areUnknown) {
+                // Without the mark the stamp stays as well, so that the next mount tries again.
+                OtherHistory.found(data);
+            }
+            VolumeIdentity.write(data, history.current());
+            OtherHistory.ended(data);
+        });
         return accorded;
     }
 

@@ -11,11 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /** Packs that the metadata do not know because they were restored from a backup are not taken for what a crash left. */
@@ -56,15 +59,50 @@ class CollectionEpochTest {
         }
     }
 
-    /** Control: the mount after that has marked the data as its own, and sweeps them. */
+    /** An administrator may still put the newer metadata back. */
     @Test
-    void controlWhoOwnsThePacksSweepsThem() throws IOException {
+    void theyStayAtLaterMountsUntilTheyAreGivenUp() throws IOException {
         CrashKeyValueStore metadata = trial.metadata();
+        for (int mount = 0; mount < 3; mount++) {
+            try (Volume volume = trial.open(data, metadata)) {
+                assertTrue(volume.condition().restored());
+                assertEquals(0, trial.collect(volume).strayBytes());
+                assertEquals(List.of(), trial.problems(volume));
+            }
+        }
+        assertTrue(data.list().containsAll(newer));
+    }
+
+    /** Control: when they are given up, the mount after that sweeps them. Nothing is marked again. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void controlWhoOwnsThePacksSweepsThem(boolean whileMounted) throws IOException {
+        CrashKeyValueStore metadata = trial.metadata();
+        Volume first = trial.open(data, metadata);
+        if (whileMounted) {
+            assertTrue(OtherHistory.giveUp(data));
+        }
+        first.close();
+        assertEquals(!whileMounted, OtherHistory.giveUp(data));
         trial.open(data, metadata).close();
         try (Volume volume = trial.open(data, metadata)) {
             assertTrue(trial.collect(volume).strayBytes() > 0);
             assertEquals(List.of(), trial.problems(volume));
         }
         assertTrue(newer.stream().noneMatch(data.list()::contains));
+        assertTrue(data.list().stream().noneMatch(name -> name.startsWith(OtherHistory.NAME)));
+    }
+
+    /** The other history was given up before the older metadata were used once, as after a restore. */
+    @Test
+    void whatIsGivenUpIsNotMarkedAgain() throws IOException {
+        OtherHistory.mark(data);
+        OtherHistory.giveUp(data);
+        CrashKeyValueStore metadata = trial.metadata();
+        trial.open(data, metadata).close();
+        assertFalse(OtherHistory.isMarked(data));
+        try (Volume volume = trial.open(data, metadata)) {
+            assertTrue(trial.collect(volume).strayBytes() > 0);
+        }
     }
 }

@@ -8,22 +8,47 @@ import org.opendedup.sar.io.Output;
 
 /**
  * A mark at the data location: the metadata were replaced by older ones, and the packs have containers that these do
- * not know. While it is there, garbage is not collected: both histories use the containers that they share, and the
- * place of one may have what only the other refers to. So an administrator can still go back to the other history. It
- * is an empty file.
+ * not know. A restore makes it, and a mount that finds older metadata which somebody has put back. While it is there,
+ * garbage is not collected: both histories use the containers that they share, and the place of one may have what only
+ * the other refers to. So an administrator can still go back to the other history. It is an empty file.
  */
 public final class OtherHistory {
     /** Name of the file in the data location. */
     public static final String NAME = "other-history";
 
+    /**
+     * Name of the file that lasts from {@link #giveUp} to the next mount, which would take the metadata for put back
+     * otherwise.
+     */
+    private static final String GIVEN_UP = "other-history-given-up";
+
     private OtherHistory() {}
 
     /** Makes the mark, durably. Does nothing if it is there. */
     public static void mark(Directory data) throws IOException {
-        if (!data.exists(NAME)) {
-            try (Output file = data.create(NAME)) {
+        make(data, NAME);
+    }
+
+    private static void make(Directory data, String name) throws IOException {
+        if (!data.exists(name)) {
+            try (Output file = data.create(name)) {
                 file.force();
             }
+            data.sync();
+        }
+    }
+
+    /** Makes the mark at a mount with older metadata, unless the other history was given up since they are there. */
+    public static void found(Directory data) throws IOException {
+        if (!data.exists(GIVEN_UP)) {
+            mark(data);
+        }
+    }
+
+    /** Notes that the data location is of the history of the metadata from now on. */
+    public static void ended(Directory data) throws IOException {
+        if (data.exists(GIVEN_UP)) {
+            data.delete(GIVEN_UP);
             data.sync();
         }
     }
@@ -57,6 +82,7 @@ public final class OtherHistory {
         if (!data.exists(NAME)) {
             return false;
         }
+        make(data, GIVEN_UP);
         data.delete(NAME);
         data.sync();
         return true;
