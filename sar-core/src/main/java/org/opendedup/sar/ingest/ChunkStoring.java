@@ -6,7 +6,6 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +16,7 @@ import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.ingest.ContentsBeingStored.Content;
 import org.opendedup.sar.metadata.ReferenceCounts;
 import org.opendedup.sar.tier.copies.AccessListener;
 
@@ -27,9 +27,6 @@ import org.opendedup.sar.tier.copies.AccessListener;
  * threads.
  */
 public final class ChunkStoring implements Closeable {
-    /** Locks for contents that are being stored; two contents share one by chance. */
-    private static final int LOCKS = 256;
-
     /** Maximum number of calls whose memory is kept for later ones. */
     private static final int POOLED = 64;
 
@@ -42,7 +39,7 @@ public final class ChunkStoring implements Closeable {
     private final StreamWriters writers;
     private final @Nullable AccessListener promotion;
     private final @Nullable StreamRuns runs;
-    private final ContentLock[] locks = new ContentLock[LOCKS];
+    private final ContentsBeingStored contents = new ContentsBeingStored();
     private final BlockingQueue<Call> calls = new ArrayBlockingQueue<>(POOLED);
     private final LongAdder storedBytes = new LongAdder();
     private final LongAdder duplicateBytes = new LongAdder();
@@ -54,13 +51,6 @@ public final class ChunkStoring implements Closeable {
      * @param isNew whether its content was not stored before
      */
     public record Stored(long chunkId, boolean isNew) {}
-
-    /** Held while a content is stored. */
-    private static final class ContentLock {
-        private final ReentrantLock lock = new ReentrantLock();
-        /** Contents stored with it. Changed with the lock held, read without it. */
-        private volatile long stored;
-    }
 
     /** What a call needs for its chunk. For one thread at a time. */
     private static final class Call {
@@ -106,9 +96,6 @@ public final class ChunkStoring implements Closeable {
         this.promotion = promotion;
         runs = promotion == null ? null : new StreamRuns(promotion);
         writers = new StreamWriters(containers, maxStreams);
-        for (int i = 0; i < LOCKS; i++) {
-            locks[i] = new ContentLock();
-        }
     }
 
     /** Bytes of chunks that were new. */
@@ -138,8 +125,7 @@ public final class ChunkStoring implements Closeable {
         // processor time in the first seconds of writing.
         Call call = begin(fingerprint, length);
         try {
-            ContentLock content = locks[(fingerprint[0] ^ fingerprint[1] << 1) & (LOCKS - 1)];
-            long storedBefore = content.stored;
+            int endedBefore = contents.ended(fingerprint, 0);
             Stored known = addToKnown(call, references);
             if (known == null) {
                 // The client computed it before. But a wrong one would take later writes of what it says as duplicates.
@@ -148,21 +134,19 @@ public final class ChunkStoring implements Closeable {
                             + " SHA-256 of its chunk: the volume must use SHA-256 to fingerprint its chunks");
                 }
                 admission.admit(length);
-                content.lock.lock();
+                Content content = claim(fingerprint);
                 try {
                     // Asks again only if another thread may have stored this content meanwhile.
-                    known = content.stored == storedBefore ? null : addToKnown(call, references);
+                    known = contents.ended(fingerprint, 0) == endedBefore ? null : addToKnown(call, references);
                     if (known == null) {
                         storedBytes.add(length);
                         if (runs != null) {
                             runs.end(stream);
                         }
-                        long id = store(call, fingerprint, data, length, references, stream);
-                        content.stored = content.stored + 1;
-                        return new Stored(id, true);
+                        return new Stored(store(call, fingerprint, data, length, references, stream), true);
                     }
                 } finally {
-                    content.lock.unlock();
+                    contents.end(content);
                 }
             }
             duplicateBytes.add(length);
@@ -177,6 +161,15 @@ public final class ChunkStoring implements Closeable {
         } finally {
             calls.offer(call);
         }
+    }
+
+    /** Claims a content, when no other thread stores it any more. */
+    private Content claim(byte[] fingerprint) {
+        Content content = new Content(fingerprint, 0);
+        for (Content other = contents.claim(content); other != null; other = contents.claim(content)) {
+            var unused = other.await();
+        }
+        return content;
     }
 
     private @Nullable Stored addToKnown(Call call, int references) throws IOException {

@@ -92,9 +92,10 @@ public final class IngestPipeline {
         this.contents = contents;
         this.workspaces = new ArrayBlockingQueue<>(parallelRuns);
         ForgivingIndex index = new ForgivingIndex(stores.index());
+        ContentsBeingStored beingStored = new ContentsBeingStored();
         for (int i = 0; i < parallelRuns; i++) {
-            workspaces.add(
-                    new Workspace(chunker, new SegmentStore(stores, index, changes, damaged, promotion, statistics)));
+            workspaces.add(new Workspace(
+                    chunker, new SegmentStore(stores, index, beingStored, changes, damaged, promotion, statistics)));
         }
     }
 

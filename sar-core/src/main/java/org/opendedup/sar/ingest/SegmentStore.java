@@ -1,8 +1,13 @@
 package org.opendedup.sar.ingest;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +16,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.ingest.ContentsBeingStored.Content;
 import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
@@ -30,6 +36,13 @@ final class SegmentStore {
     private final RecipeStore recipes;
     private final int pageBytes;
     private final SegmentDuplicates duplicates = new SegmentDuplicates();
+    private final ContentsBeingStored contents;
+    /** The contents that this segment claimed. */
+    private final List<Content> claimed = new ArrayList<>();
+    /** For each chunk, {@link ContentsBeingStored#ended} before the look-up. */
+    private int[] endedBefore = new int[512];
+
+    private final Segment asked = new Segment(0);
     private final RecipePage.Builder page = new RecipePage.Builder();
     private final WrittenDuplicates written;
 
@@ -37,12 +50,14 @@ final class SegmentStore {
     SegmentStore(
             IngestStores stores,
             ForgivingIndex index,
+            ContentsBeingStored contents,
             Lock changes,
             LongPredicate damaged,
             @Nullable AccessListener promotion,
             IngestStatistics statistics) {
         this.stores = stores;
         this.index = index;
+        this.contents = contents;
         this.changes = changes;
         this.damaged = damaged;
         this.promotion = promotion;
@@ -77,8 +92,22 @@ final class SegmentStore {
 
     private void storeFingerprinted(Segment segment, List<SegmentPart> parts, ContainerWriter writer)
             throws IOException {
+        noteEnded(segment);
         index.lookup(segment);
-        int fresh = appendNew(segment, writer);
+        try {
+            boolean fresh = storeNew(segment, writer);
+            refer(segment, parts);
+            if (fresh) {
+                index.insert(segment);
+            }
+        } finally {
+            claimed.forEach(contents::end);
+            claimed.clear();
+        }
+    }
+
+    /** Changes the recipes of the parts. All chunks have copies. */
+    private void refer(Segment segment, List<SegmentPart> parts) throws IOException {
         List<HeldRecipe> held = new ArrayList<>(parts.size());
         try {
             // Reads before acquiring the lock: a thread that waits for the disk while it holds the lock makes others
@@ -88,9 +117,6 @@ final class SegmentStore {
             }
             changes.lock();
             try {
-                if (fresh > 0) {
-                    tellLengths(segment);
-                }
                 int chunk = 0;
                 for (SegmentPart part : parts) {
                     chunk = replacePages(segment, part, chunk);
@@ -100,9 +126,6 @@ final class SegmentStore {
             }
         } finally {
             held.forEach(HeldRecipe::close);
-        }
-        if (fresh > 0) {
-            index.insert(segment);
         }
     }
 
@@ -122,49 +145,140 @@ final class SegmentStore {
         }
     }
 
-    /** Verifies the index's hints and stores the chunks that have none. Returns the number of chunks stored. */
-    private int appendNew(Segment segment, ContainerWriter writer) throws IOException {
-        int fresh = 0;
+    private void noteEnded(Segment segment) {
+        if (endedBefore.length < segment.count()) {
+            endedBefore = new int[2 * segment.count()];
+        }
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            endedBefore[chunk] = contents.ended(segment.fingerprints(), Segment.fingerprintOffset(chunk));
+        }
+    }
+
+    /** Verifies the index's hints, and stores the chunks that have none. Returns whether there are such. */
+    private boolean storeNew(Segment segment, ContainerWriter writer) throws IOException {
+        List<Integer> open = new ArrayList<>();
         duplicates.clear(segment.count());
         for (int chunk = 0; chunk < segment.count(); chunk++) {
-            int length = segment.length(chunk);
             if (segment.isZero(chunk)) {
-                statistics.zeroBytes.add(length);
-                continue;
+                statistics.zeroBytes.add(segment.length(chunk));
+            } else if (isUsable(segment.chunkId(chunk))) {
+                statistics.duplicateBytes.add(segment.length(chunk));
+            } else {
+                open.add(chunk);
             }
-            if (isUsable(segment.chunkId(chunk))) {
-                statistics.duplicateBytes.add(length);
-                continue;
-            }
+        }
+        List<Integer> firsts = new ArrayList<>(open);
+        firsts.removeIf(chunk -> duplicates.firstOf(segment, chunk) != chunk);
+        List<Integer> rest = firsts;
+        while (!rest.isEmpty()) {
+            rest = storeOrShare(segment, rest, writer);
+        }
+        boolean fresh = false;
+        for (int chunk : open) {
             int first = duplicates.firstOf(segment, chunk);
-            if (first != chunk) {
-                segment.setChunkId(chunk, segment.chunkId(first));
-                statistics.duplicateBytes.add(length);
-                continue;
+            segment.setChunkId(chunk, segment.chunkId(first));
+            fresh |= segment.isFresh(chunk);
+            if (!segment.isFresh(chunk)) {
+                statistics.duplicateBytes.add(segment.length(chunk));
             }
-            long id = writer.append(
-                    segment.data(),
-                    segment.offset(chunk),
-                    length,
-                    segment.fingerprints(),
-                    Segment.fingerprintOffset(chunk));
-            segment.setChunkId(chunk, id);
-            segment.setFresh(chunk, true);
-            fresh++;
         }
         return fresh;
     }
 
-    private boolean isUsable(long hint) throws IOException {
-        return hint != ChunkId.NONE && stores.metadata().counts().isReferable(hint) && !damaged.test(hint);
-    }
-
-    private void tellLengths(Segment segment) throws IOException {
-        for (int chunk = 0; chunk < segment.count(); chunk++) {
-            if (segment.isFresh(chunk)) {
-                stores.metadata().counts().setLength(segment.chunkId(chunk), segment.length(chunk));
+    /**
+     * Stores those of the chunks that nobody else stores at this moment, and then takes the copies of the others.
+     * Returns the chunks of which another thread failed to store a copy.
+     */
+    private List<Integer> storeOrShare(Segment segment, List<Integer> chunks, ContainerWriter writer)
+            throws IOException {
+        Map<Integer, Content> own = new LinkedHashMap<>();
+        Map<Integer, Content> others = new LinkedHashMap<>();
+        for (int chunk : chunks) {
+            Content content = new Content(segment.fingerprints(), Segment.fingerprintOffset(chunk));
+            Content other = contents.claim(content);
+            if (other == null) {
+                claimed.add(content);
+                own.put(chunk, content);
+            } else {
+                others.put(chunk, other);
             }
         }
+        takeInserted(segment, own);
+        append(segment, own.keySet(), writer);
+        own.forEach((chunk, content) -> content.settle(segment.chunkId(chunk)));
+        List<Integer> rest = new ArrayList<>();
+        List<Integer> unusable = new ArrayList<>();
+        for (var other : others.entrySet()) {
+            long id = other.getValue().await();
+            if (id == ChunkId.NONE) {
+                rest.add(other.getKey());
+            } else if (isUsable(id)) {
+                segment.setChunkId(other.getKey(), id);
+            } else {
+                unusable.add(other.getKey());
+            }
+        }
+        append(segment, unusable, writer);
+        return rest;
+    }
+
+    /** Takes the copies of claimed contents that another thread has inserted since the look-up; removes these. */
+    private void takeInserted(Segment segment, Map<Integer, Content> own) throws IOException {
+        asked.clear();
+        List<Integer> chunks = new ArrayList<>();
+        for (int chunk : own.keySet()) {
+            int offset = Segment.fingerprintOffset(chunk);
+            if (contents.ended(segment.fingerprints(), offset) != endedBefore[chunk]) {
+                asked.add(0, segment.length(chunk), false);
+                System.arraycopy(
+                        segment.fingerprints(),
+                        offset,
+                        asked.fingerprints(),
+                        Segment.fingerprintOffset(chunks.size()),
+                        Fingerprints.BYTES);
+                chunks.add(chunk);
+            }
+        }
+        if (chunks.isEmpty()) {
+            return;
+        }
+        index.lookup(asked);
+        for (int i = 0; i < chunks.size(); i++) {
+            int chunk = chunks.get(i);
+            segment.setHint(chunk, asked.hint(i));
+            if (isUsable(asked.hint(i))) {
+                requireNonNull(own.remove(chunk)).settle(asked.hint(i));
+            }
+        }
+    }
+
+    /** Stores chunks. Their copies can be referenced from then on. */
+    private void append(Segment segment, Collection<Integer> chunks, ContainerWriter writer) throws IOException {
+        if (chunks.isEmpty()) {
+            return;
+        }
+        for (int chunk : chunks) {
+            long id = writer.append(
+                    segment.data(),
+                    segment.offset(chunk),
+                    segment.length(chunk),
+                    segment.fingerprints(),
+                    Segment.fingerprintOffset(chunk));
+            segment.setChunkId(chunk, id);
+            segment.setFresh(chunk, true);
+        }
+        changes.lock();
+        try {
+            for (int chunk : chunks) {
+                stores.metadata().counts().addNew(segment.chunkId(chunk), segment.length(chunk), 0);
+            }
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    private boolean isUsable(long hint) throws IOException {
+        return hint != ChunkId.NONE && stores.metadata().counts().isReferable(hint) && !damaged.test(hint);
     }
 
     /**

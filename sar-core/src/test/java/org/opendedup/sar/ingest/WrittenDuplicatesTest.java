@@ -61,7 +61,7 @@ class WrittenDuplicatesTest {
     private record Told(long inode, long chunkId, int references, byte[] bytes) {}
 
     /** The only run of a file. */
-    private record Run(byte[] bytes) implements ByteRun {
+    record Run(byte[] bytes) implements ByteRun {
         @Override
         public long start() {
             return 0;
