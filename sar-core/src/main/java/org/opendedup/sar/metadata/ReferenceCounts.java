@@ -155,25 +155,8 @@ public final class ReferenceCounts {
     }
 
     /**
-     * Records a chunk's length. Must be called once for each stored chunk, before its first reference; a change like
-     * any other.
-     *
-     * @param bytes length of the chunk before compression
-     */
-    public void setLength(long chunkId, int bytes) throws IOException {
-        long container = ChunkId.container(chunkId);
-        CountStripe stripe = stripe(container);
-        synchronized (stripe) {
-            CountRecord record = stripe.change(container);
-            int before = record.heapBytes();
-            record.setLength(ChunkId.slot(chunkId), bytes);
-            stripe.account(container, record, before);
-        }
-    }
-
-    /**
-     * Records a new chunk's length, and its first references in the same step; with none it exists as garbage. A change
-     * like any other.
+     * Records a new chunk's length, and its first references in the same step; with none it exists as garbage. Must be
+     * called once for each stored chunk; a change like any other.
      *
      * @param bytes length of the chunk before compression
      */

@@ -290,7 +290,7 @@ final class CondemnedSlotsTest {
                 if (isNew) {
                     lock.readLock().lock();
                     try {
-                        counts.setLength(chunk, LENGTH);
+                        counts.addNew(chunk, LENGTH, 0);
                     } finally {
                         lock.readLock().unlock();
                     }
@@ -328,7 +328,7 @@ final class CondemnedSlotsTest {
 
     /** Stores a chunk in container 5. */
     private void store(int slot, int references) throws IOException {
-        counts.setLength(chunk(slot), LENGTH);
+        counts.addNew(chunk(slot), LENGTH, 0);
         counts.add(chunk(slot), references);
     }
 

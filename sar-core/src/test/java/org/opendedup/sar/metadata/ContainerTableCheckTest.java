@@ -69,7 +69,9 @@ final class ContainerTableCheckTest {
 
     @Test
     void countsWithoutAnyChunkAndWithoutAnEntryAreReported() throws IOException {
-        store.counts().setLength(ChunkId.of(9, 0), 100);
+        store.counts().addNew(ChunkId.of(9, 0), 100, 0);
+        store.counts().condemn(9, 1);
+        store.counts().tombstoneCondemned(9);
         commit(Map.of(9L, SEALED), Set.of());
         assertEquals(List.of(), problems(), "it has an entry");
         delete(Family.CONTAINER, Keys.of(9));
@@ -158,7 +160,7 @@ final class ContainerTableCheckTest {
     }
 
     private void reference(long container, int slot, int length) throws IOException {
-        store.counts().setLength(ChunkId.of(container, slot), length);
+        store.counts().addNew(ChunkId.of(container, slot), length, 0);
         store.counts().add(ChunkId.of(container, slot), 1);
     }
 

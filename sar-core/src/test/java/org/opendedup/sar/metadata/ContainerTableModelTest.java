@@ -190,7 +190,7 @@ final class ContainerTableModelTest {
         switch (random.nextInt(4)) {
             case 0 -> {
                 long chunk = ChunkId.of(container, nextSlot++);
-                store.counts().setLength(chunk, 1 + random.nextInt(1000));
+                store.counts().addNew(chunk, 1 + random.nextInt(1000), 0);
                 store.counts().add(chunk, random.nextInt(2));
             }
             case 1 -> {
@@ -212,7 +212,7 @@ final class ContainerTableModelTest {
         RecipePage page = Recipes.random(random, PAGE_BYTES, 20);
         for (int entry = 0; entry < page.count(); entry++) {
             if (!page.isZero(entry) && !store.counts().isAlive(page.chunkId(entry))) {
-                store.counts().setLength(page.chunkId(entry), 1 + random.nextInt(100_000));
+                store.counts().addNew(page.chunkId(entry), 1 + random.nextInt(100_000), 0);
             }
         }
         store.recipes().replace(1 + random.nextInt(6), random.nextInt(4), page);

@@ -67,7 +67,7 @@ class StreamLogsTest {
     /** Stores {@code count} chunks of a container. */
     private void store(long container, int count) throws IOException {
         for (int slot = 0; slot < count; slot++) {
-            metadata.counts().setLength(ChunkId.of(container, slot), CHUNK_BYTES);
+            metadata.counts().addNew(ChunkId.of(container, slot), CHUNK_BYTES, 0);
             metadata.counts().claim(ChunkId.of(container, slot), 1);
         }
     }
