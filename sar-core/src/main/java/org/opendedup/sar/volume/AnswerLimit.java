@@ -8,8 +8,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.raw.RawFolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,6 +59,15 @@ final class AnswerLimit {
      * @throws IOException if it fails
      */
     <T> T call(String what, TimeLimit.Call<T> call) throws IOException {
+        return call(what, call, result -> {});
+    }
+
+    /** Opens a folder in a thread of its own; closes it if that exceeds the limit. */
+    RawFolder open(TimeLimit.Call<RawFolder> opening) throws IOException {
+        return call("opening the raw files", opening, RawFolder::close);
+    }
+
+    private <T> T call(String what, TimeLimit.Call<T> call, Consumer<T> tooLate) throws IOException {
         Pending pending = new Pending(what);
         try {
             return limit.call(
@@ -68,7 +79,7 @@ final class AnswerLimit {
                             noteReturned(pending);
                         }
                     },
-                    result -> {});
+                    tooLate);
         } catch (TimeLimit.ExceededException e) {
             noteLate(pending);
             throw e;

@@ -362,7 +362,7 @@ public final class FastTier {
         }
         UUID volume = metadata.header().volume();
         boolean isNew = makeNew && !raws.limit().call("looking for raw files", () -> FileRawFolder.exists(location));
-        RawFolder folder = raws.limit().call("opening the raw files", () -> {
+        RawFolder folder = raws.limit().open(() -> {
             if (isNew) {
                 FileRawFolder.create(location, volume);
             }

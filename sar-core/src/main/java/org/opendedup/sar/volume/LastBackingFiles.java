@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume;
 
+import java.io.Closeable;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.RandomFile;
@@ -11,7 +12,7 @@ import org.opendedup.sar.raw.RawNumbers;
  * Finds the backing file of an inode by its name. If a crash left earlier ones of the same inode, it is the one that
  * was changed last: an earlier one was not written any more when the next one was made.
  */
-final class LastBackingFiles implements BackingFiles {
+final class LastBackingFiles implements BackingFiles, Closeable {
     /** Opens the folder of the backing files. */
     @FunctionalInterface
     interface Opener {
@@ -46,5 +47,12 @@ final class LastBackingFiles implements BackingFiles {
             number = RawNumbers.next(number);
         } while (number != first);
         return last;
+    }
+
+    @Override
+    public void close() {
+        if (folder != null) {
+            folder.close();
+        }
     }
 }

@@ -130,14 +130,15 @@ public final class OfflineCheck {
         Directory data = data();
         Path metadata = locations.metadata();
         try (KeyValueStore database = KeyValueStores.openRocksDb(metadata, DATABASE_BYTES, false);
-                CheckFolder folder = CheckFolder.make(metadata)) {
+                CheckFolder folder = CheckFolder.make(metadata);
+                LastBackingFiles backing = new LastBackingFiles(() -> openRaw(identity(database)))) {
             UUID id = identity(database);
             VolumeIdentity.read(data, id);
             Instant now = clock.instant();
             MetadataRepair repair = new MetadataRepair(
                     database,
                     FileDirectory.open(metadata),
-                    new LastBackingFiles(() -> openRaw(id)),
+                    backing,
                     TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano());
             StoredVolume.correct(data, database, folder.scratch(Scratch.MOST_MEMORY_BYTES), repair, progress);
             long changes = repair.finish();

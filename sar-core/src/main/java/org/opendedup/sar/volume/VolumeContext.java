@@ -119,7 +119,9 @@ final class VolumeContext implements Closeable {
         AnswerLimit answers = new AnswerLimit(
                 name,
                 stores.raw() == null ? RawFolder.ANSWER_LIMIT : stores.raw().answerLimit());
-        RawPlace rawPlace = new RawPlace(openRaw(config, stores, metadata, answers), answers);
+        RawFolder rawFolder = openRaw(config, stores, metadata, answers);
+        opened.push(rawFolder::close);
+        RawPlace rawPlace = new RawPlace(rawFolder, answers);
         RawFiles.load(metadata, rawTable, rawPlace);
         nodes = new NodeTable(metadata, rawTable, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
@@ -170,7 +172,7 @@ final class VolumeContext implements Closeable {
         }
         try {
             UUID volume = metadata.header().volume();
-            return answers.call("opening the raw files", () -> opener.open(volume));
+            return answers.open(() -> opener.open(volume));
         } catch (IOException e) {
             try (RecordCursor<RawRecord> records = metadata.raws().all()) {
                 if (config.raw().isEnabled() || records.next()) {
@@ -199,6 +201,7 @@ final class VolumeContext implements Closeable {
                 }
             }
         } catch (TimeLimit.ExceededException e) {
+            raws.folder().close();
             raws.setFolder(new AbsentRawFolder(String.valueOf(e.getMessage())));
         }
     }
