@@ -382,7 +382,7 @@ final class ContainerTableTest {
                     }
                 },
                 CACHE_BYTES);
-        uncertain.counts().setLength(ChunkId.of(5, 0), 100);
+        uncertain.counts().addNew(ChunkId.of(5, 0), 100, 0);
         uncertain.counts().add(ChunkId.of(5, 0), 1);
         Generation frozen = uncertain.freeze();
         failing[0] = true;
@@ -499,7 +499,7 @@ final class ContainerTableTest {
     }
 
     private void reference(long container, int slot, int length) throws IOException {
-        store.counts().setLength(ChunkId.of(container, slot), length);
+        store.counts().addNew(ChunkId.of(container, slot), length, 0);
         store.counts().add(ChunkId.of(container, slot), 1);
     }
 

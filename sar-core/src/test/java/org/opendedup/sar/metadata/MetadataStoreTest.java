@@ -209,7 +209,7 @@ final class MetadataStoreTest {
     @Test
     void totalsAreCommittedWithTheirGeneration() throws IOException {
         store.addToTotals(100, 1);
-        store.counts().setLength(CHUNK, 50);
+        store.counts().addNew(CHUNK, 50, 0);
         store.counts().add(CHUNK, 1);
         store.commit(store.freeze());
         store.addToTotals(-30, 0);

@@ -104,7 +104,7 @@ final class ChunkCheckTest {
     @Test
     void lengthsOfTheCountsAndTotalsAreCompared() throws IOException {
         long chunk = chunks.locations.get(3L);
-        change(metadata -> metadata.counts().setLength(chunk, 17));
+        change(metadata -> metadata.counts().addNew(chunk, 17, 0));
         StoredVolume.Report report = offline().check();
         assertEquals(List.of(Kind.REFERENCES), kinds(report), report::toString);
         assertTrue(

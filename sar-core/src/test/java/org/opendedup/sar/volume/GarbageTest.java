@@ -161,9 +161,9 @@ class GarbageTest {
             length[0] = record.length(0);
         });
         long chunk = ChunkId.of(containers.get(0), 0);
-        counts.setLength(chunk, length[0] + 1);
+        counts.addNew(chunk, length[0] + 1, 0);
         List<String> problems = VolumeChecker.check(volume);
-        counts.setLength(chunk, length[0]);
+        counts.addNew(chunk, length[0], 0);
         assertEquals(2, problems.size(), problems::toString);
         assertTrue(problems.get(0).contains("bytes of chunks and its counts say"), problems::toString);
         assertTrue(problems.get(1).contains("counts as stored"), problems::toString);

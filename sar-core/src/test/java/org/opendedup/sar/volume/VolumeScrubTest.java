@@ -220,7 +220,7 @@ final class VolumeScrubTest extends OpenVolumeTrial {
         List<ContainerEntry> entries = new ArrayList<>();
         volume.context().metadata().containers().forEach(entries::add);
         long chunk = ChunkId.of(entries.get(0).container(), 0);
-        volume.context().metadata().counts().setLength(chunk, 17);
+        volume.context().metadata().counts().addNew(chunk, 17, 0);
         ScrubRecord record = scrubAll();
         assertEquals(1, record.totals().contradictions(), record::toString);
         assertEquals(0, record.totals().damagedFrames());
