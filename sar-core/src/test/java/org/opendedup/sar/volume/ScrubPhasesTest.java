@@ -359,6 +359,8 @@ final class ScrubPhasesTest {
                 IOException.class,
                 () -> read("first", CHUNK),
                 "control: before the scrub, a writer took what the index named for the same content");
+        // The reader took the chunk for damaged, and not the reference.
+        volume.maintenance().heal().run(soFar -> true);
         ScrubTotals again = scrubAll();
         assertEquals(0, again.index().wrong() + again.index().stale(), again::toString);
     }
