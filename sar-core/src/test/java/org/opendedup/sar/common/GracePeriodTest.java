@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.InterruptedIOException;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -32,8 +33,17 @@ final class GracePeriodTest {
     @Test
     void nothingIsWaitedForIfEachUseIsClosed() throws Exception {
         period.await();
+        long before = waits();
+        period.await();
         period.begin().close();
         period.await();
+        assertEquals(before, waits());
+    }
+
+    /** Returns how often this thread has waited for something since it was started. */
+    private static long waits() {
+        long self = Thread.currentThread().getId();
+        return ManagementFactory.getThreadMXBean().getThreadInfo(self).getWaitedCount();
     }
 
     @Test

@@ -3,17 +3,18 @@ package org.opendedup.sar.volume;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
@@ -29,22 +30,23 @@ class AbandonedCallsTest {
     private static final int ROUNDS = 200;
 
     private final byte[] contents = new byte[BYTES];
+    private VolumeInMemory stores;
     private Volume volume;
     private long inode;
 
     @BeforeEach
-    void makeFile(@TempDir Path folder) throws IOException {
-        VolumeConfig config = VolumeConfigs.in(folder, 1L << 30, Chunking.VARIABLE_SHA256);
-        Volume.create(config);
+    void makeFile() throws IOException {
+        VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 1L << 30, Chunking.VARIABLE_SHA256);
+        stores = VolumeInMemory.create(config, TestSeed.next());
         new Random(TestSeed.next()).nextBytes(contents);
-        try (Volume made = Volume.open(config)) {
+        try (Volume made = stores.open()) {
             inode = made.makeNode(Inode.ROOT, "file".getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
                     .inode();
             OpenFile file = made.open(inode, true);
             made.write(file, 0, ByteBuffer.wrap(contents));
             made.close(file);
         }
-        volume = Volume.open(config);
+        volume = stores.open();
     }
 
     @AfterEach
@@ -69,6 +71,7 @@ class AbandonedCallsTest {
             assertEquals(ByteBuffer.wrap(contents), target.flip());
         }
         assertEquals(ROUNDS * BYTES, read);
+        assertEquals(0, volume.context().nodes().inUse(), "the last call has released the file");
     }
 
     private int read(OpenFile file, ByteBuffer target) throws IOException {
@@ -76,23 +79,24 @@ class AbandonedCallsTest {
     }
 
     @Test
-    void aSyncGoesOnToItsEnd() throws Exception {
-        for (int round = 0; round < ROUNDS; round++) {
-            OpenFile file = volume.open(inode, true);
-            volume.write(file, 0, ByteBuffer.wrap(contents, 0, 1000));
-            FutureTask<Void> syncing = new FutureTask<>(() -> {
-                volume.sync(file);
-                return null;
-            });
-            Thread syncer = new Thread(syncing);
-            syncer.start();
-            while (syncer.getState() == Thread.State.NEW
-                    || syncer.isAlive() && syncer.getState() == Thread.State.RUNNABLE) {
-                Thread.onSpinWait();
+    void aSyncGoesOnToItsEnd() throws IOException {
+        new Random(TestSeed.next() + 1).nextBytes(contents);
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.wrap(contents));
+        AtomicInteger syncs = new AtomicInteger();
+        stores.watch((method, name) -> {
+            if (method.equals("sync") && syncs.getAndIncrement() == 0) {
+                volume.close(file);
             }
-            volume.close(file);
-            syncing.get();
-        }
+        });
+        volume.sync(file);
+        assertTrue(syncs.get() > 0, "the file was not closed during the sync");
+        VolumeInMemory left = stores.crash(TestSeed.next());
+        VolumeInMemory.abandon(volume);
+        volume = left.open();
+        ByteBuffer found = ByteBuffer.allocate(BYTES);
+        read(volume.open(inode, false), found);
+        assertEquals(ByteBuffer.wrap(contents), found.flip());
     }
 
     @Test

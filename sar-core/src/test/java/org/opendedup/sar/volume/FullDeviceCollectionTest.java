@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Pins;
@@ -182,14 +184,38 @@ class FullDeviceCollectionTest {
         volume.unlink(Inode.ROOT, name(files));
     }
 
+    /** Returns what becomes the reports of the collections that begin because the device is full. */
+    private List<CollectionReport> watch(CollectionProgress progress) {
+        List<CollectionReport> reports = new CopyOnWriteArrayList<>();
+        volume.collector().watch(limits -> new CollectionWatcher.Watch() {
+            @Override
+            public boolean collected(long done, long bytes, long returned) {
+                return progress.collected(done, bytes, returned);
+            }
+
+            @Override
+            public void ended(CollectionReport report, Exception failure) {
+                assertNull(failure);
+                reports.add(report);
+            }
+        });
+        return reports;
+    }
+
+    private static long returnedBytes(List<CollectionReport> reports) {
+        return reports.stream().mapToLong(CollectionReport::returnedBytes).sum();
+    }
+
     @Test
     void whatWasDeletedMakesRoom() throws IOException {
         int files = fill();
+        List<CollectionReport> reports = watch(CollectionWatcher.IDLE);
         for (int file = 0; file + 1 < files; file += 2) {
             remove(file);
             remove(file + 1);
             store(files + file);
         }
+        assertTrue(returnedBytes(reports) > (files / 2 - 2L) * FILE_BYTES, reports::toString);
     }
 
     /** The control: while collections are paused, nothing makes room. */
@@ -250,20 +276,10 @@ class FullDeviceCollectionTest {
     /** A collection that begins because the device is full shows its progress and its result. */
     @Test
     void whoWatchesSeesWhatAFullDeviceBegins() throws IOException {
-        List<CollectionReport> reports = new ArrayList<>();
         AtomicLong most = new AtomicLong();
-        volume.collector().watch(limits -> new CollectionWatcher.Watch() {
-            @Override
-            public boolean collected(long done, long bytes, long returned) {
-                most.accumulateAndGet(returned, Math::max);
-                return true;
-            }
-
-            @Override
-            public void ended(CollectionReport report, Exception failure) {
-                assertNull(failure);
-                reports.add(report);
-            }
+        List<CollectionReport> reports = watch((done, bytes, returned) -> {
+            most.accumulateAndGet(returned, Math::max);
+            return true;
         });
         int files = fill();
         assertEquals(0, most.get());
@@ -384,9 +400,12 @@ class FullDeviceCollectionTest {
             Arrays.fill(data, FILE_BYTES / 4, FILE_BYTES / 4 + FILE_BYTES / 2, (byte) 0);
             contents.set(file, data);
         }
+        List<CollectionReport> reports = watch(CollectionWatcher.IDLE);
         for (int file = files; file < files + files / 4; file++) {
             store(file);
         }
+        assertTrue(returnedBytes(reports) > (files / 4 - 2L) * FILE_BYTES, reports::toString);
+        assertTrue(reports.stream().mapToLong(CollectionReport::rewritten).sum() > 0, reports::toString);
     }
 
     /** The collection takes its turns like a reader: a writer waits for it. */
@@ -437,6 +456,7 @@ class FullDeviceCollectionTest {
             remove(file);
         }
         byte[][] data = new byte[4][FILE_BYTES];
+        List<CollectionReport> reports = watch(CollectionWatcher.IDLE);
         ExecutorService writers = Executors.newFixedThreadPool(data.length);
         try {
             List<Future<?>> writing = new ArrayList<>();
@@ -455,6 +475,7 @@ class FullDeviceCollectionTest {
         } finally {
             writers.shutdownNow();
         }
+        assertEquals(1, reports.size(), reports::toString);
         while (contents.size() < FILES + data.length) {
             contents.add(null);
         }

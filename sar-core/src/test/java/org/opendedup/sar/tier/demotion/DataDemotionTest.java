@@ -384,9 +384,32 @@ class DataDemotionTest {
         assertTrue(ssd.ageings > 0);
     }
 
+    /** The first call ends the sweep under way, and waits for it; the second finds nothing to do. */
     @Test
-    void closingTwiceIsClosingOnce() {
+    void closingTwiceIsClosingOnce() throws InterruptedException {
+        for (int slot = 0; slot < 20; slot++) {
+            add(1, slot, 1);
+        }
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        source = chunkId -> {
+            asked.countDown();
+            awaitLatch(goesOn);
+            return 1;
+        };
+        demotion.demoteUpTo(1);
+        asked.await();
+        Thread closing = new Thread(demotion::close);
+        closing.start();
+        while (closing.getState() != Thread.State.WAITING) {
+            assertTrue(closing.isAlive(), "it did not wait for the sweep");
+            Thread.onSpinWait();
+        }
+        goesOn.countDown();
+        closing.join();
+        assertEquals(19, ssd.size());
         demotion.close();
-        demotion.close();
+        demotion.demoteUpTo(1);
+        assertEquals(19, ssd.size());
     }
 }
