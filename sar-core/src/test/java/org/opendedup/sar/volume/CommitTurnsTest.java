@@ -1,100 +1,96 @@
 package org.opendedup.sar.volume;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class CommitTurnsTest {
     private static final int THREADS = 8;
+    private static final int ROUNDS = 200;
 
     private final CommitTurns turns = new CommitTurns();
-    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    private final AtomicInteger changes = new AtomicInteger();
+    private final AtomicInteger durable = new AtomicInteger();
     private final AtomicInteger commits = new AtomicInteger();
-
-    @AfterEach
-    void end() throws InterruptedException {
-        threads.shutdownNow();
-        assertTrue(threads.awaitTermination(10, TimeUnit.SECONDS));
-    }
+    private final AtomicInteger lost = new AtomicInteger();
 
     @Test
     void oneCommitServesAllThatWaitForTheOneBefore() throws Exception {
-        long first = turns.begin();
-        List<Thread> all = new ArrayList<>();
-        for (int i = 0; i < THREADS; i++) {
-            Thread thread = new Thread(() -> commit(true));
-            thread.start();
-            all.add(thread);
+        changeWhileACommitRuns(upTo -> upTo);
+        assertEquals(1, commits.get());
+        assertEquals(0, lost.get());
+    }
+
+    @Test
+    void aFailedCommitAnswersNobody() throws Exception {
+        changeWhileACommitRuns(upTo -> 0);
+        assertEquals(THREADS, commits.get());
+    }
+
+    @Test
+    void controlACommitThatAnswersWhatWasAskedMeanwhileIsNoticed() throws Exception {
+        changeWhileACommitRuns(upTo -> upTo + THREADS);
+        assertEquals(THREADS, lost.get());
+    }
+
+    @Test
+    void whatIsAskedWhileACommitRunsNeedsAnother() throws Exception {
+        List<Thread> all = start(ROUNDS, upTo -> upTo);
+        for (Thread thread : all) {
+            thread.join();
         }
+        assertEquals(THREADS * ROUNDS, changes.get());
+        assertEquals(0, lost.get(), "changes that are not in the commit that answered them");
+    }
+
+    /**
+     * Each thread makes a change while a commit runs.
+     *
+     * @param answered up to which ticket a commit answers, of the one that it should answer
+     */
+    private void changeWhileACommitRuns(LongUnaryOperator answered) throws InterruptedException {
+        long first = turns.begin();
+        List<Thread> all = start(1, answered);
         for (Thread thread : all) {
             while (thread.getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
             }
         }
-        turns.end(first);
+        turns.end(answered.applyAsLong(first));
         for (Thread thread : all) {
             thread.join();
         }
-        assertEquals(1, commits.get());
     }
 
-    @Test
-    void aFailedCommitAnswersNobody() throws Exception {
-        long first = turns.begin();
-        CountDownLatch asked = new CountDownLatch(1);
-        Future<?> other = threads.submit(() -> {
-            asked.countDown();
-            commit(true);
-        });
-        asked.await();
-        turns.end(0);
-        other.get();
-        assertEquals(1, commits.get());
-        assertEquals(1, first);
-    }
-
-    @Test
-    void whatIsAskedWhileACommitRunsNeedsAnother() throws Exception {
-        int rounds = 200;
-        AtomicInteger state = new AtomicInteger();
-        AtomicInteger durable = new AtomicInteger();
-        List<Future<?>> all = new ArrayList<>();
+    private List<Thread> start(int rounds, LongUnaryOperator answered) {
+        List<Thread> all = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
-            all.add(threads.submit(() -> {
+            Thread thread = new Thread(() -> {
                 for (int round = 0; round < rounds; round++) {
-                    int mine = state.incrementAndGet();
-                    long upTo = turns.begin();
-                    if (upTo > 0) {
-                        durable.set(state.get());
-                        turns.end(upTo);
-                    }
-                    assertTrue(durable.get() >= mine, "a change is not in the commit that answered it");
+                    change(answered);
                 }
-                return null;
-            }));
+            });
+            thread.start();
+            all.add(thread);
         }
-        for (Future<?> one : all) {
-            one.get();
-        }
+        return all;
     }
 
-    private void commit(boolean succeeds) {
+    /** Makes a change, and makes it durable or waits until it is. */
+    private void change(LongUnaryOperator answered) {
+        int mine = changes.incrementAndGet();
         long upTo = turns.begin();
         if (upTo > 0) {
             commits.incrementAndGet();
-            turns.end(succeeds ? upTo : 0);
+            durable.set(changes.get());
+            turns.end(answered.applyAsLong(upTo));
         }
+        lost.addAndGet(durable.get() < mine ? 1 : 0);
     }
 }
