@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -28,6 +30,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.RawRecord;
@@ -52,6 +55,9 @@ class RawRulesTest {
     private static final int CRASHES = 60;
     /** How long to look at something that must wait. */
     private static final long LOOK_MS = 500;
+
+    private static final HookedStores.Hook FORCE_DOES_NOTHING =
+            call -> call.isOfRawFiles() && Set.of("force", "sync").contains(call.what()) ? null : call.proceed();
 
     private final long seed = TestSeed.next();
     private final VolumeConfig config =
@@ -129,6 +135,23 @@ class RawRulesTest {
     @Test
     void aChangeWithinOneTickOfACopyTogetherIsNotLost() throws IOException {
         raw.setCoarse(true);
+        changeAfterCopies();
+        assertEquals(List.of(), files.problems());
+    }
+
+    @Test
+    void controlChangesThatShowInNoTimeAreLost() throws IOException {
+        hooked.hook = call -> {
+            Object answer = call.proceed();
+            return answer instanceof RandomFile.Status status
+                    ? new RandomFile.Status(status.size(), status.allocatedBytes(), 1, 1)
+                    : answer;
+        };
+        changeAfterCopies();
+        assertEquals(REPETITIONS, files.problems().size());
+    }
+
+    private void changeAfterCopies() throws IOException {
         for (int i = 1; i <= REPETITIONS; i++) {
             String name = "file" + i;
             file(name, filled(100, i));
@@ -137,26 +160,40 @@ class RawRulesTest {
             files.write(name, 0, filled(100, -i));
             files.migrate(name);
         }
-        assertEquals(List.of(), files.problems());
     }
 
     /** Else the file could be one thing on the fast tier after a power cut, and another one when it is migrated. */
     @Test
     void bytesThatAreNotDurableAreNotCopiedTogether() throws IOException {
+        assertEquals(Set.of(), changedByMigrations(false));
+    }
+
+    @Test
+    void controlBytesThatOnlySeemDurableChangeByAMigration() throws IOException {
+        assertFalse(changedByMigrations(true).isEmpty());
+    }
+
+    private Set<String> changedByMigrations(boolean seemDurable) throws IOException {
         file("a", filled(5_000, 1));
         volume.sync();
         files.write("a", 0, filled(5_000, 2));
+        if (seemDurable) {
+            hooked.hook = FORCE_DOES_NOTHING;
+            volume.context().raws().syncWritten();
+        }
         copyTogether("a");
         volume.commit();
+        Set<String> changed = new TreeSet<>();
         for (int crash = 0; crash < CRASHES; crash++) {
             long chosen = seed + crash;
             try (Volume left = open(data.crash(chosen), metadata.crash(chosen), raw.crash(chosen))) {
                 files.use(left);
-                List<String> differencesThatMayBe = files.problemsAfterCrash();
+                var differencesThatMayBe = files.problemsAfterCrash();
                 files.migrateAll();
-                assertEquals(List.of(), files.problems(), differencesThatMayBe::toString);
+                changed.addAll(files.problems());
             }
         }
+        return changed;
     }
 
     private static boolean ends(Future<?> running) throws Exception {
@@ -179,6 +216,8 @@ class RawRulesTest {
     @Test
     void aSyncWaitsForTheSyncOfAnotherCaller() throws Exception {
         file("a", filled(5_000, 1));
+        assertTrue(ends(run(volume.context().raws()::syncWritten)), "the control: nobody else syncs");
+        files.write("a", 0, filled(5_000, 2));
         CountDownLatch reached = new CountDownLatch(1);
         CountDownLatch goesOn = new CountDownLatch(1);
         hooked.hook = call -> {
@@ -207,6 +246,17 @@ class RawRulesTest {
     /** The kernel writes an open file without telling anybody. */
     @Test
     void aFileThatStaysOpenIsPartOfEachSync() throws IOException {
+        assertEquals(0, lengthsLost());
+    }
+
+    @Test
+    void controlASyncThatDoesNothingLosesLengths() throws IOException {
+        hooked.hook = FORCE_DOES_NOTHING;
+        assertTrue(lengthsLost() > 0);
+    }
+
+    private int lengthsLost() throws IOException {
+        int lost = 0;
         files.make("a");
         OpenFile open = volume.open(files.inode("a"), true);
         for (int i = 1; i <= 3; i++) {
@@ -214,10 +264,14 @@ class RawRulesTest {
             volume.context().raws().syncWritten();
             for (int crash = 0; crash < CRASHES; crash++) {
                 CrashRawFolder left = raw.crash(seed + crash);
-                assertEquals(1_000L * i, left.status(left.numbers().get(0)).size());
+                lost += left.numbers().isEmpty()
+                                || left.status(left.numbers().get(0)).size() != 1_000L * i
+                        ? 1
+                        : 0;
             }
         }
         volume.close(open);
+        return lost;
     }
 
     @Test
@@ -225,6 +279,8 @@ class RawRulesTest {
         file("a", filled(100, 1));
         RawFile changed = rawFile("a");
         RawRecord.Copy copy = new RawRecord.Copy(7, 8);
+        Future<?> alone = run(() -> volume.context().raws().record(changed, record -> record.withCopy(null)));
+        assertTrue(ends(alone), "the control: nobody else changes it");
         CountDownLatch reached = new CountDownLatch(1);
         CountDownLatch goesOn = new CountDownLatch(1);
         Future<?> first = run(() -> volume.context().raws().record(changed, record -> {
