@@ -135,6 +135,9 @@ class IntentLogTest {
         assertTrue(undisturbed);
         assertEquals(1, commits.get(), "syncs of the metadata");
         assertEquals(0, dataCalls.get(), "calls of the containers");
+        files.append("log", bytes((int) IntentLog.MAX_BYTES_AT_ONCE + 1));
+        files.sync("log");
+        assertTrue(dataCalls.get() > 0, "the control: more bytes are stored in a container");
     }
 
     @Test
@@ -163,6 +166,31 @@ class IntentLogTest {
         long stored = volume.context().ingest().statistics().segments() - segments;
         long most = count / 250 + 1 + volume.context().committer().commits() - ticks;
         assertTrue(stored <= most, () -> stored + " segments");
+        int frames = frames(count);
+        assertTrue(frames <= mostFrames(count), () -> "a folder lies in " + frames + " frames");
+        assertEquals(List.of(), files.problems());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void controlFilesThatAreStoredOneByOneLieApart() throws IOException {
+        int count = 50;
+        long segments = volume.context().ingest().statistics().segments();
+        for (int i = 0; i < count; i++) {
+            files.make("f" + i);
+            files.append("f" + i, bytes(1000));
+            files.store();
+        }
+        assertTrue(volume.context().ingest().statistics().segments() - segments >= count);
+        assertTrue(frames(count) > mostFrames(count));
+    }
+
+    private static int mostFrames(int files) {
+        return 2 + files * 1050 / (60 << 10);
+    }
+
+    /** Returns how often the next of the files lies in another frame than the one before. */
+    private int frames(int count) throws IOException {
         long before = -1;
         int changes = 0;
         for (int i = 0; i < count; i++) {
@@ -175,10 +203,7 @@ class IntentLogTest {
             changes += frame == before ? 0 : 1;
             before = frame;
         }
-        int frames = changes;
-        assertTrue(frames <= 2 + count * 1050 / (60 << 10), () -> "a folder lies in " + frames + " frames");
-        assertEquals(List.of(), files.problems());
-        assertEquals(List.of(), VolumeChecker.check(volume));
+        return changes;
     }
 
     @Test
