@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.model.FileSystem;
@@ -16,13 +17,17 @@ import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.RenameMode;
 
 /**
- * Faults for the controls, placed between a correct file system and its callers. Each takes effect from time to time,
- * and a single caller sees only the first.
+ * Faults for the controls, placed between a correct file system and its callers. Stale answers are given from time to
+ * time, and a single caller sees them. A call in two steps waits between them for calls of other threads.
  */
 final class Faults {
     private static final int ONE_IN = 2;
-    /** Between the two steps of a call that should be atomic. */
-    private static final long PAUSE_NS = 500_000;
+    /** Calls of others between the two steps of a call that should be atomic. */
+    private static final int CALLS_BETWEEN = 4;
+    /** Looks for these calls: the others may have ended, or wait too. */
+    private static final int MAX_LOOKS = 200;
+
+    private static final long LOOK_NS = 10_000;
 
     private Faults() {}
 
@@ -41,6 +46,22 @@ final class Faults {
 
     private static boolean isTime() {
         return ThreadLocalRandom.current().nextInt(ONE_IN) == 0;
+    }
+
+    /** @param calls the number of calls that have returned */
+    private static void letOthersCall(AtomicLong calls) {
+        long enough = calls.get() + CALLS_BETWEEN;
+        for (int look = 0; look < MAX_LOOKS && calls.get() < enough; look++) {
+            LockSupport.parkNanos(LOOK_NS);
+        }
+    }
+
+    private static Object counted(AtomicLong calls, Object target, Method method, Object[] arguments) throws Throwable {
+        try {
+            return Jitter.invoke(target, method, arguments);
+        } finally {
+            calls.incrementAndGet();
+        }
     }
 
     /** A lookup returns the attributes that an earlier one found. */
@@ -89,23 +110,27 @@ final class Faults {
 
     /** A rename over a file first removes that file. */
     static FileSystem renamesInTwoSteps(FileSystem sound) {
+        AtomicLong calls = new AtomicLong();
         return proxy(FileSystem.class, (method, arguments) -> {
-            if (method.getName().equals("rename") && arguments[4] == RenameMode.REPLACE && isTime()) {
-                removeTarget(sound, arguments);
-                LockSupport.parkNanos(PAUSE_NS);
+            if (method.getName().equals("rename")
+                    && arguments[4] == RenameMode.REPLACE
+                    && removeTarget(sound, arguments)) {
+                letOthersCall(calls);
             }
-            return Jitter.invoke(sound, method, arguments);
+            return counted(calls, sound, method, arguments);
         });
     }
 
-    private static void removeTarget(FileSystem sound, Object[] arguments) throws IOException {
+    private static boolean removeTarget(FileSystem sound, Object[] arguments) throws IOException {
         long newDirectory = (Long) arguments[2];
         byte[] newName = (byte[]) arguments[3];
         long source = regular(sound, (Long) arguments[0], (byte[]) arguments[1]);
         long target = regular(sound, newDirectory, newName);
-        if (source != 0 && target != 0 && source != target) {
-            sound.unlink(newDirectory, newName);
+        if (source == 0 || target == 0 || source == target) {
+            return false;
         }
+        sound.unlink(newDirectory, newName);
+        return true;
     }
 
     /** The regular file of this name, or 0. */
@@ -121,21 +146,22 @@ final class Faults {
 
     /** A write of several bytes writes the first one before the others. */
     static FileSystem writesInTwoSteps(FileSystem sound) {
+        AtomicLong calls = new AtomicLong();
         return proxy(FileSystem.class, (method, arguments) -> {
-            Object answer = Jitter.invoke(sound, method, arguments);
-            return answer instanceof FileSystem.Handle handle ? writesInTwoSteps(handle) : answer;
+            Object answer = counted(calls, sound, method, arguments);
+            return answer instanceof FileSystem.Handle handle ? writesInTwoSteps(handle, calls) : answer;
         });
     }
 
-    private static FileSystem.Handle writesInTwoSteps(FileSystem.Handle sound) {
+    private static FileSystem.Handle writesInTwoSteps(FileSystem.Handle sound, AtomicLong calls) {
         return proxy(FileSystem.Handle.class, (method, arguments) -> {
-            if (method.getName().equals("write") && isTime()) {
+            if (method.getName().equals("write")) {
                 ByteBuffer source = (ByteBuffer) arguments[1];
                 ByteBuffer first = source.duplicate().limit(source.position() + 1);
                 sound.write((Long) arguments[0], first);
-                LockSupport.parkNanos(PAUSE_NS);
+                letOthersCall(calls);
             }
-            return Jitter.invoke(sound, method, arguments);
+            return counted(calls, sound, method, arguments);
         });
     }
 }
