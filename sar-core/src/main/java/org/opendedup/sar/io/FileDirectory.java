@@ -179,7 +179,8 @@ public final class FileDirectory implements Directory {
             noteChange(target);
             Files.move(source, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             inDoubt.remove(source);
-            return inDoubt.remove(target);
+            inDoubt.remove(target);
+            return target;
         });
     }
 
@@ -189,7 +190,8 @@ public final class FileDirectory implements Directory {
         changing(() -> {
             noteChange(path);
             Files.delete(path);
-            return inDoubt.remove(path);
+            inDoubt.remove(path);
+            return path;
         });
     }
 
@@ -311,9 +313,9 @@ public final class FileDirectory implements Directory {
         try {
             Map<Path, Set<Path>> folders = takeChanged();
             try {
-                for (Path folder : List.copyOf(folders.keySet())) {
-                    force(folder, folders);
-                    folders.remove(folder);
+                for (Map.Entry<Path, Set<Path>> each : List.copyOf(folders.entrySet())) {
+                    force(each.getKey(), each.getValue());
+                    folders.remove(each.getKey());
                 }
             } finally {
                 // The folder that failed, and those after it.
@@ -324,15 +326,15 @@ public final class FileDirectory implements Directory {
         }
     }
 
-    private void force(Path folder, Map<Path, Set<Path>> taken) throws IOException {
+    private void force(Path folder, Set<Path> entries) throws IOException {
         try {
             calls.force(folder);
         } catch (IOException e) {
             changing.writeLock().lock();
             try {
                 // Also those that were made since the force began: it may have been theirs that failed.
-                taken.get(folder).addAll(changes(folder));
-                taken.get(folder).forEach(entry -> inDoubt.put(entry, e));
+                entries.addAll(changes(folder));
+                entries.forEach(entry -> inDoubt.put(entry, e));
             } finally {
                 changing.writeLock().unlock();
             }

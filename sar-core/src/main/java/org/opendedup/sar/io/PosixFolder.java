@@ -9,6 +9,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +97,8 @@ public final class PosixFolder implements Closeable {
 
     /** Returns the status of a file; null if it does not exist. */
     public RandomFile.@Nullable Status status(Path name) throws IOException {
-        return call(number -> PosixFile.statusAt(libc, number, name, path.resolve(name)));
+        return call(number -> Optional.ofNullable(PosixFile.statusAt(libc, number, name, path.resolve(name))))
+                .orElse(null);
     }
 
     /** Deletes a file; does nothing if there is none. */
