@@ -64,7 +64,7 @@ final class DamageNews implements DamageWatch {
     private Map<Place, DamageNote> waiting = new LinkedHashMap<>();
     /** Guarded by this. */
     private long more;
-    /** Used by the timer's thread only. */
+    /** Whether there was damage, or some was told, that the listener was not told to be gone. The timer's thread's. */
     private boolean wasDamaged;
     /** Used by the timer's thread only. */
     private long nextNanos = System.nanoTime();
@@ -74,6 +74,8 @@ final class DamageNews implements DamageWatch {
         this.lister = lister;
         this.isDamaged = isDamaged;
         this.consequence = consequence;
+        // What a pass of healing heals before the first look was there.
+        wasDamaged = isDamaged.getAsBoolean();
         timer = Executors.newSingleThreadScheduledExecutor(Threads.named(name + "-damage"));
         var unused = timer.scheduleWithFixedDelay(this::tick, PERIOD_MS, PERIOD_MS, TimeUnit.MILLISECONDS);
     }
@@ -126,6 +128,7 @@ final class DamageNews implements DamageWatch {
         if (!isWaiting()) {
             return;
         }
+        wasDamaged = true;
         Map<Place, DamageNote> places;
         long others;
         synchronized (this) {
