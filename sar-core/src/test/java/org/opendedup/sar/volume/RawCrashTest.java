@@ -218,16 +218,17 @@ class RawCrashTest {
             volume = stores.open();
             files.use(volume);
             script(files, new Random(seed));
+            return stores.crash(nextAt, nextInTheMiddle);
         } catch (IOException e) {
             if (!stores.off) {
                 throw e;
             }
+            return stores.crash(nextAt, nextInTheMiddle);
+        } finally {
+            if (volume != null) {
+                VolumeInMemory.abandon(volume);
+            }
         }
-        Stores left = stores.crash(nextAt, nextInTheMiddle);
-        if (volume != null) {
-            VolumeInMemory.abandon(volume);
-        }
-        return left;
     }
 
     private static List<String> problems(RawHistory files, Stores left) {
