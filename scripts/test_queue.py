@@ -34,9 +34,6 @@ HANG_SECONDS = 600
 # A program may first have to install what it needs, and compile it.
 PROGRAM_SECONDS = 2400
 LINES_OF_A_FAILURE = 20
-# Files of tests are in memory if so much is free for all of them, and so much for the processes of each worker.
-FILES_IN_MEMORY_BYTES = 8 << 30
-MEMORY_OF_A_WORKER_BYTES = 4 << 30
 # Daemons, mounts and loop devices of a test end by themselves within this time.
 LEFTOVER_SECONDS = 10
 
@@ -176,10 +173,6 @@ class Jvm:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-
-
-def free_memory():
-    return int(re.search(r"MemAvailable:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) << 10
 
 
 def mounts_below(folder):
@@ -351,10 +344,6 @@ class Run:
         # Short: a socket's path has at most 107 bytes.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="t.", dir="/tmp"))
         self.folder.chmod(0o755)
-        in_memory = os.geteuid() == 0 and free_memory() > FILES_IN_MEMORY_BYTES + self.jobs * MEMORY_OF_A_WORKER_BYTES
-        if in_memory:
-            # Most of the waiting would be for a disk: tests of what a power cut leaves play their disks themselves.
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={FILES_IN_MEMORY_BYTES},mode=755", "test", self.folder], check=True)
         workers = [Worker(number, self) for number in range(self.jobs)]
         try:
             for worker in workers:
@@ -364,8 +353,6 @@ class Run:
         finally:
             for worker in workers:
                 worker.end()
-            if in_memory:
-                subprocess.run(["umount", "-l", self.folder], check=False)
             shutil.rmtree(self.folder, ignore_errors=True)
         write_seconds(self.measured, self.results)
         return self.results

@@ -267,13 +267,19 @@ final class SegmentStore {
             segment.setChunkId(chunk, id);
             segment.setFresh(chunk, true);
         }
-        changes.lock();
-        try {
+        // Holds no page, only the counts: nobody may wait for the disk while it holds the lock.
+        try (HeldRecipe held = recipes.holdFew(0, 0, 0)) {
             for (int chunk : chunks) {
-                stores.metadata().counts().addNew(segment.chunkId(chunk), segment.length(chunk), 0);
+                held.holdCount(segment.chunkId(chunk));
             }
-        } finally {
-            changes.unlock();
+            changes.lock();
+            try {
+                for (int chunk : chunks) {
+                    stores.metadata().counts().addNew(segment.chunkId(chunk), segment.length(chunk), 0);
+                }
+            } finally {
+                changes.unlock();
+            }
         }
     }
 

@@ -160,16 +160,17 @@ class IntentLogCrashTest {
             volume = stores.open();
             files.use(volume);
             script(files, new Random(seed));
+            return stores.crash(NEVER, false);
         } catch (IOException e) {
             if (!stores.off) {
                 throw e;
             }
+            return stores.crash(NEVER, false);
+        } finally {
+            if (volume != null) {
+                VolumeInMemory.abandon(volume);
+            }
         }
-        Stores left = stores.crash(NEVER, false);
-        if (volume != null) {
-            VolumeInMemory.abandon(volume);
-        }
-        return left;
     }
 
     private static List<String> problems(IntentFiles files, Stores left) {
