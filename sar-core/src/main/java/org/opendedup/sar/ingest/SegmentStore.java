@@ -154,31 +154,46 @@ final class SegmentStore {
         }
     }
 
-    /** Verifies the index's hints, and stores the chunks that have none. Returns whether there are such. */
+    /** Stores the chunks that have no hint, or one that cannot be used. Returns whether there are such. */
     private boolean storeNew(Segment segment, ContainerWriter writer) throws IOException {
-        List<Integer> open = new ArrayList<>();
-        duplicates.clear(segment.count());
+        List<Integer> unknown = new ArrayList<>();
+        List<Integer> known = new ArrayList<>();
         for (int chunk = 0; chunk < segment.count(); chunk++) {
             if (segment.isZero(chunk)) {
                 statistics.zeroBytes.add(segment.length(chunk));
-            } else if (isUsable(segment.chunkId(chunk))) {
-                statistics.duplicateBytes.add(segment.length(chunk));
             } else {
-                open.add(chunk);
+                (segment.hint(chunk) == ChunkId.NONE ? unknown : known).add(chunk);
             }
         }
-        List<Integer> firsts = new ArrayList<>(open);
-        firsts.removeIf(chunk -> duplicates.firstOf(segment, chunk) != chunk);
-        List<Integer> rest = firsts;
+        boolean fresh = findOrStore(segment, unknown, writer);
+        List<Integer> unusable = new ArrayList<>();
+        for (int chunk : known) {
+            if (isUsable(segment.hint(chunk))) {
+                statistics.duplicateBytes.add(segment.length(chunk));
+            } else {
+                unusable.add(chunk);
+            }
+        }
+        return findOrStore(segment, unusable, writer) || fresh;
+    }
+
+    /** Finds or stores a copy for each of the chunks. Returns whether one was stored. */
+    private boolean findOrStore(Segment segment, List<Integer> chunks, ContainerWriter writer) throws IOException {
+        if (chunks.isEmpty()) {
+            return false;
+        }
+        duplicates.clear(segment.count());
+        List<Integer> rest = new ArrayList<>(chunks);
+        rest.removeIf(chunk -> duplicates.firstOf(segment, chunk) != chunk);
         while (!rest.isEmpty()) {
             rest = storeOrShare(segment, rest, writer);
         }
         boolean fresh = false;
-        for (int chunk : open) {
-            int first = duplicates.firstOf(segment, chunk);
-            segment.setChunkId(chunk, segment.chunkId(first));
-            fresh |= segment.isFresh(chunk);
-            if (!segment.isFresh(chunk)) {
+        for (int chunk : chunks) {
+            segment.setChunkId(chunk, segment.chunkId(duplicates.firstOf(segment, chunk)));
+            if (segment.isFresh(chunk)) {
+                fresh = true;
+            } else {
                 statistics.duplicateBytes.add(segment.length(chunk));
             }
         }
