@@ -3,6 +3,7 @@ package org.opendedup.sar.ingest;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -34,9 +35,7 @@ final class ContentsBeingStored {
         private final long second;
         private final long third;
         private final long fourth;
-        private boolean settled;
-        /** {@link ChunkId#NONE} if it was not stored. */
-        private long id = ChunkId.NONE;
+        private final CompletableFuture<Long> copy = new CompletableFuture<>();
 
         Content(byte[] fingerprints, int offset) {
             first = (long) LONG.get(fingerprints, offset);
@@ -46,28 +45,16 @@ final class ContentsBeingStored {
         }
 
         /** Tells the copy to the threads that wait for it. Only the first call has an effect. */
-        synchronized void settle(long chunkId) {
-            if (!settled) {
-                settled = true;
-                id = chunkId;
-                notifyAll();
-            }
+        void settle(long chunkId) {
+            copy.complete(chunkId);
         }
 
-        /** Waits until the content is settled, and returns its copy; {@link ChunkId#NONE} if it was not stored. */
-        synchronized long await() {
-            boolean interrupted = false;
-            while (!settled) {
-                try {
-                    wait();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            return id;
+        /**
+         * Waits until the content is settled, and returns its copy; {@link ChunkId#NONE} if it was not stored. An
+         * interrupt does not end the wait.
+         */
+        long await() {
+            return copy.join();
         }
 
         @Override

@@ -13,7 +13,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -35,15 +34,9 @@ import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.GracePeriod;
-import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.container.HeapContainerTable;
-import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ForwardingChunkIndex;
-import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.metadata.KeyValueStores;
-import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.StoredCopies;
 import org.opendedup.sar.volume.store.ChunkIndexes;
@@ -54,7 +47,6 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ContentsStoredOnceTest {
-    private static final int PAGE_BYTES = 64 << 10;
     private static final int CHUNK_BYTES = 4096;
     private static final int THREADS = 4;
 
@@ -115,18 +107,8 @@ class ContentsStoredOnceTest {
 
     @BeforeEach
     void open() throws IOException {
-        metadata = MetadataStore.format(
-                KeyValueStores.heap(),
-                new MetadataHeader(new UUID(1, 1), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
-        containers = ContainerStore.open(
-                FileDirectory.open(folder),
-                new ContainerOptions(new Compression(Compression.Codec.LZ4, 0, 16 << 10), 1 << 20, 200, 5, 1 << 20),
-                metadata::nextContainer,
-                new HeapContainerTable(),
-                container -> null,
-                (container, table) -> {},
-                workers,
-                100_000);
+        metadata = WrittenDuplicatesTest.emptyMetadata();
+        containers = WrittenDuplicatesTest.containers(folder, metadata, THREADS + 1, workers);
         use(Chunking.SHA256);
     }
 

@@ -107,18 +107,8 @@ class WrittenDuplicatesTest {
 
     @BeforeEach
     void open() throws IOException {
-        metadata = MetadataStore.format(
-                KeyValueStores.heap(),
-                new MetadataHeader(new UUID(1, 1), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
-        containers = ContainerStore.open(
-                FileDirectory.open(folder),
-                new ContainerOptions(new Compression(Compression.Codec.LZ4, 0, 16 << 10), 1 << 20, 200, 3, 1 << 20),
-                metadata::nextContainer,
-                new HeapContainerTable(),
-                container -> null,
-                (container, table) -> {},
-                threads,
-                100_000);
+        metadata = emptyMetadata();
+        containers = containers(folder, metadata, 3, threads);
         pipeline = new IngestPipeline(
                 Chunkers.of(Chunking.SHA256),
                 new IngestStores(
@@ -130,6 +120,26 @@ class WrittenDuplicatesTest {
                 chunk -> false,
                 1,
                 new Promotions());
+    }
+
+    static MetadataStore emptyMetadata() throws IOException {
+        return MetadataStore.format(
+                KeyValueStores.heap(),
+                new MetadataHeader(new UUID(1, 1), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
+    }
+
+    static ContainerStore containers(Path folder, MetadataStore metadata, int mostOpen, ExecutorService workers)
+            throws IOException {
+        return ContainerStore.open(
+                FileDirectory.open(folder),
+                new ContainerOptions(
+                        new Compression(Compression.Codec.LZ4, 0, 16 << 10), 1 << 20, 200, mostOpen, 1 << 20),
+                metadata::nextContainer,
+                new HeapContainerTable(),
+                container -> null,
+                (container, table) -> {},
+                workers,
+                100_000);
     }
 
     @AfterEach

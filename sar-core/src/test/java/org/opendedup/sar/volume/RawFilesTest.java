@@ -71,6 +71,11 @@ class RawFilesTest {
                 .withRaw(new RawSettings(placement, 64L << 20, 80, 60, copyAfterS));
     }
 
+    private void remount(VolumeConfig changed) throws IOException {
+        config = changed;
+        remount();
+    }
+
     private void remount() throws IOException {
         volume.close();
         volume = Volume.open(config);
@@ -182,9 +187,7 @@ class RawFilesTest {
      */
     @Test
     void aFileThatIsMappedForReadingIsNotMigratedAndIsStoredInChunks() throws Exception {
-        volume.close();
-        config = config(Placement.TDDFS, 1);
-        volume = Volume.open(config);
+        remount(config(Placement.TDDFS, 1));
         long inode = file("a", bytes(1000));
         try (OutlivingMapping mapping = OutlivingMapping.of(backingFile(), false)) {
             awaitPlace(inode, Place.BOTH);
@@ -222,9 +225,7 @@ class RawFilesTest {
 
     @Test
     void aFileThatChangedSinceItWasCopiedIsCopiedAgain() throws IOException {
-        volume.close();
-        config = config(Placement.TDDFS, 1);
-        volume = Volume.open(config);
+        remount(config(Placement.TDDFS, 1));
         byte[] content = bytes(300_000);
         long inode = file("a", content);
         awaitPlace(inode, Place.BOTH);
@@ -252,9 +253,7 @@ class RawFilesTest {
     @Test
     void aLostFastTierLosesOnlyWhatWasNotCopied() throws IOException {
         byte[] content = bytes(30_000);
-        volume.close();
-        config = config(Placement.TDDFS, 1);
-        volume = Volume.open(config);
+        remount(config(Placement.TDDFS, 1));
         long copied = file("copied", content);
         awaitPlace(copied, Place.BOTH);
         OpenFile stays = volume.open(make("only there"), true);
@@ -283,15 +282,11 @@ class RawFilesTest {
     @Test
     void aFileIsNeverAsItWasBeforeWhileTheFastTierIsOnlyAbsent() throws IOException {
         byte[] content = bytes(30_000);
-        volume.close();
-        config = config(Placement.TDDFS, 1);
-        volume = Volume.open(config);
+        remount(config(Placement.TDDFS, 1));
         long inode = file("a", content);
         awaitPlace(inode, Place.BOTH);
         content[7]++;
-        volume.close();
-        config = config(Placement.TDDFS, 0);
-        volume = Volume.open(config);
+        remount(config(Placement.TDDFS, 0));
         write(inode, 7, new byte[] {content[7]});
         Path raw = folder.resolve("ssd/raw");
         Path away = folder.resolve("away");
@@ -322,9 +317,7 @@ class RawFilesTest {
     /** Nobody has a use for it as long as the volume knows nothing of it; an administrator has. */
     @Test
     void aFallBackDeletesNothing() throws IOException {
-        volume.close();
-        config = config(Placement.TDDFS, 1);
-        volume = Volume.open(config);
+        remount(config(Placement.TDDFS, 1));
         byte[] content = bytes(30_000);
         long inode = file("a", content);
         awaitPlace(inode, Place.BOTH);
@@ -476,9 +469,7 @@ class RawFilesTest {
         for (int i = 0; i < 6; i++) {
             file("large " + i, bytes(9_000_000 + i));
         }
-        volume.close();
-        config = config(Placement.TDDFS, 1);
-        volume = Volume.open(config);
+        remount(config(Placement.TDDFS, 1));
         for (int i = 0; i < 400; i++) {
             Place before = place(inodes.get(i));
             if (before == Place.FAST_TIER) {
