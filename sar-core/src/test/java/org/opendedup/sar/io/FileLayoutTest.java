@@ -109,16 +109,6 @@ class FileLayoutTest {
         }
     }
 
-    @Test
-    void ofAClosedFileNothingIsKnown(@TempDir Path folder) throws IOException {
-        Directory directory = FileDirectory.open(folder);
-        directory.create("file").close();
-        Input input = directory.open("file");
-        input.layout(0, KIB);
-        input.close();
-        assertEquals(FileLayout.UNKNOWN, input.layout(0, KIB));
-    }
-
     /** Not every file system reports its layout: tmpfs does not. */
     private static void assumeKnown(FileLayout layout, Path folder) throws IOException {
         assumeTrue(
