@@ -147,7 +147,7 @@ public final class IngestPipeline {
     /** Stores as many files from {@code from} on as one segment takes; returns the number of the next one. */
     private static int storeTogether(List<SmallFile> files, int from, Workspace workspace, ContainerWriter writer)
             throws IOException {
-        Segment segment = workspace.segment;
+        Segment segment = workspace.segment();
         segment.clear();
         List<SegmentPart> parts = new ArrayList<>();
         int filled = 0;
@@ -187,14 +187,23 @@ public final class IngestPipeline {
      * fits after it.
      */
     private static final class Workspace {
-        final Segment segment;
         final SegmentCutter cutter;
         final SegmentStore store;
+        private final int segmentBytes;
+        /** Made when it is needed: of many runs at a time few volumes have more than one. */
+        private @Nullable Segment segment;
 
         Workspace(Chunker chunker, SegmentStore store) {
             this.store = store;
-            segment = new Segment(SEGMENT_BYTES + chunker.maxChunkBytes());
+            segmentBytes = SEGMENT_BYTES + chunker.maxChunkBytes();
             cutter = new SegmentCutter(chunker);
+        }
+
+        Segment segment() {
+            if (segment == null) {
+                segment = new Segment(segmentBytes);
+            }
+            return segment;
         }
     }
 
@@ -240,7 +249,7 @@ public final class IngestPipeline {
             this.destination = destination;
             this.listener = listener;
             this.workspace = workspace;
-            this.segment = workspace.segment;
+            this.segment = workspace.segment();
             this.writer = writer;
             stored = new StoredChunks(stores.metadata().recipes(), destination.inode());
             appending = run.end() >= destination.storedBytes();

@@ -8,14 +8,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /**
  * Sorts more tuples of longs than memory holds, by their first long; tuples with the same first long keep the order in
- * which they were added. Sorted runs are written to files, which are merged when they are read. The files are scratch:
- * no other program run reads them. For one thread.
+ * which they were added. Sorted runs are written to files, which are merged when they are read; few tuples stay in
+ * memory. The files are scratch: no other program run reads them. For one thread.
  */
 public final class TupleSort implements Closeable {
     /** Bits of a tuple's position in memory, when tuples are ordered. */
@@ -38,6 +39,8 @@ public final class TupleSort implements Closeable {
     private final List<List<String>> levels = new ArrayList<>();
 
     private final List<Merge> open = new ArrayList<>();
+    /** Positions of the tuples in order, once they are sorted in memory; null before, and if there are files. */
+    private long @Nullable [] sorted;
 
     /**
      * @param scratch directory of the runs; they are deleted by {@link #close}
@@ -77,8 +80,7 @@ public final class TupleSort implements Closeable {
         try (Output output = scratch.create(run)) {
             addRun(0, run);
             for (long place : order()) {
-                int at = (int) (place & (1 << POSITION_BITS) - 1) * width;
-                write(output, tuples, at);
+                write(output, tuples, at(place));
             }
             flush(output);
         }
@@ -122,6 +124,11 @@ public final class TupleSort implements Closeable {
         }
         Arrays.sort(order);
         return order;
+    }
+
+    /** Returns where a tuple begins in memory, from an entry of {@link #order}. */
+    private int at(long place) {
+        return (int) (place & (1 << POSITION_BITS) - 1) * width;
     }
 
     private void write(Output output, long[] source, int at) throws IOException {
@@ -183,6 +190,13 @@ public final class TupleSort implements Closeable {
 
     /** Returns the tuples whose first long is at least {@code from}. The cursor is valid until {@link #close}. */
     public Cursor sorted(long from) throws IOException {
+        // With their order, half of them take three quarters of the memory.
+        if (runsMade == 0 && count <= capacity / 2) {
+            if (sorted == null) {
+                sorted = order();
+            }
+            return new InMemory(sorted, from);
+        }
         if (count > 0) {
             writeRun();
         }
@@ -201,6 +215,33 @@ public final class TupleSort implements Closeable {
         open.clear();
         for (List<String> runs : levels) {
             delete(runs);
+        }
+    }
+
+    private final class InMemory implements Cursor {
+        private final long[] order;
+        private int next;
+        private int at;
+
+        InMemory(long[] order, long from) {
+            this.order = order;
+            while (next < order.length && tuples[at(order[next])] < from) {
+                next++;
+            }
+        }
+
+        @Override
+        public boolean next() {
+            if (next == order.length) {
+                return false;
+            }
+            at = at(order[next++]);
+            return true;
+        }
+
+        @Override
+        public long get(int column) {
+            return tuples[at + column];
         }
     }
 
