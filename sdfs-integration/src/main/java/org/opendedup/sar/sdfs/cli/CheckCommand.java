@@ -58,7 +58,7 @@ import picocli.CommandLine.Spec;
             "Run it as the user who mounts the volume.",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_CHECK_HEAP  memory of the check, in the form of java -Xmx (default 1g)",
-            "Exit codes:  0 no defect, 1 could not be checked, 2 wrong usage, 4 something is not as it should be",
+            "Exit codes:  0 no defect, 1 could not be checked, 2 something is not as it should be, 64 wrong usage",
             "",
             "Examples:",
             "  sdfs-check pool0                        # what is wrong, and what to do",

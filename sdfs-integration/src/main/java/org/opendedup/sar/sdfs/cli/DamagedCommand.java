@@ -14,7 +14,6 @@ import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.report.DamageItems;
 import org.opendedup.sar.sdfs.cli.report.DamageText;
-import org.opendedup.sar.sdfs.health.Health;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -39,7 +38,7 @@ import picocli.CommandLine.ParentCommand;
             "",
             "Exit codes:  0 no byte of a file is known to be damaged",
             "             1 failed or was stopped",
-            "             2 bytes of files are damaged; or wrong usage, with no output"
+            "             2 bytes of files are damaged"
         })
 final class DamagedCommand implements Callable<Integer> {
     /** Name of the job in messages. */
@@ -70,7 +69,7 @@ final class DamagedCommand implements Callable<Integer> {
             cli.environment().out().print(DamageText.of(cli.name(), damage));
         }
         boolean isClean = Json.number(Json.object(damage, DamageItems.TOTALS), "files") == 0;
-        return isClean ? ExitCode.OK : Health.DAMAGED.exitCode();
+        return isClean ? ExitCode.OK : ExitCode.DAMAGED;
     }
 
     private static Map<String, Object> fetch(SdfsCli cli, long number) throws IOException, CommandFailedException {

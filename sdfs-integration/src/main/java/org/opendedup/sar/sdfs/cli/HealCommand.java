@@ -49,7 +49,7 @@ import picocli.CommandLine.Spec;
             "Exit codes:  0 no chunk is marked as damaged, or without --wait: begun. A missing pack",
             "               marks no chunk: 'damaged' lists its files",
             "             1 failed or was stopped, or some chunks stay damaged",
-            "             2 wrong usage",
+            "             64 wrong usage",
             "",
             "Examples:",
             "  sdfscli pool0 heal --wait      # progress, time left, what was healed, what was not and why",

@@ -37,7 +37,7 @@ import picocli.CommandLine.ParentCommand;
             "",
             "Exit codes:  0 done, or without --wait: begun",
             "             1 failed, was stopped or ended early",
-            "             2 wrong usage",
+            "             64 wrong usage",
             "",
             "Example:",
             "  sdfscli pool0 index join --wait && sdfscli pool0 gc --wait"

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -31,7 +32,7 @@ final class InfoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         SdfsCli cli = Objects.requireNonNull(parent);
-        Map<String, Object> info = cli.ask("info").orElse(null);
+        Map<String, Object> info = cli.ask(VolumeCommands.INFO).orElse(null);
         if (info == null) {
             info = DefinitionReport.of(cli.volumeFile(), cli.runFiles());
             info.putAll(SdfsCli.NOT_MOUNTED);

@@ -69,7 +69,7 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
-            "Exit codes:  0 made, 1 failed, 2 wrong usage",
+            "Exit codes:  0 made, 1 failed, 64 wrong usage",
             "",
             "Example:",
             "  mkfs.sdfs --volume-name=pool0 --volume-capacity=1TB --base-path=/srv/pool0 \\",

@@ -1,12 +1,17 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -16,7 +21,10 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param definition the new volume
  */
 record MkfsReport(Path file, VolumeDefinition definition) {
-    /** Returns six lines, and one more for a fast tier: what the maker of the volume needs to know now. */
+    /**
+     * Returns what the maker of the volume needs to know now: six lines, one more for a fast tier, and one for a volume
+     * that mount(8) finds.
+     */
     String summary() {
         VolumeConfig config = definition.config();
         return String.format(
@@ -26,7 +34,8 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                         + "  lies in        %s%n"
                         + "  memory budget  %s%n"
                         + "%s"
-                        + "Mount it with: mount.sdfs %s MOUNTPOINT%n",
+                        + "Mount it with: mount.sdfs %s MOUNTPOINT%n"
+                        + "%s",
                 config.name(),
                 file,
                 ByteSize.exact(config.capacityBytes()),
@@ -36,7 +45,24 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                 places(),
                 ByteSize.exact(config.memoryBudgetBytes()),
                 loss(definition.raw()),
-                config.name());
+                config.name(),
+                file.startsWith(ConfigDirectory.DEFAULT) ? "At boot, by /etc/fstab: " + fstabLine() + "\n" : "");
+    }
+
+    /**
+     * Returns a line of /etc/fstab. Without the names of the folders, systemd may mount the volume before the disks on
+     * which it lies; see systemd.mount(5).
+     */
+    private String fstabLine() {
+        List<Path> folders = Stream.concat(Stream.of(definition.basePath()), definition.stores().values().stream())
+                .distinct()
+                .toList();
+        String waiting = folders.stream()
+                .filter(folder ->
+                        folders.stream().noneMatch(other -> !other.equals(folder) && folder.startsWith(other)))
+                .map(folder -> ",x-systemd.requires-mounts-for=" + MountTable.field(folder.toString()))
+                .collect(Collectors.joining());
+        return definition.config().name() + " MOUNTPOINT sdfs nofail" + waiting + " 0 0";
     }
 
     /** Returns the base path, and the locations that are not below it. */

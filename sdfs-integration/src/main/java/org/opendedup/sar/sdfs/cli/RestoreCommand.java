@@ -51,7 +51,7 @@ import picocli.CommandLine.ParentCommand;
             "",
             "Every chunk is verified. A damaged chunk becomes a hole in the restored file, the name of the file and",
             "the offset are printed, and the restore continues. Owners, attributes and special files that the",
-            "destination refuses are printed too. Exit code 0: all is restored; 1: some bytes are not; 3: all bytes",
+            "destination refuses are printed too. Exit code 0: all is restored; 1: some bytes are not; 6: all bytes",
             "are, but some owners, attributes or special files are not.",
             "",
             "Examples:",

@@ -39,7 +39,7 @@ import picocli.CommandLine.ParentCommand;
             "",
             "Exit codes:  0 nothing found, or without --wait: begun",
             "             1 damage found, or failed, or stopped",
-            "             2 wrong usage",
+            "             64 wrong usage",
             "",
             "Example:",
             "  sdfscli pool0 scrub start --wait"

@@ -21,6 +21,7 @@ import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.command.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.command.Spellings;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.PluginCommands;
@@ -71,12 +72,12 @@ import picocli.CommandLine.Spec;
             "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",
-            "Exit codes:  0 done, 1 failed, 2 wrong usage, and",
-            "             status   0 well, 1 degraded, 2 damaged",
-            "             damaged  2 bytes of files are damaged",
-            "             heal     1 chunks stay damaged, or failed",
-            "             check    4 something is not as it should be",
-            "             restore  3 restored with all bytes, but not all owners, modes, attributes or special files",
+            "Exit codes:  0 done, or the volume is well",
+            "             1 failed, or the volume is degraded",
+            "             2 something stored is damaged, or not as it should be",
+            "             3 the daemon does not answer   4 not mounted   5 no such volume",
+            "             6 restored with all bytes, but not all owners, modes, attributes or special files",
+            "             64 wrong usage",
             "",
             "A volume that OpenDedup SDFS mounts with the plugin has the commands that need no files: docs/PLUGIN.md."
         })
@@ -120,6 +121,11 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
 
     @Override
     public List<String> translated(List<String> arguments, Consumer<String> notes) {
+        if (!arguments.isEmpty() && arguments.get(0).equals("help")) {
+            List<String> asked = new ArrayList<>(arguments.subList(1, arguments.size()));
+            asked.add("--help");
+            return asked;
+        }
         return CliSpellings.translated(arguments, this::volumes, notes);
     }
 
@@ -133,7 +139,10 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
 
     @Override
     public Integer call() throws IOException {
-        if (!list && volume != null) {
+        if (list && volume != null) {
+            throw usage("--list names all volumes: leave out '" + volume + "', or --list");
+        }
+        if (volume != null) {
             return StatusCommand.show(this, json);
         }
         if (!list) {
@@ -141,8 +150,22 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
         }
         List<Map<String, Object>> volumes = new ArrayList<>();
         ConfigDirectory directory = environment.configDirectory();
+        int code = ExitCode.OK;
         for (String name : directory.volumes()) {
-            volumes.add(listed(directory, name));
+            var entry = new LinkedHashMap<String, Object>();
+            entry.put("name", name);
+            // A volume of which nothing is known must not hide the others.
+            try {
+                entry.putAll(ControlSocket.ask(socket(directory, name), VolumeCommands.PING)
+                        .orElse(NOT_MOUNTED));
+            } catch (SilentDaemonException e) {
+                entry.put("state", "does not answer");
+                code = Math.max(code, ExitCode.NO_ANSWER);
+            } catch (IOException e) {
+                entry.put("state", "unknown: " + FailureText.of(e));
+                code = Math.max(code, ExitCode.FAILED);
+            }
+            volumes.add(entry);
         }
         if (json) {
             environment.out().println(Json.pretty(Map.of("volumes", volumes)));
@@ -158,20 +181,7 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
                                     ? entry.get("state") + " on " + entry.get("mountPoint")
                                     : entry.get("state")));
         }
-        return ExitCode.OK;
-    }
-
-    private Map<String, Object> listed(ConfigDirectory directory, String name) {
-        var entry = new LinkedHashMap<String, Object>();
-        entry.put("name", name);
-        try {
-            entry.putAll(ControlSocket.ask(socket(directory, name), VolumeCommands.PING)
-                    .orElse(NOT_MOUNTED));
-        } catch (IOException e) {
-            // One damaged file must not hide the other volumes.
-            entry.put("state", "unknown: " + FailureText.of(e));
-        }
-        return entry;
+        return code;
     }
 
     Environment environment() {
@@ -237,7 +247,17 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
 
     /** As {@link #ask(String)}, with arguments. */
     Optional<Map<String, Object>> tryAsk(String command, Map<String, ?> arguments) throws IOException {
-        return ControlSocket.ask(socket(command, arguments), command, arguments);
+        Path socket = socket(command, arguments);
+        return isServed(socket) ? ControlSocket.ask(socket, command, arguments) : Optional.empty();
+    }
+
+    /**
+     * Returns whether a daemon listens. Other requests may take long.
+     *
+     * @throws SilentDaemonException if one listens and does not even tell its state
+     */
+    private static boolean isServed(Path socket) throws IOException {
+        return ControlSocket.ask(socket, VolumeCommands.PING).isPresent();
     }
 
     /** Returns the volume's name, which every subcommand needs. */
@@ -267,7 +287,9 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
      * exists.
      */
     ControlSocket.Held hold(String command, Map<String, ?> arguments) throws IOException, CommandFailedException {
-        Optional<ControlSocket.Held> held = ControlSocket.hold(socket(command, arguments), command, arguments);
+        Path socket = socket(command, arguments);
+        Optional<ControlSocket.Held> held =
+                isServed(socket) ? ControlSocket.hold(socket, command, arguments) : Optional.empty();
         if (held.isEmpty()) {
             throw notMounted();
         }
@@ -295,14 +317,17 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
 
     /** Makes the error for commands that unmount. */
     CommandFailedException nothingToUnmount() {
-        return new CommandFailedException("the volume '" + name() + "' is not mounted");
+        return new CommandFailedException("the volume '" + name() + "' is not mounted", ExitCode.NOT_MOUNTED);
     }
 
     CommandFailedException notMounted() throws IOException {
-        return new CommandFailedException("the volume '" + name() + "' is not mounted; "
-                + (isOfPlugin()
-                        ? "mount it with OpenDedup SDFS. If it is mounted, SDFS's log says why it has no control socket"
-                        : "mount it: mount.sdfs " + name() + " MOUNTPOINT"));
+        return new CommandFailedException(
+                "the volume '" + name() + "' is not mounted; "
+                        + (isOfPlugin()
+                                ? "mount it with OpenDedup SDFS. If it is mounted, SDFS's log says why it has no control "
+                                        + "socket"
+                                : "mount it: mount.sdfs " + name() + " MOUNTPOINT"),
+                ExitCode.NOT_MOUNTED);
     }
 
     private ParameterException usage(String message) {

@@ -35,8 +35,9 @@ import picocli.CommandLine.ParentCommand;
         footer = {
             "",
             "Exit codes:  0 well",
-            "             1 degraded: it works with a restriction; or not mounted, or its state is not known",
-            "             2 damaged: bytes of files are lost or unreadable; or wrong usage, with no output"
+            "             1 degraded: it works with a restriction; or it is being opened or closed",
+            "             2 damaged: bytes of files are lost or unreadable",
+            "             3 the daemon does not answer   4 not mounted   5 no such volume   64 wrong usage"
         })
 final class StatusCommand implements Callable<Integer> {
     @ParentCommand
@@ -71,7 +72,11 @@ final class StatusCommand implements Callable<Integer> {
                 return each.exitCode();
             }
         }
-        return ExitCode.FAILED;
+        return isMounted(report) ? ExitCode.FAILED : ExitCode.NOT_MOUNTED;
+    }
+
+    private static boolean isMounted(Map<String, Object> report) {
+        return !Objects.equals(SdfsCli.NOT_MOUNTED.get("state"), report.get("state"));
     }
 
     private static Map<String, Object> unmounted(SdfsCli cli) throws IOException {
@@ -94,7 +99,7 @@ final class StatusCommand implements Callable<Integer> {
                     .append(report.get(VolumeDaemon.LAST_END))
                     .append('\n');
         }
-        if (Objects.equals(SdfsCli.NOT_MOUNTED.get("state"), report.get("state"))) {
+        if (!isMounted(report)) {
             text.append(
                     cli.isOfPlugin()
                             ? "  to do      Mount it with OpenDedup SDFS to learn whether it is well.\n"

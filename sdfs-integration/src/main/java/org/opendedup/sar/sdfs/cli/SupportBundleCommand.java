@@ -113,7 +113,7 @@ final class SupportBundleCommand implements Callable<Integer> {
     private static Map<String, Callable<Map<String, Object>>> questions(SdfsCli cli) {
         var questions = new LinkedHashMap<String, Callable<Map<String, Object>>>();
         questions.put("status.json", () -> cli.ask(VolumeCommands.STATUS, Map.of()));
-        questions.put("info.json", () -> cli.ask("info", Map.of()));
+        questions.put("info.json", () -> cli.ask(VolumeCommands.INFO, Map.of()));
         questions.put("stats.json", () -> cli.ask(VolumeCommands.STATS, Map.of()));
         questions.put("df.json", () -> DfCommand.report(cli.ask(VolumeCommands.STATS, Map.of())));
         questions.put("top.json", () -> cli.ask(FileControl.TOP, Map.of()));

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -14,8 +15,10 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.ClosingReport;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
+import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -44,7 +47,10 @@ final class UnmountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException, CommandFailedException {
         SdfsCli cli = Objects.requireNonNull(parent);
-        Map<String, Object> state = unmount(cli);
+        cli.requireFiles();
+        Map<String, Object> before = cli.ask(VolumeCommands.PING).orElseThrow(cli::nothingToUnmount);
+        Optional<Map<String, Object>> answer = unmount(cli);
+        Map<String, Object> state = answer.orElse(before);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
         long daemon = Json.number(state, "pid");
         // A daemon within this process ends before it does.
@@ -55,6 +61,13 @@ final class UnmountCommand implements Callable<Integer> {
                         + "volume after " + CLOSE_SECONDS_MAX + " s; see its log");
             }
             Thread.sleep(POLL_MILLIS);
+        }
+        if (answer.isEmpty()) {
+            Optional<LastEnd.Found> badEnd = new LastEnd(cli.runFiles().lastEnd()).found();
+            if (badEnd.isPresent()) {
+                throw new CommandFailedException("the daemon ended before it reported how the volume was closed: "
+                        + badEnd.get().text() + "; see " + cli.runFiles().log());
+            }
         }
         if (json || cli.json) {
             var result = new LinkedHashMap<String, Object>();
@@ -78,14 +91,12 @@ final class UnmountCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** Asks the daemon, which answers when the volume is closed. */
-    private static Map<String, Object> unmount(SdfsCli cli) throws IOException, CommandFailedException {
+    /** Asks the daemon, which answers when the volume is closed; empty if it ends without an answer. */
+    private static Optional<Map<String, Object>> unmount(SdfsCli cli) throws IOException {
         try {
-            return cli.ask("unmount").orElseThrow(cli::nothingToUnmount);
+            return cli.ask(VolumeCommands.UNMOUNT);
         } catch (EOFException e) {
-            throw new CommandFailedException(
-                    "the daemon ended before it reported how the volume was closed; data that was not "
-                            + "synced may be lost; see " + cli.runFiles().log());
+            return Optional.empty();
         }
     }
 }

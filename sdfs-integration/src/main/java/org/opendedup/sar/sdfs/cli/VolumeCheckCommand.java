@@ -39,7 +39,7 @@ import picocli.CommandLine.ParentCommand;
             "It checks the volume as it is when the check begins. Files may be read and written meanwhile; collections",
             "of garbage wait. It needs room in the metadata location: about 40 bytes for each reference of a file to a",
             "chunk, and for each entry of the index. Interrupting the command stops the check and is safe.",
-            "Exit codes:  0 no defect, 1 could not be checked, 2 wrong usage, 4 something is not as it should be",
+            "Exit codes:  0 no defect, 1 could not be checked, 2 something is not as it should be, 64 wrong usage",
             "",
             "Examples:",
             "  sdfscli pool0 check             # what is wrong, and what to do",

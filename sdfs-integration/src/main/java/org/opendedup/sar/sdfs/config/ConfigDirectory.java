@@ -11,6 +11,9 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The folder of the volume files. Each file is named {@code <name>-volume-cfg.xml}, as in SDFS. */
 public record ConfigDirectory(Path folder) {
+    /** Where mount(8) finds volumes. */
+    public static final Path DEFAULT = Path.of("/etc/sdfs");
+
     private static final String SUFFIX = "-volume-cfg.xml";
 
     /** Returns the path of a volume's file, which need not exist. */

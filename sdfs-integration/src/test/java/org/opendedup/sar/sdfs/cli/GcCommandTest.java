@@ -277,8 +277,8 @@ class GcCommandTest {
         shows("arrange: true -> false");
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
         assertEquals(1, collector.askedToArrange.size());
-        assertEquals(2, daemon.cli("gc", "--arrange=101"));
-        assertEquals(2, daemon.cli("gc", "--dry-run", "--arrange=5"));
+        assertEquals(ExitCode.USAGE, daemon.cli("gc", "--arrange=101"));
+        assertEquals(ExitCode.USAGE, daemon.cli("gc", "--dry-run", "--arrange=5"));
         assertEquals(3, collector.asked.size());
     }
 
@@ -388,7 +388,7 @@ class GcCommandTest {
     void aVolumeThatIsNotMountedCollectsNothing() throws Exception {
         daemon.close();
         for (String[] arguments : new String[][] {{"gc"}, {"gc", "status"}}) {
-            assertEquals(ExitCode.FAILED, daemon.cli(arguments));
+            assertEquals(ExitCode.NOT_MOUNTED, daemon.cli(arguments));
             assertTrue(daemon.err().contains("is not mounted"), daemon.err());
         }
     }

@@ -25,6 +25,8 @@ import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -86,6 +88,19 @@ class MkfsCommandTest {
                 "mount.sdfs pool0 MOUNTPOINT")) {
             assertTrue(output.out().contains(told), output.out());
         }
+    }
+
+    @Test
+    void theLineOfFstabWaitsForTheDisks() {
+        VolumeDefinition plain = Definitions.withSsd("pool0", Path.of("/srv/my pool"));
+        VolumeDefinition definition = plain.withSar(
+                new SarSettings(Path.of("/ssd/copies"), plain.sar().tier()));
+        String found = new MkfsReport(ConfigDirectory.DEFAULT.resolve("pool0-volume-cfg.xml"), definition).summary();
+        String line = "pool0 MOUNTPOINT sdfs nofail,x-systemd.requires-mounts-for=/srv/my\\040pool"
+                + ",x-systemd.requires-mounts-for=/ssd/copies 0 0";
+        assertTrue(found.endsWith("At boot, by /etc/fstab: " + line + "\n"), found);
+        String elsewhere = new MkfsReport(base.resolve("pool0-volume-cfg.xml"), definition).summary();
+        assertFalse(elsewhere.contains("fstab"), "mount(8) does not find it: " + elsewhere);
     }
 
     @Test
@@ -328,7 +343,7 @@ class MkfsCommandTest {
                 "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",
                 "--volume-name=pool0 --volume-capacity=1GB --hash-typ=SHA256 | --hash-type",
             })
-    void refusesWrongUsageWithCode2(String options, String message) {
+    void refusesWrongUsage(String options, String message) {
         assertEquals(ExitCode.USAGE, mkfs((options + " --base-path=" + base).split(" ")), output.err());
         assertTrue(output.err().contains(message), output.err());
         assertEquals("", output.out());

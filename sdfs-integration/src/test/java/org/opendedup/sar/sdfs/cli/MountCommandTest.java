@@ -118,7 +118,7 @@ class MountCommandTest {
 
     @Test
     void refusesAnUnknownVolumeAndListsTheKnown() {
-        assertEquals(ExitCode.FAILED, mount("pool9", mountPoint.toString()));
+        assertEquals(ExitCode.NO_SUCH_VOLUME, mount("pool9", mountPoint.toString()));
         assertTrue(output.err().contains("no volume 'pool9'") && output.err().contains("known: pool0"), output.err());
     }
 

@@ -138,11 +138,11 @@ class PluginVolumeTest {
                 "sar attach"
             })
     void whatAsksTheProcessSaysThatTheVolumeIsNotMounted(String command) throws IOException {
-        assertEquals(ExitCode.FAILED, cli(command.split(" ")));
+        assertEquals(ExitCode.NOT_MOUNTED, cli(command.split(" ")));
         String message = "sdfscli: the volume 'sdfs0' is not mounted; mount it with OpenDedup SDFS.";
         assertTrue(output.err().startsWith(message), output.err());
         leaveSocket();
-        assertEquals(ExitCode.FAILED, cli(command.split(" ")));
+        assertEquals(ExitCode.NOT_MOUNTED, cli(command.split(" ")));
         assertTrue(output.err().startsWith(message), "after a kill: " + output.err());
     }
 
@@ -156,10 +156,10 @@ class PluginVolumeTest {
 
     @Test
     void theStatusOfAVolumeThatIsNotMountedIsNotKnown() throws IOException {
-        assertEquals(ExitCode.FAILED, cli());
+        assertEquals(ExitCode.NOT_MOUNTED, cli());
         assertTrue(output.out().startsWith("sdfs0: not mounted\n"), output.out());
         assertTrue(output.out().contains("Mount it with OpenDedup SDFS"), output.out());
-        assertEquals(ExitCode.FAILED, cli("status", "--json"));
+        assertEquals(ExitCode.NOT_MOUNTED, cli("status", "--json"));
         assertEquals(Map.of("name", "sdfs0", "health", "unknown", "state", "not mounted"), Json.read(output.out()));
         assertEquals(ExitCode.OK, run("--list"));
         assertTrue(output.out().matches("sdfs0 +not mounted\n"), output.out());
@@ -186,7 +186,7 @@ class PluginVolumeTest {
         elsewhere.set("SDFS_RUN_DIR", run.toString());
         try (ControlServer server = serve(run.resolve("sdfs0.sock"), Map.of("chunks", 3))) {
             assertEquals(ExitCode.OK, run(elsewhere, "sdfs0", "stats"), output.err());
-            assertEquals(ExitCode.FAILED, cli("stats"), "the control: without it, it is not found");
+            assertEquals(ExitCode.NOT_MOUNTED, cli("stats"), "the control: without it, it is not found");
         }
     }
 

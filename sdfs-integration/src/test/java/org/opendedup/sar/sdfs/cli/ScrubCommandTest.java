@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
@@ -216,10 +217,10 @@ class ScrubCommandTest {
         shows("Scrubs are PAUSED");
         // The control: the pace of collections is another.
         assertEquals(0, Json.number(json("gc", "status"), "bytesPerSecond"));
-        assertEquals(2, daemon.cli("scrub", "set"));
-        assertEquals(2, daemon.cli("scrub", "set", "--rate=-1"));
+        assertEquals(ExitCode.USAGE, daemon.cli("scrub", "set"));
+        assertEquals(ExitCode.USAGE, daemon.cli("scrub", "set", "--rate=-1"));
         assertTrue(daemon.err().contains("or 0 for no bound"), daemon.err());
-        assertEquals(2, daemon.cli("scrub"));
+        assertEquals(ExitCode.USAGE, daemon.cli("scrub"));
     }
 
     @Test

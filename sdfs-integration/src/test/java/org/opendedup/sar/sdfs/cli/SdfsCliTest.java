@@ -1,25 +1,40 @@
 package org.opendedup.sar.sdfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;
+import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeFile;
@@ -50,7 +65,7 @@ class SdfsCliTest {
 
     @Test
     void statsSaysHowToMount() {
-        assertEquals(ExitCode.FAILED, cli("pool0", "stats"));
+        assertEquals(ExitCode.NOT_MOUNTED, cli("pool0", "stats"));
         assertEquals(
                 "sdfscli: the volume 'pool0' is not mounted; mount it: mount.sdfs pool0 MOUNTPOINT",
                 output.err().strip());
@@ -58,7 +73,7 @@ class SdfsCliTest {
 
     @Test
     void unmountOfWhatIsNotMountedSaysSo() {
-        assertEquals(ExitCode.FAILED, cli("pool0", "unmount"));
+        assertEquals(ExitCode.NOT_MOUNTED, cli("pool0", "unmount"));
         assertEquals("sdfscli: the volume 'pool0' is not mounted", output.err().strip());
     }
 
@@ -94,10 +109,89 @@ class SdfsCliTest {
     @Test
     void listsTheVolumesEvenWhenAFileIsDamaged() throws IOException {
         Files.writeString(new ConfigDirectory(folder).fileOf("broken"), "<subsystem");
-        assertEquals(0, cli("--list"));
+        assertEquals(ExitCode.FAILED, cli("--list"));
         assertTrue(output.out().contains("pool0"), output.out());
         assertTrue(output.out().contains("not mounted"), output.out());
         assertTrue(output.out().contains("unknown: "), output.out());
+    }
+
+    @Test
+    void eachReasonForNoAnswerHasItsExitCode() {
+        assertEquals(ExitCode.NO_SUCH_VOLUME, cli("pool1"));
+        assertEquals(ExitCode.NOT_MOUNTED, cli("pool0"));
+        assertEquals(ExitCode.NOT_MOUNTED, cli("pool0", "gc"));
+    }
+
+    /**
+     * The kernel accepts connections for a daemon that hangs, until too many wait; a caller then waits for the kernel.
+     */
+    @Test
+    void aDaemonThatDoesNotAnswerHoldsNobodyUp() throws IOException {
+        VolumeFile.write(
+                new ConfigDirectory(folder).fileOf("pool1"), Definitions.plain("pool1", folder.resolve("base1")));
+        List<SocketChannel> waiting = new ArrayList<>();
+        try (ServerSocketChannel silent = listen(0)) {
+            assertEquals(ExitCode.NO_ANSWER, cli("pool0", "status"));
+            assertEquals("", output.out());
+            assertTrue(output.err().contains("does not answer within 5 s"), output.err());
+            assertThrows(SocketException.class, () -> {
+                while (true) {
+                    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+                    waiting.add(channel);
+                    channel.configureBlocking(false);
+                    channel.connect(silent.getLocalAddress());
+                }
+            });
+            assertEquals(ExitCode.NO_ANSWER, cli("--list"));
+            assertTrue(output.out().matches("(?s)pool0 +does not answer\n" + "pool1 +not mounted\n"), output.out());
+        } finally {
+            for (SocketChannel channel : waiting) {
+                channel.close();
+            }
+        }
+    }
+
+    private ServerSocketChannel listen(int backlog) throws IOException {
+        Path socket = output.environment()
+                .runFiles(new ConfigDirectory(folder).read("pool0"))
+                .socket();
+        Files.createDirectories(socket.getParent());
+        return ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(socket), backlog);
+    }
+
+    /** A daemon may end while it answers. The record that it removes last tells how it closed the volume. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aDaemonThatEndsWithoutAnAnswerHasClosedTheVolumeIfItSaidSo(boolean inOrder) throws Exception {
+        RunFiles files = output.environment().runFiles(new ConfigDirectory(folder).read("pool0"));
+        try (ServerSocketChannel daemon = listen(8)) {
+            if (!inOrder) {
+                Files.writeString(files.lastEnd(), "{\"pid\": 4711, \"at\": \"2026-01-01T00:00:00Z\"}");
+            }
+            Thread answering = new Thread(() -> answerPings(daemon));
+            answering.start();
+            assertEquals(inOrder ? ExitCode.OK : ExitCode.FAILED, cli("pool0", "unmount"), output::err);
+            assertTrue(
+                    (output.out() + output.err()).contains(inOrder ? "Unmounted" : "not closed in order"), output::err);
+            daemon.close();
+            answering.join();
+        }
+    }
+
+    private static void answerPings(ServerSocketChannel daemon) {
+        try {
+            while (true) {
+                try (SocketChannel client = daemon.accept()) {
+                    var request = new BufferedReader(Channels.newReader(client, StandardCharsets.UTF_8)).readLine();
+                    if (request.contains("ping")) {
+                        client.write(StandardCharsets.UTF_8.encode("{\"version\":1,\"ok\":true,\"result\":{\"pid\":"
+                                + ProcessHandle.current().pid() + ",\"mountPoint\":\"/mnt\"}}\n"));
+                    }
+                }
+            }
+        } catch (IOException e) {
+            assertInstanceOf(ClosedChannelException.class, e);
+        }
     }
 
     @ParameterizedTest
@@ -105,6 +199,7 @@ class SdfsCliTest {
             delimiter = '|',
             value = {
                 "'' | name a volume, a volume and a command",
+                "--list pool0 | --list names all volumes",
                 "stats | name the volume first",
                 "pool0 statz | stats",
                 "pool0 stats --jsn | --json",
@@ -112,13 +207,13 @@ class SdfsCliTest {
                 "pool0 top --interval=0 | it must be from 1 to 3600",
                 "pool0 top --interval=3601 | it must be from 1 to 3600",
             })
-    void refusesWrongUsageWithCode2(String arguments, String message) {
+    void refusesWrongUsage(String arguments, String message) {
         assertEquals(ExitCode.USAGE, cli(arguments.isEmpty() ? new String[0] : arguments.split(" ")));
         assertTrue(output.err().contains(message), output.err());
     }
 
     @ParameterizedTest
-    @CsvSource({"--help", "--version", "info --help", "pool0 stats --version", "unmount --help"})
+    @CsvSource({"--help", "--version", "help", "help info", "info --help", "pool0 stats --version", "unmount --help"})
     void helpAndVersionSucceed(String arguments) {
         assertEquals(0, cli(arguments.split(" ")));
         assertTrue(output.out().length() > 10, output.out());

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
@@ -153,14 +154,18 @@ class StatusCommandTest {
             assertEquals(0, daemon.cli());
         }
         var output = new CommandOutput(folder);
-        assertEquals(1, CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0"));
+        assertEquals(
+                ExitCode.NOT_MOUNTED,
+                CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0"));
         assertEquals(
                 "pool0: not mounted\n"
                         + "  to do      Mount it to learn whether it is well: mount.sdfs pool0 MOUNTPOINT\n",
                 output.out());
         Files.writeString(folder.resolve("base/run/pool0.session"), "{\"pid\":5,\"at\":\"2026-01-01T00:00:00Z\"}");
         output = new CommandOutput(folder);
-        assertEquals(1, CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0", "--json"));
+        assertEquals(
+                ExitCode.NOT_MOUNTED,
+                CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0", "--json"));
         Map<String, Object> report = Json.read(output.out());
         assertEquals("unknown", report.get("health"));
         assertEquals("not mounted", report.get("state"));

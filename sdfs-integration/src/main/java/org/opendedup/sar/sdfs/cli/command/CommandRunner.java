@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.config.NoSuchVolumeException;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
@@ -96,7 +97,16 @@ public final class CommandRunner {
                 .getErr()
                 .println(commandLine.getCommandSpec().root().name() + ": "
                         + (e instanceof CommandFailedException ? message : Printable.line(message)));
-        return ExitCode.FAILED;
+        return code(e);
+    }
+
+    private static int code(Exception e) {
+        if (e instanceof CommandFailedException failed) {
+            return failed.exitCode();
+        } else if (e instanceof SilentDaemonException) {
+            return ExitCode.NO_ANSWER;
+        }
+        return e instanceof NoSuchVolumeException ? ExitCode.NO_SUCH_VOLUME : ExitCode.FAILED;
     }
 
     /** Names the volume in commands of a message; the engine that wrote it knows no volume's name. */

@@ -19,7 +19,6 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  */
 public record Environment(Map<String, String> variables, PrintWriter out, PrintWriter err, boolean isTerminal) {
     private static final String CONFIG_DIRECTORY = "SDFS_CONFIG_DIR";
-    private static final String DEFAULT_CONFIG_DIRECTORY = "/etc/sdfs";
     private static final String JAVA_OPTIONS = "SDFS_JAVA_OPTS";
 
     /** Makes an environment whose error stream is not a terminal. */
@@ -37,7 +36,7 @@ public record Environment(Map<String, String> variables, PrintWriter out, PrintW
     }
 
     public ConfigDirectory configDirectory() {
-        Path folder = Path.of(variables.getOrDefault(CONFIG_DIRECTORY, DEFAULT_CONFIG_DIRECTORY));
+        Path folder = Path.of(variables.getOrDefault(CONFIG_DIRECTORY, ConfigDirectory.DEFAULT.toString()));
         return new ConfigDirectory(folder.toAbsolutePath().normalize());
     }
 

@@ -3,8 +3,10 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,6 +15,10 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.sdfs.cli.command.SilentDaemonException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,11 +29,17 @@ public final class ControlSocket {
     /** Longest path of a socket in bytes: {@code sizeof(sockaddr_un.sun_path)} without the terminator. */
     private static final int PATH_BYTES_MAX = 107;
 
+    /** Time limit of a connection, and of a request for the daemon's state. A busy machine takes seconds. */
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
+
     /**
-     * Time limit of a request. Long because unmounting writes back what the kernel holds; all other commands answer at
-     * once.
+     * Time limit of a request for the status, which asks each part of the volume: one that waits for its disk holds it
+     * up.
      */
-    private static final Duration TIMEOUT = Duration.ofMinutes(10);
+    private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+
+    /** Time limit of all other requests. Long because unmounting writes back what the kernel holds. */
+    private static final Duration LIMIT = Duration.ofMinutes(10);
 
     private ControlSocket() {}
 
@@ -41,7 +53,8 @@ public final class ControlSocket {
      *
      * @param arguments arguments by name; daemons of releases without arguments ignore them
      * @return the result; empty if no daemon listens
-     * @throws IOException if the daemon cannot be asked, does not answer, or refuses
+     * @throws SilentDaemonException if the daemon does not answer in time
+     * @throws IOException if the daemon cannot be asked, or refuses
      */
     public static Optional<Map<String, Object>> ask(Path socket, String command, Map<String, ?> arguments)
             throws IOException {
@@ -69,30 +82,69 @@ public final class ControlSocket {
 
     /** As {@link #ask(Path, String, Map)}; the caller closes the connection. */
     public static Optional<Held> hold(Path socket, String command, Map<String, ?> arguments) throws IOException {
+        Duration limit = limit(command);
+        // The daemon waits a few seconds for a request: a busy machine takes as long to make one.
+        byte[] request = MessageChannel.line(request(command, arguments));
+        Optional<SocketChannel> connected = connect(socket);
+        if (connected.isEmpty()) {
+            return Optional.empty();
+        }
+        var connection = new MessageChannel(connected.get(), limit);
+        try {
+            connection.send(request);
+            return Optional.of(new Held(result(connection.receive()), connection));
+        } catch (SocketTimeoutException e) {
+            connection.close();
+            throw new SilentDaemonException(socket, limit.toSeconds());
+        } catch (IOException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    private static Duration limit(String command) {
+        return switch (command) {
+            case VolumeCommands.PING -> ANSWER_LIMIT;
+            case VolumeCommands.STATUS, VolumeCommands.INFO -> STATUS_LIMIT;
+            default -> LIMIT;
+        };
+    }
+
+    /** Returns a connection; empty if no daemon listens. The kernel lets a caller wait if many wait already. */
+    private static Optional<SocketChannel> connect(Path socket) throws IOException {
         if (Files.notExists(socket)) {
             return Optional.empty();
         }
         checkLength(socket);
-        // The daemon waits a few seconds for a request: a busy machine takes as long to make one.
-        byte[] request = MessageChannel.line(request(command, arguments));
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        Future<?> tooLong = CompletableFuture.runAsync(
+                () -> close(channel),
+                CompletableFuture.delayedExecutor(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS));
         try {
             channel.connect(UnixDomainSocketAddress.of(socket));
+            return Optional.of(channel);
         } catch (ConnectException e) {
             // The socket is left from a killed daemon.
             channel.close();
             return Optional.empty();
+        } catch (ClosedChannelException e) {
+            throw new SilentDaemonException(socket, ANSWER_LIMIT.toSeconds());
         } catch (IOException e) {
             channel.close();
+            if (Files.notExists(socket)) {
+                return Optional.empty(); // The daemon has just ended.
+            }
             throw new IOException(socket + ": " + e.getMessage(), e);
+        } finally {
+            tooLong.cancel(false);
         }
-        var connection = new MessageChannel(channel, TIMEOUT);
+    }
+
+    private static void close(SocketChannel channel) {
         try {
-            connection.send(request);
-            return Optional.of(new Held(result(connection.receive()), connection));
-        } catch (IOException | RuntimeException e) {
-            connection.close();
-            throw e;
+            channel.close();
+        } catch (IOException e) {
+            LOG.debug("a connection was not closed", e);
         }
     }
 

@@ -5,6 +5,12 @@ public final class VolumeCommands {
     /** Returns where the volume is mounted, and by which process. */
     public static final String PING = "ping";
 
+    /** Returns the volume's settings, and its state. */
+    public static final String INFO = "info";
+
+    /** Unmounts, waits until the volume is closed, and returns how it was closed. */
+    public static final String UNMOUNT = "unmount";
+
     /** Returns whether the volume is well. */
     public static final String STATUS = "status";
 

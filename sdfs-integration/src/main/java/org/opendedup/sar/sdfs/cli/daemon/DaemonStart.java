@@ -30,10 +30,7 @@ public final class DaemonStart {
     /** Time limit for an old daemon that is just closing the volume. */
     private static final long CLOSE_SECONDS_MAX = 120;
 
-    /**
-     * Time that a detached mount is waited for. After every umount the mount disappears shortly before its daemon
-     * notices; after this time, programs still use it.
-     */
+    /** Time limit for programs that still use a mount that was detached. */
     private static final long DETACHED_SECONDS_MAX = 3;
 
     /** Time limit for ending a daemon whose start was interrupted. */
@@ -159,19 +156,22 @@ public final class DaemonStart {
         while (LockFile.isHeld(files.lock())) {
             Map<String, Object> state =
                     ControlSocket.ping(files.socket()).orElse(Map.of("state", "starting or ending"));
-            if (System.nanoTime() - start
-                    >= TimeUnit.SECONDS.toNanos(patienceSeconds(String.valueOf(state.get("state"))))) {
+            if (System.nanoTime() - start >= TimeUnit.SECONDS.toNanos(patienceSeconds(state))) {
                 throw new CommandFailedException(servedAlready(state));
             }
             Thread.sleep(POLL_MILLIS);
         }
     }
 
-    private static long patienceSeconds(String state) {
+    /** A busy daemon notices late that it was unmounted. With users, it was unmounted by {@code umount -l}. */
+    private static long patienceSeconds(Map<String, Object> answer) {
+        String state = String.valueOf(answer.get("state"));
         if (state.equals(VolumeDaemon.Phase.OPENING.text()) || state.equals(VolumeDaemon.Phase.MOUNTED.text())) {
             return 0;
         }
-        return state.equals(VolumeDaemon.DETACHED) ? DETACHED_SECONDS_MAX : CLOSE_SECONDS_MAX;
+        return answer.get("users") instanceof List<?> users && !users.isEmpty()
+                ? DETACHED_SECONDS_MAX
+                : CLOSE_SECONDS_MAX;
     }
 
     private String servedAlready(Map<String, Object> state) {

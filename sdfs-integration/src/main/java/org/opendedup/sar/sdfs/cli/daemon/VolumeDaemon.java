@@ -341,7 +341,7 @@ public final class VolumeDaemon {
             throws IOException {
         return switch (command) {
             case VolumeCommands.PING -> state();
-            case "info" -> {
+            case VolumeCommands.INFO -> {
                 Map<String, Object> info = DefinitionReport.of(volumeFile, files);
                 info.putAll(state());
                 yield info;
@@ -397,11 +397,16 @@ public final class VolumeDaemon {
                 requireMounted();
                 yield Objects.requireNonNull(fileTools).answer(command, arguments, caller);
             }
-            case "unmount" -> {
-                requireMounted();
-                unmount();
+            case VolumeCommands.UNMOUNT -> {
+                // A second request waits for the end of the first.
+                if (phase != Phase.CLOSING) {
+                    requireMounted();
+                    unmount();
+                }
+                Map<String, Object> closing = outcome.await();
+                // Not before: while the daemon ends, it would look for the users of a mount that is gone.
                 Map<String, Object> state = state();
-                state.putAll(outcome.await());
+                state.putAll(closing);
                 yield state;
             }
             case VolumeCommands.RESUME -> {

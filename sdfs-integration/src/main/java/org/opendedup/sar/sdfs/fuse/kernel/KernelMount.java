@@ -311,7 +311,7 @@ final class KernelMount implements FuseMount {
         try {
             if (!unmountInTime()) {
                 LOG.warn("{} is busy; aborting the requests of its users", mountPoint);
-                writeBack();
+                tryToWriteBack();
                 mounter.detach(mountPoint);
             }
             if (!awaitGrace()) {
@@ -334,6 +334,15 @@ final class KernelMount implements FuseMount {
             Thread.sleep(RETRY_MS);
         }
         return true;
+    }
+
+    /** A volume that refuses writes keeps nobody from ending its mount. */
+    private void tryToWriteBack() {
+        try {
+            writeBack();
+        } catch (IOException e) {
+            LOG.error("what programs have written to {} last, and not synced, is lost: {}", mountPoint, e.getMessage());
+        }
     }
 
     @Override

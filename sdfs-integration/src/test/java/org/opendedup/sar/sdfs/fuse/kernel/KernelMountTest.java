@@ -320,6 +320,28 @@ class KernelMountTest {
     }
 
     @Test
+    void aBusyMountWhoseWritesFailIsClosedInTheEnd() throws Exception {
+        MemoryFileSystem full = new MemoryFileSystem() {
+            @Override
+            public synchronized void write(long handle, long offset, ByteBuffer source) throws IOException {
+                throw new NoSpaceException("full");
+            }
+        };
+        try (MountedToy toy = new MountedToy(full)) {
+            FileChannel open =
+                    FileChannel.open(toy.root.resolve("f"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            open.write(ByteBuffer.allocate(4096));
+            // The control: what the kernel has cannot be written back.
+            assertThrows(IOException.class, toy.mount::writeBack);
+            open.write(ByteBuffer.allocate(4096));
+            toy.mount.close();
+            toy.mount.awaitEnd();
+            assertTrue(full.hasEnded());
+            assertThrows(IOException.class, open::close);
+        }
+    }
+
+    @Test
     void aBusyMountIsNotUnmountedButClosedInTheEnd() throws Exception {
         Path root;
         try (MountedToy toy = new MountedToy(memory)) {
