@@ -88,10 +88,11 @@ run_java() {
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
   # Archives, which scripts/rehearsal.bash makes: a mount takes a quarter less time. Another JVM ignores them; it must not report that.
   if ((feature >= first_with_aot_cache)) && has_archive commands.aot; then
-    options+=("-XX:AOTCache=$home/commands.aot" "-Dsdfs.archive=$home/daemon.aot" -Xlog:disable -Xlog:all=error:stderr
-      '-Xlog:aot*=off' '-Xlog:cds*=off')
+    options+=("-XX:AOTCache=$home/commands.aot" "-Dsdfs.archive=$home/daemon.aot" -Xlog:disable
+      '-Xlog:all=error,aot*=off,cds*=off:stderr')
   elif has_archive commands.jsa; then
-    options+=("-XX:SharedArchiveFile=$home/commands.jsa" "-Dsdfs.archive=$home/daemon.jsa" -Xlog:disable -Xlog:all=error:stderr)
+    options+=("-XX:SharedArchiveFile=$home/commands.jsa" "-Dsdfs.archive=$home/daemon.jsa" -Xlog:disable
+      '-Xlog:all=error,cds*=off:stderr')
   fi
   # For scripts/install.
   [[ -z "${SDFS_COMMAND_JAVA_OPTS:-}" ]] || options+=("$SDFS_COMMAND_JAVA_OPTS")

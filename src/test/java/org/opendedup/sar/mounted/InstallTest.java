@@ -45,9 +45,27 @@ class InstallTest {
             String target = installation.succeed("readlink", "-f", link);
             assertTrue(target.startsWith(installation.folder().toString()), target);
         }
+        // With changed jars, or a JVM of another release, the archives are of no use; nothing is said about that.
+        Commands.succeed("bash", "-c", "touch " + installation.folder() + "/jars/*");
+        assertEquals(
+                "", installation.succeed("bash", "-c", installation.prefix() + "/bin/sdfscli --list 2>&1 >/dev/null"));
         // The control, and over itself it installs.
         installation.succeed(SCRIPT, "--prefix=" + installation.prefix(), "--no-rehearsal");
         assertEquals(0, archives());
+    }
+
+    @Test
+    void updatedbLeavesVolumesOut() throws IOException {
+        Path settings = other.resolve("updatedb.conf");
+        String made = "PRUNE_BIND_MOUNTS=\"yes\"\nPRUNEFS=\"NFS fuse.sshfs\"\n";
+        Files.writeString(settings, made);
+        String function = Commands.succeed("sed", "-n", "/^leave_out_of_updatedb()/,/^}/p", SCRIPT);
+        for (int time = 0; time < 2; time++) {
+            Commands.succeed("bash", "-c", function + "leave_out_of_updatedb \"$0\" true", settings);
+            assertEquals(made.replace("sshfs\"", "sshfs fuse.sdfs\""), Files.readString(settings));
+        }
+        Commands.succeed("bash", "-c", function + "leave_out_of_updatedb \"$0\" false", settings);
+        assertEquals(made, Files.readString(settings));
     }
 
     private long archives() throws IOException {

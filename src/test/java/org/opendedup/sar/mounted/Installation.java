@@ -40,6 +40,8 @@ final class Installation implements AutoCloseable {
     private static final String COVER = "set -e; own=\"${0%/*}\"\n" + LET_GO_OF_OTHERS + "sbin=$(readlink -f /sbin);"
             + " mount --make-private \"$(findmnt -no TARGET -T $sbin)\"; mount -t tmpfs tmpfs \"$0\";"
             + " mkdir \"$0/upper\" \"$0/work\"; mount -t overlay -o lowerdir=$sbin,upperdir=$0/upper,workdir=$0/work overlay $sbin;"
+            + " if [[ -f /etc/updatedb.conf ]]; then cp /etc/updatedb.conf \"$0/updatedb\";"
+            + " mount --bind \"$0/updatedb\" /etc/updatedb.conf; fi;"
             + " rm -f /sbin/mount.sdfs /sbin/mount.fuse.sdfs /sbin/umount.fuse.sdfs; echo; exec cat";
 
     private final Path folder;

@@ -33,6 +33,7 @@ import org.opendedup.sar.sdfs.cli.control.RestoreOptions;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
+import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.upstream.MkfsSpellings;
@@ -253,7 +254,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             description =
                     "When the mounted volume collects garbage, in local time: a cron expression of Quartz (seconds, "
                             + "minutes, hours, day of month, month, day of week, year if wanted), or off. A time at "
-                            + "which the volume is not mounted is not made up for. Default: ${DEFAULT-VALUE}.")
+                            + "which the volume is not mounted is made up for. Default: ${DEFAULT-VALUE}.")
     String garbageCollectionSchedule = "";
 
     @Option(
@@ -448,6 +449,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         }
         for (Path place : places) {
             refuseUnlessEmpty(place, List.of());
+            MountPlaces.refuseVolume(place);
         }
         // The base path may contain the parent folders of the locations, but no other volume.
         refuseUnlessEmpty(

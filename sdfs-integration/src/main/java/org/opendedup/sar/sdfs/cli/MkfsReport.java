@@ -1,5 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +31,7 @@ record MkfsReport(Path file, VolumeDefinition definition) {
         VolumeConfig config = definition.config();
         return String.format(
                 "Made the volume %s: %s%n"
-                        + "  capacity       %s, of which %d %% are for users other than root%n"
+                        + "  capacity       %s, of which %d %% are for users other than root%s%n"
                         + "  chunks         %s, %s%n"
                         + "  lies in        %s%n"
                         + "  memory budget  %s%n"
@@ -40,6 +42,7 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                 file,
                 ByteSize.exact(config.capacityBytes()),
                 config.maximumFullPercentage(),
+                beyondDisk(),
                 config.chunking().name(),
                 DefinitionReport.compression(config.compression()),
                 places(),
@@ -63,6 +66,17 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                 .map(folder -> ",x-systemd.requires-mounts-for=" + MountTable.field(folder.toString()))
                 .collect(Collectors.joining());
         return definition.config().name() + " MOUNTPOINT sdfs nofail" + waiting + " 0 0";
+    }
+
+    /** Returns how much the disk of the containers has, if that is less than the capacity. */
+    private String beyondDisk() {
+        try {
+            long disk =
+                    Files.getFileStore(definition.config().locations().data()).getTotalSpace();
+            return definition.config().capacityBytes() <= disk ? "" : "; the disk has " + ByteSize.rounded(disk);
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     /** Returns the base path, and the locations that are not below it. */

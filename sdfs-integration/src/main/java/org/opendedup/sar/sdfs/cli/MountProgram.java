@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.Spellings;
@@ -21,7 +22,7 @@ import picocli.CommandLine.Mixin;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false)
-abstract class MountProgram implements Callable<Integer>, Spellings {
+abstract class MountProgram implements Callable<Integer>, Spellings, CommandRunner.Lasting {
     final Environment environment;
     final MountService service;
     private final Class<?> daemonClass;

@@ -93,7 +93,7 @@ public final class SarOptions {
 
     /** @throws IllegalArgumentException if a value is not allowed; says which, and what is allowed */
     SarSettings settings() {
-        if (ssdLocation != null) {
+        if (ssdLocation != null && ssdCapacityBytes > 0) {
             SarParameters.requireUseful(ssdCapacityBytes);
         }
         return new SarSettings(

@@ -40,13 +40,14 @@ public final class GarbageCollections implements Closeable {
     private final CollectionSource source;
     private final RecompressSetting recompress;
     private final Permission permission;
+    private final CollectionRecord record;
     private final Clock clock;
     private final PaceSetting pace;
     /** The latest collection. Guarded by this. */
     private @Nullable RunningCollection latest;
     /** The latest that was started on request: its client asks for it until it has ended. Guarded by this. */
     private @Nullable RunningCollection onRequest;
-    /** The latest collection that has ended and was no dry run. Guarded by this. */
+    /** The latest collection that has ended and was no dry run, of this mount or an earlier one. Guarded by this. */
     private @Nullable CollectionStatus last;
 
     private long started;
@@ -69,6 +70,19 @@ public final class GarbageCollections implements Closeable {
      */
     public GarbageCollections(
             String volume, CollectionSource source, RecompressSetting recompress, Permission permission, Clock clock) {
+        this(volume, source, recompress, permission, CollectionRecord.NONE, clock);
+    }
+
+    /** @param record keeps the last collection for later mounts */
+    public GarbageCollections(
+            String volume,
+            CollectionSource source,
+            RecompressSetting recompress,
+            Permission permission,
+            CollectionRecord record,
+            Clock clock) {
+        this.record = record;
+        last = record.read().orElse(null);
         this.volume = volume;
         this.source = source;
         this.recompress = recompress;
@@ -189,7 +203,7 @@ public final class GarbageCollections implements Closeable {
         CollectionReport report = status.report();
         // While a disk stays full, one that returns nothing may follow another every few seconds.
         if (status.returnedBytes() > 0 || report != null && report.returnedBytes() + report.strayBytes() > 0) {
-            last = status;
+            ended(status);
         }
     }
 
@@ -198,13 +212,18 @@ public final class GarbageCollections implements Closeable {
         show.run();
         CollectionStatus status = latest().orElseThrow();
         if (!status.dryRun()) {
-            last = status;
+            ended(status);
         }
         if (status.state() == JobState.FAILED) {
             LOG.warn("volume {}: the collection of garbage failed", volume, status.failure());
         } else {
             LOG.info("volume {}: the collection of garbage {}", volume, words(status));
         }
+    }
+
+    private synchronized void ended(CollectionStatus status) {
+        last = status;
+        record.keep(status);
     }
 
     private static String words(CollectionStatus status) {
@@ -257,7 +276,9 @@ public final class GarbageCollections implements Closeable {
                 .map(RunningCollection::status);
     }
 
-    /** Returns the latest collection that has ended; does not count dry runs. */
+    /**
+     * Returns the latest collection that has ended; does not count dry runs. One of an earlier mount has the number 0.
+     */
     public synchronized Optional<CollectionStatus> last() {
         return Optional.ofNullable(last);
     }

@@ -20,7 +20,9 @@ public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
         check(!tier.enabled() || ssdLocation != null, "promotion needs an SSD location");
         check(
                 (ssdLocation == null) == (tier.capacityBytes() == 0),
-                "an SSD location and an SSD capacity must be given together");
+                ssdLocation == null
+                        ? "an SSD capacity needs the folder of the SSD"
+                        : "the folder of the SSD needs a capacity, such as 20GB: how much of it the volume may use");
     }
 
     public SarSettings withTier(TierSettings changed) {

@@ -16,8 +16,8 @@ record CommandRemedies(String volume, Path log, Path hashDb) implements Remedies
 
     @Override
     public String ofDamage() {
-        return "List the files, and heal them: write the same content again, under any name, or attach the SSD that has"
-                + " copies";
+        return "List the files, and heal them: write the same content again, under any name, or attach an SSD"
+                + " that has copies, if there is one";
     }
 
     @Override

@@ -24,7 +24,7 @@ public record PluginRemedies(String volume, String bean, Path index, BooleanSupp
 
     @Override
     public String ofDamage() {
-        return "Write the same content again, in any file, or attach the SSD that has copies; then heal. Restore files"
+        return "Write the same content again, in any file, or attach an SSD that has copies, if there is one; then heal. Restore files"
                 + " that give errors from a backup";
     }
 

@@ -16,6 +16,7 @@ import org.opendedup.sar.volume.VolumeCondition;
  * @param ssdReason why the SSD is in that state; may be empty
  * @param ssdDetachedOnRequest whether an administrator detached the SSD
  * @param collectionFailure why the last collection of garbage failed; null if it did not
+ * @param collectionDue time of the schedule for which no collection of garbage has run; null if there is none
  * @param scrub the scrubs
  * @param now the time of the other facts
  */
@@ -27,5 +28,6 @@ public record StoreFacts(
         String ssdReason,
         boolean ssdDetachedOnRequest,
         @Nullable String collectionFailure,
+        @Nullable Instant collectionDue,
         ScrubFacts scrub,
         Instant now) {}

@@ -1,6 +1,8 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.ByteSize;
@@ -17,6 +19,9 @@ public final class StoreRules {
 
     /** ... if that is also less than this part of it. */
     static final int NEARLY_FULL_PART = 20;
+
+    /** How late a collection of the schedule may be. */
+    static final Duration COLLECTION_LATE = Duration.ofDays(1);
 
     /** How old the last scrub may be, if there is a schedule: three times of the default one. */
     static final Duration SCRUB_AGE = Duration.ofDays(92);
@@ -212,6 +217,15 @@ public final class StoreRules {
                     "the metadata were restored: nothing is collected, so that the replaced metadata stay usable",
                     remedies.ofRestored(),
                     remedies.acceptRestored());
+        }
+        Instant due = facts.collectionDue();
+        if (due != null && due.isBefore(facts.now().minus(COLLECTION_LATE))) {
+            degraded(
+                    "collection-due",
+                    "no collection of garbage has run since " + due.truncatedTo(ChronoUnit.SECONDS)
+                            + ", when the schedule asked for one",
+                    "Collect, or keep the volume mounted for longer than ten minutes",
+                    remedies.collect());
         }
         if (facts.collectionFailure() != null) {
             degraded(

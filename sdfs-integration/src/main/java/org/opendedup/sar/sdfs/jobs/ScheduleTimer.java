@@ -19,24 +19,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts a job at each time of a schedule, if none of its kind is running. A time that passes while the machine sleeps
- * or is off is not made up for.
+ * Starts a job at each time of a schedule, if none of its kind is running. A time that passed while the machine slept
+ * or was off, or the volume was not mounted, is made up for, some minutes after the mount.
  *
  * <p>The clock may be set while the timer runs. A clock that is set back delays nothing: the times that come again are
  * times of the schedule. But a time for which a job began less than an hour ago, by a clock that nobody can set, begins
  * no other job; so a clock that is set back and forth does not start jobs without end.
  */
 public final class ScheduleTimer implements StartTimes, AutoCloseable {
-    /** How late a job may start. */
+    /** How late a job may start, and after which time of work one begins that makes up for a missed one. */
     public static final Duration LATE = Duration.ofMinutes(10);
 
     private static final Logger LOG = LoggerFactory.getLogger(ScheduleTimer.class);
     private static final int STEP_SECONDS = 5;
+    /** Time between two tries to make up for a missed job, in nanoseconds. */
+    private static final long RETRY_NS = TimeUnit.DAYS.toNanos(1);
     /** For how long a time of the schedule that comes again starts nothing, in nanoseconds. */
     private static final long ONCE_NS = TimeUnit.HOURS.toNanos(1);
 
     private final String what;
     private final Starter starter;
+    private final Latest latest;
     private final Schedule schedule;
     private final Clock clock;
     private final LongSupplier nanoClock;
@@ -54,6 +57,15 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
      */
     private final Map<Instant, Long> dealtWith = new HashMap<>();
 
+    /** When the next try to make up for a missed job may begin, by {@link #nanoClock}. Used by one thread at a time. */
+    private long mayMakeUpAt;
+
+    /** When the latest job of this kind began, in any mount; empty if that is not known. */
+    @FunctionalInterface
+    public interface Latest {
+        Optional<Instant> began() throws IOException;
+    }
+
     /** Starts a job. */
     @FunctionalInterface
     public interface Starter {
@@ -69,18 +81,21 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
      * @param clock gives the time of day and the time zone of the schedule; it may be set
      * @param nanoClock clock in nanoseconds that nobody can set, as {@link System#nanoTime}
      */
-    public ScheduleTimer(String what, Starter starter, Schedule schedule, Clock clock, LongSupplier nanoClock) {
+    public ScheduleTimer(
+            String what, Starter starter, Latest latest, Schedule schedule, Clock clock, LongSupplier nanoClock) {
         this.what = what;
         this.starter = starter;
+        this.latest = latest;
         this.schedule = schedule;
         this.clock = clock;
         this.nanoClock = nanoClock;
         seen = ZonedDateTime.now(clock);
+        mayMakeUpAt = nanoClock.getAsLong() + LATE.toNanos();
     }
 
     /** Returns a timer that works until it is closed. */
-    public static ScheduleTimer start(String what, Starter starter, Schedule schedule, Clock clock) {
-        var timer = new ScheduleTimer(what, starter, schedule, clock, System::nanoTime);
+    public static ScheduleTimer start(String what, Starter starter, Latest latest, Schedule schedule, Clock clock) {
+        var timer = new ScheduleTimer(what, starter, latest, schedule, clock, System::nanoTime);
         var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         return timer;
     }
@@ -111,7 +126,6 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
         Optional<ZonedDateTime> due = after(seen, now);
         seen = now;
         if (due.isPresent() && due.get().isBefore(now.minus(LATE))) {
-            LOG.info("{} scheduled for {} is left out: it is {} now", what, due.get(), now);
             due = after(now.minus(LATE), now);
         }
         long nanos = nanoClock.getAsLong();
@@ -120,17 +134,49 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
             LOG.info("{} scheduled for {} is left out: the clock was set back, and it was dealt with", what, due.get());
             due = after(due.get(), now);
         }
-        if (due.isEmpty()) {
-            return;
+        if (due.isPresent()) {
+            dealtWith.put(due.get().toInstant(), nanos);
+            start(due.get());
+        } else if (nanos - mayMakeUpAt >= 0) {
+            makeUp(now, nanos);
         }
-        dealtWith.put(due.get().toInstant(), nanos);
+    }
+
+    private void makeUp(ZonedDateTime now, long nanos) {
+        Optional<ZonedDateTime> missed = missed(now);
+        if (missed.isPresent()) {
+            mayMakeUpAt = nanos + RETRY_NS;
+            LOG.info("{} scheduled for {} was missed, and is made up for", what, missed.get());
+            start(missed.get());
+        }
+    }
+
+    /** Returns the first time of the schedule since the latest job, if it is too long ago for a job to begin for it. */
+    public Optional<ZonedDateTime> missed() {
+        return missed(ZonedDateTime.now(clock));
+    }
+
+    private Optional<ZonedDateTime> missed(ZonedDateTime now) {
+        try {
+            // After a clock that was ahead for some time, the latest job is no measure.
+            return latest.began()
+                    .map(began -> began.atZone(now.getZone()))
+                    .filter(began -> began.isBefore(now))
+                    .flatMap(began -> after(began, now.minus(LATE)));
+        } catch (IOException e) {
+            LOG.warn("whether {} was missed is not known: {}", what, e.toString());
+            return Optional.empty();
+        }
+    }
+
+    private void start(ZonedDateTime due) {
         try {
             if (!starter.start()) {
-                LOG.info("{} scheduled for {} is left out: one is running already", what, due.get());
+                LOG.info("{} scheduled for {} is left out: one is running already", what, due);
             }
         } catch (IOException | RuntimeException e) {
             // The next one may succeed; an exception would end the timer.
-            LOG.warn("{} scheduled for {} is left out: {}", what, due.get(), e.toString());
+            LOG.warn("{} scheduled for {} is left out: {}", what, due, e.toString());
         }
     }
 

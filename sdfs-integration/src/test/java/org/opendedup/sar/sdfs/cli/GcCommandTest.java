@@ -363,7 +363,7 @@ class GcCommandTest {
                 "gc set --rate=NaN | MB/s, or 0 for no bound",
                 "gc set --rate=0.0000001 | MB/s, or 0 for no bound",
                 "gc set --rate=1000001 | MB/s, or 0 for no bound",
-                "gc statsu | Unmatched argument"
+                "gc statsu | not known, or one too many: statsu"
             })
     void whatIsNotAllowedIsRefusedAndNothingStarts(String arguments, String why) {
         assertEquals(ExitCode.USAGE, daemon.cli(arguments.split(" ")));

@@ -91,6 +91,19 @@ class MkfsCommandTest {
     }
 
     @Test
+    void aCapacityBeyondTheDiskIsTold() throws IOException {
+        for (String capacity : List.of("10MB", "1000TB")) {
+            Path place = base.resolve(capacity);
+            Files.createDirectories(place.resolve("chunkstore/chunks"));
+            assertEquals(
+                    ExitCode.OK,
+                    mkfs("--volume-name=pool" + capacity, "--volume-capacity=" + capacity, "--base-path=" + place),
+                    output.err());
+            assertEquals(capacity.equals("1000TB"), output.out().contains("; the disk has "), output.out());
+        }
+    }
+
+    @Test
     void theLineOfFstabWaitsForTheDisks() {
         VolumeDefinition plain = Definitions.withSsd("pool0", Path.of("/srv/my pool"));
         VolumeDefinition definition = plain.withSar(
@@ -337,7 +350,8 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --hash-type=MD5 | VARIABLE_SHA256",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-compress=gzip | zstd, zstd:LEVEL, lz4 or none",
                 "--volume-name=pool0 --volume-capacity=1GB --permissions-folder=rwx | octal",
-                "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | must be given together",
+                "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | needs the folder of the SSD",
+                "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-location=/ssd | needs a capacity, such as 20GB",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=btree | has rocksdb",
                 "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=15MB | at least 16MB",
                 "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",

@@ -202,6 +202,7 @@ class SdfsCliTest {
                 "--list pool0 | --list names all volumes",
                 "stats | name the volume first",
                 "pool0 statz | stats",
+                "pool0 info here | not known, or one too many: here",
                 "pool0 stats --jsn | --json",
                 "a/b stats | no volume name",
                 "pool0 top --interval=0 | it must be from 1 to 3600",

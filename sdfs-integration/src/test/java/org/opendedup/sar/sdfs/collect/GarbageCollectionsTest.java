@@ -10,6 +10,8 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Objects;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
@@ -61,6 +64,31 @@ class GarbageCollectionsTest {
         collections.close();
         logger.detachAppender(lines);
         logger.setLevel(level);
+    }
+
+    @Test
+    void theLastCollectionIsKnownToLaterMounts(@TempDir Path folder) throws Exception {
+        var record = new CollectionRecord(folder.resolve("pool0.collection"));
+        CollectionStatus done;
+        try (var first = new GarbageCollections(
+                "pool0", collector, FakeCollector.recompress(), () -> {}, record, Clock.systemUTC())) {
+            assertEquals(Optional.empty(), first.last());
+            first.start(Cause.SCHEDULE);
+            while (first.running().isPresent()) {
+                Thread.sleep(1);
+            }
+            done = first.last().orElseThrow();
+        }
+        try (var second = new GarbageCollections(
+                "pool0", collector, FakeCollector.recompress(), () -> {}, record, Clock.systemUTC())) {
+            CollectionStatus last = second.last().orElseThrow();
+            assertEquals(done.began(), last.began());
+            assertEquals(done.ended(), last.ended());
+            assertEquals(done.report(), last.report());
+            assertEquals(Optional.empty(), second.latest(), "it is none of this mount");
+        }
+        Files.writeString(record.file(), "{\"state\":");
+        assertEquals(Optional.empty(), record.read());
     }
 
     private CollectionStatus awaitEnd() throws InterruptedException {

@@ -31,6 +31,7 @@ class ScheduledCollectionTest {
     private final ScheduleTimer timer = new ScheduleTimer(
             "the collection of garbage",
             () -> collections.start(Cause.SCHEDULE).isPresent(),
+            () -> collections.last().map(CollectionStatus::began).or(() -> Optional.of(SATURDAY)),
             Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
             clock,
             clock::nanos);
@@ -39,6 +40,11 @@ class ScheduledCollectionTest {
         private Instant now = SATURDAY;
         /** What has passed, in nanoseconds, whatever the time of day was set to. */
         private long passedNs;
+
+        void pass(Duration time) {
+            now = now.plus(time);
+            passedNs += time.toNanos();
+        }
 
         long nanos() {
             return passedNs;
@@ -67,8 +73,7 @@ class ScheduledCollectionTest {
     }
 
     private int startedAfter(Duration passed) throws IOException, InterruptedException {
-        clock.now = clock.now.plus(passed);
-        clock.passedNs += passed.toNanos();
+        clock.pass(passed);
         return started();
     }
 
@@ -106,20 +111,47 @@ class ScheduledCollectionTest {
     }
 
     @Test
-    void aTimeThatPassedWhileTheMachineSleptIsNotMadeUpFor() throws Exception {
-        assertEquals(
-                0, startedAfter(Duration.ofHours(24).plus(ScheduleTimer.LATE).plusSeconds(1)));
-        assertEquals(0, startedAfter(Duration.ofHours(1)));
-        // The control: a little late is not too late.
-        assertEquals(1, startedAfter(Duration.ofDays(7).minusHours(1).minusMinutes(5)));
+    void aTimeThatPassedWhileTheMachineSleptIsMadeUpForOnce() throws Exception {
+        assertEquals(1, startedAfter(Duration.ofDays(16)), "two Sundays");
+        assertEquals(1, startedAfter(Duration.ofHours(1)));
+        assertEquals(2, startedAfter(Duration.ofDays(6).minusHours(1)), "the next Sunday");
+    }
+
+    @Test
+    void aTimeBeforeTheMountIsMadeUpForSomeMinutesAfterIt() throws Exception {
+        try (var mounted = new ScheduleTimer(
+                "the collection of garbage",
+                () -> collections.start(Cause.SCHEDULE).isPresent(),
+                () -> Optional.of(SATURDAY.minus(Duration.ofDays(8))),
+                Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
+                clock,
+                clock::nanos)) {
+            assertEquals(
+                    SATURDAY.minus(Duration.ofDays(6)),
+                    mounted.missed().orElseThrow().toInstant());
+            clock.pass(ScheduleTimer.LATE.minusSeconds(1));
+            mounted.step();
+            assertEquals(Optional.empty(), collections.latest());
+            collector.diskFull = true;
+            clock.pass(Duration.ofSeconds(1));
+            mounted.step();
+            assertEquals(Optional.empty(), collections.latest(), "it failed");
+            collector.diskFull = false;
+            clock.pass(Duration.ofHours(23));
+            mounted.step();
+            assertEquals(Optional.empty(), collections.latest(), "it is too early for another try");
+            clock.pass(Duration.ofHours(1));
+            mounted.step();
+            assertTrue(collections.latest().isPresent());
+        }
     }
 
     @Test
     void aClockThatIsSetBackDelaysNothing() throws Exception {
         assertEquals(0, startedAtSetTime(SATURDAY.minus(Duration.ofDays(14))));
         assertEquals(1, startedAfter(Duration.ofDays(1)));
-        assertEquals(1, startedAtSetTime(SATURDAY));
-        assertEquals(2, startedAfter(Duration.ofDays(1)), "a day has passed, and it is Sunday noon again");
+        assertEquals(2, startedAtSetTime(SATURDAY), "it seems that a Sunday was missed");
+        assertEquals(3, startedAfter(Duration.ofDays(1)), "a day has passed, and it is Sunday noon again");
     }
 
     @Test
@@ -184,6 +216,7 @@ class ScheduledCollectionTest {
         try (var off = new ScheduleTimer(
                 "the collection of garbage",
                 () -> collections.start(Cause.SCHEDULE).isPresent(),
+                () -> Optional.of(SATURDAY.minus(Duration.ofDays(30))),
                 Schedule.parse(Schedule.OFF),
                 clock,
                 clock::nanos)) {

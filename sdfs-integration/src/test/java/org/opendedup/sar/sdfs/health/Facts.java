@@ -35,6 +35,7 @@ public final class Facts {
     public long lostFiles;
     public RequestFailures.Counts failures = RequestFailures.Counts.NONE;
     public @Nullable String collectionFailure;
+    public @Nullable Instant collectionDue;
     public ScrubFacts scrub = new ScrubFacts(true, false, NOW.minus(Duration.ofDays(30)), ScrubTotals.NONE, null);
     public @Nullable String lostAtLastEnd;
 
@@ -58,6 +59,7 @@ public final class Facts {
                 "the reason",
                 ssdDetachedOnRequest,
                 collectionFailure,
+                collectionDue,
                 scrub,
                 NOW);
         return new HealthFacts(

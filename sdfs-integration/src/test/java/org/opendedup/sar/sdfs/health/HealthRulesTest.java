@@ -257,6 +257,12 @@ class HealthRulesTest {
                         "sdfscli pool0 metadata-backup --accept-restored",
                         facts -> facts.restored = true),
                 row(
+                        "no collection",
+                        degraded,
+                        "collection-due",
+                        "sdfscli pool0 gc --wait",
+                        facts -> facts.collectionDue = Facts.NOW.minus(Duration.ofHours(25))),
+                row(
                         "a collection",
                         degraded,
                         "collection-failed",

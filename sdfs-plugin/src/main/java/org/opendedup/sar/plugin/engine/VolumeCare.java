@@ -272,6 +272,7 @@ final class VolumeCare implements Closeable {
                 ssd.reason(),
                 ssd.isDetachedOnRequest(),
                 collections.lastFailure().map(Throwable::toString).orElse(null),
+                null,
                 new ScrubFacts(
                         settings.scrubsMonthly(),
                         scrubs.running().isPresent(),

@@ -40,8 +40,11 @@ public final class CommandRunner {
                             + "full, or its reader may have ended");
         }
         environment.err().flush();
-        return incomplete && code == ExitCode.OK ? ExitCode.FAILED : code;
+        return incomplete && code == ExitCode.OK && !(command instanceof Lasting) ? ExitCode.FAILED : code;
     }
+
+    /** A command that has done its work, whether its output could be written or not. */
+    public interface Lasting {}
 
     private static int execute(CommandLine commandLine, Object command, Environment environment, String... arguments) {
         if (!(command instanceof Spellings spellings)) {
@@ -67,10 +70,18 @@ public final class CommandRunner {
         PrintWriter err = commandLine.getErr();
         String name = commandLine.getCommandSpec().qualifiedName();
         ParameterException cause = likelierCause(e);
-        err.println(name + ": " + cause.getMessage());
+        err.println(name + ": " + message(cause));
         UnmatchedArgumentException.printSuggestions(cause, err);
         err.println("Try '" + name + " --help'.");
         return ExitCode.USAGE;
+    }
+
+    /** Returns the message; that of picocli for too many words counts them from 0. */
+    private static String message(ParameterException e) {
+        if (!(e instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
+            return String.valueOf(e.getMessage());
+        }
+        return "not known, or one too many: " + String.join(" ", unmatched.getUnmatched());
     }
 
     /**

@@ -40,6 +40,11 @@ public record RunFiles(VolumeDefinition definition, Path socketFolder) {
         return runFolder().resolve(name() + ".session");
     }
 
+    /** Returns a file with the latest collection of garbage. */
+    public Path lastCollection() {
+        return runFolder().resolve(name() + ".collection");
+    }
+
     public Path logFolder() {
         return logFolder(definition);
     }

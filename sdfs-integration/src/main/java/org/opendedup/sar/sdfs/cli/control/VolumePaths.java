@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.Volume;
 
@@ -26,7 +27,11 @@ public record VolumePaths(Volume volume) {
         try {
             return use.with(inode);
         } catch (PosixException e) {
-            throw new IOException(path + ": " + e.getMessage(), e);
+            throw new IOException(
+                    e.reason() == Reason.EISDIR
+                            ? (path.isEmpty() ? "the root of the volume" : path) + " is a folder; name a file"
+                            : path + ": " + e.getMessage(),
+                    e);
         } finally {
             release(inode);
         }
@@ -47,7 +52,8 @@ public record VolumePaths(Volume volume) {
             return volume.lookup(directory, name.getBytes(StandardCharsets.UTF_8))
                     .inode();
         } catch (PosixException e) {
-            throw new IOException(path + " is no file of the volume: " + e.getMessage(), e);
+            throw new IOException(
+                    path + " is no file of the volume" + (e.reason() == Reason.ENOENT ? "" : ": " + e.getMessage()), e);
         } finally {
             release(directory);
         }

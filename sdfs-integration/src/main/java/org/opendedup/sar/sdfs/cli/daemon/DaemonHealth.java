@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
 import java.time.Instant;
+import java.time.ZonedDateTime;
 import java.util.Optional;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
@@ -16,6 +17,7 @@ import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.ScrubFacts;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.opendedup.sar.sdfs.scrub.ScrubStatus;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
@@ -32,6 +34,7 @@ record DaemonHealth(
         MountedVolume volume,
         SarAdministration sar,
         GarbageCollections collections,
+        ScheduleTimer collectionTimer,
         Scrubs scrubs,
         Optional<LastEnd.Found> lastEnd)
         implements HealthWatch.Source<HealthFacts> {
@@ -49,6 +52,7 @@ record DaemonHealth(
                 ssd.reason(),
                 ssd.isDetachedOnRequest(),
                 collections.lastFailure().map(FailureText::of).orElse(null),
+                collectionTimer.missed().map(ZonedDateTime::toInstant).orElse(null),
                 scrub(),
                 Instant.now());
         return new HealthFacts(

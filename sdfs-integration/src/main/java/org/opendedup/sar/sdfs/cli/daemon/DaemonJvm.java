@@ -103,10 +103,9 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
         }
         boolean isCache = archive.endsWith(AOT_CACHE);
         command.add((isCache ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + archive);
-        command.addAll(List.of("-Xlog:disable", "-Xlog:all=error:stderr"));
-        if (isCache) {
-            command.addAll(List.of("-Xlog:aot*=off", "-Xlog:cds*=off"));
-        }
+        // Of these tags only: JVMs without caches refuse the name of theirs.
+        String silent = isCache ? "aot*=off,cds*=off" : "cds*=off";
+        command.addAll(List.of("-Xlog:disable", "-Xlog:all=error," + silent + ":stderr"));
     }
 
     /** Returns an absolute class path. The daemon runs in the root folder, where a relative path would be wrong. */

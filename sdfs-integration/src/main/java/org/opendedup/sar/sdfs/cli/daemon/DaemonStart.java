@@ -37,6 +37,10 @@ public final class DaemonStart {
     private static final long GIVE_UP_SECONDS_MAX = 30;
 
     private static final long POLL_MILLIS = 20;
+
+    /** Of the daemon, from -1000 (never ended) to 1000; see oom_score_adj in proc(5). */
+    private static final int OOM_SCORE = -900;
+
     private static final int ERROR_LINES_MAX = 10;
 
     private final Environment environment;
@@ -193,8 +197,10 @@ public final class DaemonStart {
     private Process start(boolean foreground) throws IOException {
         PrivateFiles.createFolders(files.logFolder());
         var jvm = new DaemonJvm(memory, Runtime.version().feature(), CallingUser.isRoot(), environment.javaOptions());
-        // Files that libraries make, such as databases and logs, also belong to the owner only.
-        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "umask 077; exec \"$@\"", "sh"));
+        // Files that libraries make, such as databases and logs, also belong to the owner only. Where memory is short,
+        // the system ends programs before it ends what they work on. Only root may ask for that.
+        String prepared = "umask 077; { echo " + OOM_SCORE + " >/proc/self/oom_score_adj; } 2>/dev/null; exec \"$@\"";
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", prepared, "sh"));
         if (!foreground) {
             // In a session of its own, the daemon is not affected by the end of the terminal or by its Ctrl-C.
             command.add("setsid");

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,6 +42,8 @@ import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
+import org.opendedup.sar.sdfs.collect.CollectionRecord;
+import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.Schedule;
@@ -201,22 +204,34 @@ public final class VolumeDaemon {
                 var heals = new Heals(name(), volume.heal(), clock);
                 var joins = new Joins(name(), volume.joins(), clock);
                 IdleJoins idleJoins = IdleJoins.start(joins);
-                var collections =
-                        new GarbageCollections(name(), volume.collector(), recompress, mount::checkWritable, clock);
+                var collections = new GarbageCollections(
+                        name(),
+                        volume.collector(),
+                        recompress,
+                        mount::checkWritable,
+                        new CollectionRecord(files.lastCollection()),
+                        clock);
+                var scrubs = new Scrubs(name(), volume.scrub(), clock);
                 ScheduleTimer timer = ScheduleTimer.start(
                         "the collection of garbage",
                         () -> collections.start(Cause.SCHEDULE).isPresent(),
+                        () -> collections
+                                .last()
+                                .map(CollectionStatus::began)
+                                .or(() -> Optional.of(scrubs.volumeMade())),
                         schedule,
                         clock);
-                var scrubs = new Scrubs(name(), volume.scrub(), clock);
                 ScheduleTimer scrubTimer = ScheduleTimer.start(
                         "the scrub",
                         () -> scrubs.start(Cause.SCHEDULE).isPresent(),
+                        () -> scrubs.last()
+                                .map(last -> Instant.ofEpochMilli(last.beganMs()))
+                                .or(() -> Optional.of(scrubs.volumeMade())),
                         Schedule.parse(definition.scrubSchedule()),
                         clock);
                 ScrubResumer resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
                 var health = new HealthWatch<>(
-                        new DaemonHealth(files, volume, administration, collections, scrubs, foundEnd),
+                        new DaemonHealth(files, volume, administration, collections, timer, scrubs, foundEnd),
                         HealthRules::findings);
                 VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
                     beans.volume(figures(volume, health), health);

@@ -13,7 +13,7 @@ import org.opendedup.sar.sdfs.mounts.MountTable.Entry;
 /** What a killed daemon leaves: a mount that answers "Transport endpoint is not connected" until it is unmounted. */
 public final class DeadMount {
     /** File system type of our mounts, as in the mount table. */
-    private static final String TYPE = "fuse.sdfs";
+    static final String TYPE = "fuse.sdfs";
 
     private DeadMount() {}
 

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
@@ -42,6 +43,21 @@ public final class MountPlaces {
                     + " is missing; the index will be rebuilt from the containers");
         }
         VolumeFolders.of(definition).requireSafe();
+    }
+
+    /**
+     * Refuses a folder for a new volume that lies in a mounted one: each byte would be stored twice.
+     *
+     * @param place need not exist
+     */
+    public static void refuseVolume(Path place) throws IOException, CommandFailedException {
+        Path existing = place;
+        while (Files.notExists(existing)) {
+            existing = Objects.requireNonNull(existing.getParent(), "the root folder exists");
+        }
+        if (Files.getFileStore(existing).type().equals(DeadMount.TYPE)) {
+            throw new CommandFailedException(place + " lies in a volume of this program; choose a folder on a disk");
+        }
     }
 
     private static void checkLocation(String what, Path folder) throws CommandFailedException {

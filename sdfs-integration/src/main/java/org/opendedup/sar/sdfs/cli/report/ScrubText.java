@@ -92,7 +92,7 @@ public final class ScrubText {
         }
         String advice =
                 "\nReading a damaged chunk gives an I/O error until it is healed: write the same content again, under"
-                        + "\nany name, or attach the SSD that has copies.";
+                        + "\nany name, or attach an SSD that has copies, if there is one.";
         String status = "\n  sdfscli " + volume + " status";
         return hasFiles
                 ? advice + " These name what to do, and the files:" + status + "; sdfscli " + volume + " damaged"

@@ -52,7 +52,7 @@ class VolumePathsTest {
     @Test
     void whatIsNotThereIsNamed() {
         var e = assertThrows(IOException.class, () -> new VolumePaths(volume).use("sub/x", inode -> inode));
-        assertTrue(e.getMessage().startsWith("sub/x is no file of the volume: ENOENT"), e.getMessage());
+        assertTrue(e.getMessage().equals("sub/x is no file of the volume"), e.getMessage());
     }
 
     @Test
