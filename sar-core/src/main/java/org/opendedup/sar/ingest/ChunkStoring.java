@@ -73,7 +73,7 @@ public final class ChunkStoring implements Closeable {
      * @param uses open from the look-up of a chunk until its reference is counted
      * @param changes held shared while counts change
      * @param damaged stored copies that must not be referenced again
-     * @param unreferenced told about each new chunk that is stored without a reference
+     * @param unreferenced told about each chunk that is put without a reference
      * @param maxStreams streams whose chunks are kept together at the same time
      * @param promotion notified of duplicates with their bytes; null for no notification
      */
@@ -176,7 +176,13 @@ public final class ChunkStoring implements Closeable {
         try (GracePeriod.Use use = uses.begin()) {
             index.lookup(call.segment);
             long hint = call.hint();
-            return isReferable(hint) && claim(hint, references) >= 0 ? new Stored(hint, false) : null;
+            if (!isReferable(hint) || claim(hint, references) < 0) {
+                return null;
+            }
+            if (references == 0) {
+                unreferenced.accept(hint);
+            }
+            return new Stored(hint, false);
         }
     }
 

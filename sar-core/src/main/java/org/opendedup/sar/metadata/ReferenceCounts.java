@@ -305,6 +305,29 @@ public final class ReferenceCounts {
         }
     }
 
+    /**
+     * Brings the counts of a container into line with a client's maps, as far as they decide what is garbage: an
+     * existing copy that is not named gets the count 0, and one that is named and has the count 0 gets 1. A change like
+     * any other.
+     *
+     * @return number of copies whose count was changed
+     */
+    public int recount(long container, BitSet named) throws IOException {
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            int changed = 0;
+            for (int slot = 0; slot < stripe.record(container).slots(); slot++) {
+                CountRecord found = stripe.record(container);
+                int count = found.count(slot);
+                if (found.isAlive(slot) && named.get(slot) != count > 0) {
+                    add(ChunkId.of(container, slot), count > 0 ? -count : 1);
+                    changed++;
+                }
+            }
+            return changed;
+        }
+    }
+
     /** Returns the length of a copy in bytes before compression; 0 if it does not exist. */
     public int length(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);

@@ -41,15 +41,15 @@ import org.opendedup.sar.volume.store.VolumeStores;
  *
  * <p>What was put and claimed is durable when {@link #sync} returns; everything else after at most ten seconds and the
  * duration of a commit. A crash loses calls after the last commit as a whole: a chunk never appears without its count.
- * Counts are the client's: the volume adds what it is told. A chunk without references is kept for a grace period, then
- * {@link #collect} may remove it. Safe for use by many threads.
+ * Counts are hints: the volume adds what it is told. {@link #collect} removes what has had no reference for a grace
+ * period and is in none of the client's maps, which it asks first. Safe for use by many threads.
  */
 public final class ChunkVolume implements Closeable {
     /** The answer that a chunk is not stored. */
     public static final long NOT_FOUND = -1;
 
     /** Lowest location: slot 0 of container 1. */
-    private static final long FIRST_LOCATION = 1L << ChunkId.SLOT_BITS;
+    static final long FIRST_LOCATION = 1L << ChunkId.SLOT_BITS;
 
     private final ChunkEngine engine;
     private final VolumeConfig config;
@@ -69,6 +69,7 @@ public final class ChunkVolume implements Closeable {
             Verification verification,
             Duration grace,
             LongSupplier nanoClock,
+            @Nullable ClientReferences client,
             Deque<Closing.Step> opened)
             throws IOException {
         MemoryPlan plan = MemoryPlan.ofChunks(config);
@@ -77,7 +78,7 @@ public final class ChunkVolume implements Closeable {
         counts = metadata.counts();
         SsdTier tier = engine.tier();
         int maxCopies = (int) Math.min(Integer.MAX_VALUE, plan.nodes() / 2 / RecentlyUnreferenced.COPY_BYTES);
-        RecentlyUnreferenced recent = new RecentlyUnreferenced(grace.toNanos(), nanoClock, maxCopies);
+        RecentlyUnreferenced recent = new RecentlyUnreferenced(grace.toNanos(), nanoClock, maxCopies, client != null);
         counts.keep(recent::keeps);
         counts.listen(chunk -> {
             recent.note(chunk);
@@ -98,6 +99,13 @@ public final class ChunkVolume implements Closeable {
         ahead = new ChunkReadAhead(engine);
         committer = engine.committer(FileChanges.NONE, new WriteStop());
         collector = engine.collector(engine.index(), committer, () -> CompletableFuture.completedFuture(null));
+        if (client != null) {
+            ClientRecount.Copies copies = new ClientRecount.Copies(
+                    engine.damaged()::contains,
+                    storing::lookUp,
+                    () -> engine.rebuilder().condition().updating());
+            collector.relyOn(new ClientRecount(recent, client, metadata, committer, copies, plan.checkTuples()));
+        }
         maintenance = new ChunkMaintenance(config, new EngineInUse(engine, committer, collector));
     }
 
@@ -116,27 +124,34 @@ public final class ChunkVolume implements Closeable {
      * Opens a volume of chunks at its locations.
      *
      * @param grace time for which a chunk without references is kept
+     * @param client has the references: each collection asks it first
      * @throws IOException if it is not there, is a volume of files, is in use, or cannot be read; the message says
      *     which
      */
-    public static ChunkVolume open(VolumeConfig config, Duration grace) throws IOException {
+    public static ChunkVolume open(VolumeConfig config, Duration grace, ClientReferences client) throws IOException {
         return ChunkEngine.openAt(
-                config, stores -> open(config, stores, Verification.CHECKSUMS, grace, System::nanoTime));
+                config, stores -> open(config, stores, Verification.CHECKSUMS, grace, System::nanoTime, client));
     }
 
     /**
      * Opens a volume of chunks in stores that the caller has opened.
      *
      * @param nanoClock the time by which the grace period passes, in nanoseconds
+     * @param client as above; null: the counts are right at any time, and decide what is garbage
      */
     static ChunkVolume open(
-            VolumeConfig config, VolumeStores stores, Verification verification, Duration grace, LongSupplier nanoClock)
+            VolumeConfig config,
+            VolumeStores stores,
+            Verification verification,
+            Duration grace,
+            LongSupplier nanoClock,
+            @Nullable ClientReferences client)
             throws IOException {
         MetadataStore metadata = MetadataStore.open(
                 stores.metadata(), MemoryPlan.ofChunks(config).metadataCache());
         metadata.header().require(MetadataHeader.Contents.CHUNKS);
         ChunkVolume volume = ChunkEngine.construct(
-                opened -> new ChunkVolume(config, stores, metadata, verification, grace, nanoClock, opened));
+                opened -> new ChunkVolume(config, stores, metadata, verification, grace, nanoClock, client, opened));
         try {
             volume.committer.commitRecovery();
             volume.engine.updateIndex();

@@ -8,6 +8,9 @@ import java.util.function.LongSupplier;
  * references itself takes one away before it adds the next, and loses some in a crash. What had no reference when the
  * volume was opened is kept for one grace period, too.
  *
+ * <p>If the client's maps decide, everything is kept outside of collections, and what lost its last reference after the
+ * {@link ClientRecount} of a collection had begun is kept until that collection ends: its maps were not asked since.
+ *
  * <p>Two sets, the younger of which becomes the older one after each grace period: a copy is kept for one to two grace
  * periods. If a set is full, all copies are kept until it is dropped. Safe for use by many threads.
  */
@@ -18,6 +21,7 @@ final class RecentlyUnreferenced {
     private final long graceNanos;
     private final LongSupplier clock;
     private final int maxCopies;
+    private final boolean mapsDecide;
     private final long openedNanos;
 
     private long begunNanos;
@@ -26,38 +30,69 @@ final class RecentlyUnreferenced {
     private boolean isYoungerFull;
     private boolean isOlderFull;
 
+    /** Whether a recount was complete, and when it began. */
+    private boolean isRecounted;
+
+    private long recountNanos;
+    private boolean isCollecting;
+
     /**
-     * @param graceNanos time for which a copy without references is kept, in nanoseconds; 0: not at all
+     * @param graceNanos time for which a copy without references is kept, in nanoseconds
      * @param clock the time in nanoseconds, from any beginning
      * @param maxCopies maximum number of copies in each of the two sets
+     * @param mapsDecide whether nothing is garbage but what a recount has found to be
      */
-    RecentlyUnreferenced(long graceNanos, LongSupplier clock, int maxCopies) {
+    RecentlyUnreferenced(long graceNanos, LongSupplier clock, int maxCopies, boolean mapsDecide) {
         this.graceNanos = graceNanos;
         this.clock = clock;
         this.maxCopies = maxCopies;
+        this.mapsDecide = mapsDecide;
         openedNanos = clock.getAsLong();
         begunNanos = openedNanos;
     }
 
+    /**
+     * Begins a collection.
+     *
+     * @return whether the references must be recounted first. A recount that began within the grace period serves: what
+     *     lost its last reference since is kept anyway.
+     */
+    synchronized boolean beginCollection() {
+        turn();
+        isCollecting = true;
+        long now = clock.getAsLong();
+        if (isRecounted && now - recountNanos < graceNanos) {
+            return false;
+        }
+        isRecounted = false;
+        recountNanos = now;
+        return mapsDecide;
+    }
+
+    /** The recount that the collection needs is complete. */
+    synchronized void recounted() {
+        isRecounted = true;
+    }
+
+    synchronized void endCollection() {
+        isCollecting = false;
+    }
+
     /** Notes that the last reference to a copy went, or that it was stored without one. */
     synchronized void note(long chunkId) {
-        if (graceNanos > 0) {
-            turn();
-            if (younger.size() < maxCopies) {
-                younger.add(chunkId);
-            } else {
-                isYoungerFull = true;
-            }
+        turn();
+        if (younger.size() < maxCopies) {
+            younger.add(chunkId);
+        } else {
+            isYoungerFull = true;
         }
     }
 
     /** Returns whether a copy without references is to be kept now. */
     synchronized boolean keeps(long chunkId) {
-        if (graceNanos == 0) {
-            return false;
-        }
         turn();
-        return clock.getAsLong() - openedNanos < graceNanos
+        return mapsDecide && !(isCollecting && isRecounted)
+                || clock.getAsLong() - openedNanos < graceNanos
                 || isYoungerFull
                 || isOlderFull
                 || younger.contains(chunkId)
@@ -66,8 +101,10 @@ final class RecentlyUnreferenced {
 
     private void turn() {
         long now = clock.getAsLong();
-        if (now - begunNanos >= graceNanos) {
-            boolean areBothOld = now - begunNanos >= 2 * graceNanos;
+        boolean guards = mapsDecide && isCollecting;
+        // The older set, which a turn drops, ends where the younger one begins.
+        if (now - begunNanos >= graceNanos && !(guards && begunNanos - recountNanos >= 0)) {
+            boolean areBothOld = now - begunNanos >= 2 * graceNanos && !guards;
             older = areBothOld ? new LongHashSet() : younger;
             isOlderFull = !areBothOld && isYoungerFull;
             younger = new LongHashSet();

@@ -54,6 +54,7 @@ public final class SpaceCollector implements Closeable {
     private volatile CollectionWatcher watcher = limits -> CollectionWatcher.IDLE;
     private volatile Runnable beforeEach = () -> {};
     private volatile Permission permission = () -> {};
+    private volatile Basis basis = Basis.COUNTS;
     /** Whether the log says that no collection may make room. */
     private volatile boolean refusalIsLogged;
 
@@ -108,10 +109,18 @@ public final class SpaceCollector implements Closeable {
                 return progress.collected(done, bytes, returned) && !closing;
             };
             awaitFreed(orClosing);
-            if (!limits.dryRun()) {
+            CollectionReport report;
+            if (limits.dryRun()) {
+                report = new Collector(parts, pace, orClosing).run(limits, recompression(limits));
+            } else {
                 beforeEach.run();
+                try {
+                    basis.begin(() -> orClosing.collected(0, 0, 0));
+                    report = new Collector(parts, pace, orClosing).run(limits, recompression(limits));
+                } finally {
+                    basis.end();
+                }
             }
-            CollectionReport report = new Collector(parts, pace, orClosing).run(limits, recompression(limits));
             if (report.strayBytes() > 0) {
                 fruitful.incrementAndGet();
             }
@@ -159,6 +168,34 @@ public final class SpaceCollector implements Closeable {
     /** Sets what is run before each collection that is no dry run. To be called before the volume is used. */
     void beforeEach(Runnable toRun) {
         beforeEach = toRun;
+    }
+
+    /** What a collection relies on: that what has no reference is garbage. */
+    interface Basis {
+        /** The counts are right at any time. */
+        Basis COUNTS = new Basis() {
+            @Override
+            public void begin(BooleanSupplier goesOn) {}
+
+            @Override
+            public void end() {}
+        };
+
+        /**
+         * A collection that is no dry run begins.
+         *
+         * @throws java.io.InterruptedIOException if it is not to go on
+         * @throws IOException if it cannot be known what is garbage; the message says why and what to do
+         */
+        void begin(BooleanSupplier goesOn) throws IOException;
+
+        /** The collection has ended, or its begin has failed. */
+        void end();
+    }
+
+    /** Sets what collections rely on. To be called before the volume is used. */
+    void relyOn(Basis now) {
+        basis = now;
     }
 
     /** Decides whether a place of a container may be given back. */

@@ -47,7 +47,7 @@ final class ChunkFolder implements Closeable {
     }
 
     void open() throws IOException {
-        volume = ChunkVolume.open(config, Duration.ofHours(1));
+        volume = ChunkVolume.open(config, Duration.ofHours(1), visitor -> {});
         volume.maintenance().heal().setDelays(NEVER_MS, NEVER_MS);
     }
 

@@ -9,6 +9,7 @@ import java.time.InstantSource;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -25,6 +26,10 @@ final class ChunkTrial {
 
     /** The time in nanoseconds. */
     final AtomicLong nanos = new AtomicLong(1);
+
+    /** The client's maps; null: its counts decide what is garbage. */
+    @Nullable
+    ClientReferences client;
 
     final HookedStores hooks = new HookedStores();
     final CrashDirectory data;
@@ -43,7 +48,7 @@ final class ChunkTrial {
 
     /** Opens the volume, with an empty index: it is made anew from the containers. */
     ChunkVolume open() throws IOException {
-        return ChunkVolume.open(CONFIG, stores(), Verification.CHECKSUMS, GRACE, nanos::get);
+        return ChunkVolume.open(CONFIG, stores(), Verification.CHECKSUMS, GRACE, nanos::get, client);
     }
 
     VolumeStores stores() {
@@ -53,7 +58,9 @@ final class ChunkTrial {
 
     /** Returns what is left after a power cut now. */
     ChunkTrial crash(long seed) throws IOException {
-        return new ChunkTrial(data.crash(seed), metadata.crash(seed));
+        ChunkTrial left = new ChunkTrial(data.crash(seed), metadata.crash(seed));
+        left.client = client;
+        return left;
     }
 
     /** Lets more than two grace periods pass. */

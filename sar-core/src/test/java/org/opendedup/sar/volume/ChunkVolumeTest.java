@@ -289,7 +289,8 @@ class ChunkVolumeTest {
         VolumeStores files = new VolumeStores(data, metadata, ChunkIndexes.heap(), InstantSource.system());
         IOException other = assertThrows(
                 IOException.class,
-                () -> ChunkVolume.open(ChunkTrial.CONFIG, files, Verification.CHECKSUMS, ChunkTrial.GRACE, () -> 0));
+                () -> ChunkVolume.open(
+                        ChunkTrial.CONFIG, files, Verification.CHECKSUMS, ChunkTrial.GRACE, () -> 0, null));
         assertTrue(other.getMessage().contains("mount.sdfs"), other.getMessage());
 
         VolumeConfig onDisk = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
@@ -298,7 +299,7 @@ class ChunkVolumeTest {
         assertThrows(
                 IOException.class,
                 () -> new OfflineCheck(onDisk, (what, done, of) -> {}, InstantSource.system()).repair());
-        try (ChunkVolume volume = ChunkVolume.open(onDisk, ChunkTrial.GRACE)) {
+        try (ChunkVolume volume = ChunkVolume.open(onDisk, ChunkTrial.GRACE, visitor -> {})) {
             long location = put(volume, 1, 1).location();
             volume.sync();
             assertArrayEquals(ChunkTrial.chunk(1), volume.get(fingerprint(1), location));
@@ -373,8 +374,8 @@ class ChunkVolumeTest {
         VolumeConfig onDisk = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
         ChunkVolume.create(onDisk);
         assertThrows(IOException.class, () -> ChunkVolume.create(onDisk));
-        try (ChunkVolume volume = ChunkVolume.open(onDisk, ChunkTrial.GRACE)) {
-            assertThrows(IOException.class, () -> ChunkVolume.open(onDisk, ChunkTrial.GRACE));
+        try (ChunkVolume volume = ChunkVolume.open(onDisk, ChunkTrial.GRACE, visitor -> {})) {
+            assertThrows(IOException.class, () -> ChunkVolume.open(onDisk, ChunkTrial.GRACE, visitor -> {}));
             assertEquals(0, volume.statistics().chunks());
         }
     }

@@ -44,6 +44,15 @@ public final class Settings {
     /** Name of the volume in SDFS's volume file; an attribute of {@code <volume>}, not a setting of SAR. */
     public static final String HOST_VOLUME = "volume";
 
+    /** Where SDFS has the maps of its files; an attribute of {@code <locations>}, not a setting of SAR. */
+    public static final String HOST_MAPS = "dedup-db-store";
+
+    /** Bytes of a page of a file, in KiB; an attribute of {@code <io>}, not a setting of SAR. */
+    public static final String HOST_PAGE = "chunk-size";
+
+    /** Least bytes of a chunk, in KiB; an attribute of {@code <io>}, not a setting of SAR. */
+    public static final String HOST_LEAST_CHUNK = "min-variable-segment-size";
+
     private static final String PREFIX = "sar-";
 
     private static final Set<String> NAMES = new TreeSet<>(Set.of(
@@ -111,10 +120,10 @@ public final class Settings {
             String volume = nameOf(config);
             settings.put(NAME, volume);
             settings.put(HOST_VOLUME, volume);
-            String capacity = attribute(store, "allocation-size");
-            if (capacity != null) {
-                settings.put(CAPACITY, capacity);
-            }
+            put(settings, CAPACITY, attribute(store, "allocation-size"));
+            put(settings, HOST_MAPS, attribute(config, "locations", HOST_MAPS));
+            put(settings, HOST_PAGE, attribute(config, "io", HOST_PAGE));
+            put(settings, HOST_LEAST_CHUNK, attribute(config, "io", HOST_LEAST_CHUNK));
         }
         NamedNodeMap attributes = config.getAttributes();
         for (int i = 0; i < attributes.getLength(); i++) {
@@ -155,9 +164,20 @@ public final class Settings {
 
     /** Returns the name of the volume in the file around the element, as far as JMX takes it. */
     private static String nameOf(Element config) {
-        Node volume = config.getOwnerDocument().getElementsByTagName("volume").item(0);
-        String name = volume instanceof Element element ? attribute(element, "name") : null;
+        String name = attribute(config, "volume", "name");
         return name == null ? "sdfs" : name.replaceAll("[^A-Za-z0-9._-]", "_");
+    }
+
+    private static void put(Map<String, String> settings, String name, @Nullable String value) {
+        if (value != null) {
+            settings.put(name, value);
+        }
+    }
+
+    /** Returns an attribute of the first element with this tag in the file around {@code config}. */
+    private static @Nullable String attribute(Element config, String tag, String name) {
+        Node found = config.getOwnerDocument().getElementsByTagName(tag).item(0);
+        return found instanceof Element element ? attribute(element, name) : null;
     }
 
     private static @Nullable String attribute(Element element, String name) {

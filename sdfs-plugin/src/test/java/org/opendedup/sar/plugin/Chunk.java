@@ -2,8 +2,10 @@ package org.opendedup.sar.plugin;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.opendedup.collections.InsertRecord;
 import org.opendedup.sdfs.filestore.ChunkData;
@@ -12,6 +14,9 @@ import org.opendedup.sdfs.filestore.ChunkData;
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record Chunk(byte[] bytes, byte[] hash) {
     private static final int PAGE_BYTES = 256 << 10;
+
+    /** Names the file whose map has the chunks. */
+    static final String FILE = "aa-file";
 
     static Chunk of(long number) {
         SplittableRandom random = new SplittableRandom(number);
@@ -35,14 +40,18 @@ record Chunk(byte[] bytes, byte[] hash) {
         return data;
     }
 
-    /** Puts the first {@code count} chunks, each with a reference, and syncs. Returns their locations. */
-    static long[] put(int count, PluginEngine engine) throws IOException {
+    /**
+     * Puts the first {@code count} chunks, each with a reference by a file whose map is in the host's folder, and
+     * syncs. Returns their locations.
+     */
+    static long[] put(int count, PluginEngine engine, Path folder) throws IOException {
         long[] locations = new long[count];
         long[] location = new long[1];
         for (int number = 0; number < count; number++) {
             Chunk chunk = of(number);
             engine.put(chunk.hash, chunk.bytes, chunk.bytes.length, 1, 1, location);
             locations[number] = location[0];
+            HostMaps.write(folder, FILE, number, List.of(new HostMaps.Entry(chunk.hash, location[0])));
         }
         engine.sync();
         return locations;

@@ -85,8 +85,8 @@ class PluginBeansTest {
         engine.close();
     }
 
-    private static long[] put(PluginEngine engine) throws IOException {
-        return Chunk.put(CHUNKS, engine);
+    private long[] put(PluginEngine engine) throws IOException {
+        return Chunk.put(CHUNKS, engine, folder.resolve("one"));
     }
 
     private static ObjectName bean(String type, String name) throws Exception {
@@ -210,6 +210,7 @@ class PluginBeansTest {
             engine.claim(Chunk.of(number).hash(), locations[number], -1);
         }
         engine.sync();
+        HostMaps.delete(folder.resolve("one"), Chunk.FILE);
         call("GarbageCollector", "one", "start");
         await(() -> get("GarbageCollector", "one", "LastState").equals("done"));
         assertEquals("JMX", get("GarbageCollector", "one", "LastCause"));

@@ -58,7 +58,8 @@ class PluginCommandsTest {
     private void writeVolumeFile(String attributes) throws IOException {
         Files.writeString(
                 volumeFile(),
-                "<subsystem-config version=\"3.12.0\"><volume name=\"pool0\"/><local-chunkstore chunk-store=\"" + store
+                "<subsystem-config version=\"3.12.0\"><locations dedup-db-store=\""
+                        + folder.resolve("ddb") + "\"/><volume name=\"pool0\"/><local-chunkstore chunk-store=\"" + store
                         + "\" hash-db-store=\"" + folder.resolve("hashes") + "\" allocation-size=\"10737418240\""
                         + " chunkstore-class=\"" + SarChunkStore.class.getName() + "\" hashdb-class=\""
                         + SarHashesMap.class.getName() + "\"><extended-config sar-memory-budget=\"400MB\""
@@ -108,8 +109,8 @@ class PluginCommandsTest {
         return Json.read(out.toString());
     }
 
-    private static long[] put(PluginEngine engine) throws IOException {
-        return Chunk.put(CHUNKS, engine);
+    private long[] put(PluginEngine engine) throws IOException {
+        return Chunk.put(CHUNKS, engine, folder);
     }
 
     private Path socket() {
@@ -180,6 +181,7 @@ class PluginCommandsTest {
             opened.claim(Chunk.of(number).hash(), locations[number], -1);
         }
         opened.sync();
+        HostMaps.delete(folder, Chunk.FILE);
         assertEquals(20_000_000, Json.number(Json.object(json("gc", "set", "--rate=20"), "after"), "bytesPerSecond"));
         Map<String, Object> collected = json("gc", "--wait", "--leave=0");
         assertEquals("done", collected.get("state"));

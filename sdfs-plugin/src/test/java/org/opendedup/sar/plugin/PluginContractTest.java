@@ -321,6 +321,7 @@ class PluginContractTest {
             locations.put(number, Chunk.location(map.put(Chunk.of(number).data(1, "file"))));
         }
         store.sync();
+        writeMap(locations, 150, 200);
         long before = store.compressedSize();
         for (int number = 0; number < 150; number++) {
             map.claimKey(Chunk.of(number).hash(), locations.get(number), -1);
@@ -336,6 +337,18 @@ class PluginContractTest {
         assertFalse(map.containsKey(Chunk.of(0).hash()));
     }
 
+    /** Writes the map of a file that has the chunks with some of the numbers, one a page. */
+    private void writeMap(Map<Integer, Long> locations, int from, int to) throws IOException {
+        for (int number = from; number < to; number++) {
+            writePage(number, locations.get(number));
+        }
+    }
+
+    private void writePage(int number, long location) throws IOException {
+        var entry = new HostMaps.Entry(Chunk.of(number).hash(), location);
+        HostMaps.write(folder, "aa-file", number, List.of(entry));
+    }
+
     @Test
     void aCloseEndsACollectionThatSdfsAskedFor() throws Exception {
         open(NO_GRACE);
@@ -344,6 +357,7 @@ class PluginContractTest {
             locations.put(number, Chunk.location(map.put(Chunk.of(number).data(1, "file"))));
         }
         store.sync();
+        writeMap(locations, 150, 200);
         for (int number = 0; number < 150; number++) {
             map.claimKey(Chunk.of(number).hash(), locations.get(number), -1);
         }
@@ -386,6 +400,7 @@ class PluginContractTest {
         Chunk chunk = Chunk.of(1);
         long location = Chunk.location(map.put(chunk.data(1, "file")));
         map.claimKey(chunk.hash(), location, -1);
+        Files.createDirectory(folder.resolve("ddb"));
         assertEquals(0, map.claimRecords(null, true));
         assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
     }
@@ -451,6 +466,12 @@ class PluginContractTest {
                 writer.get();
             }
             threads.shutdown();
+            HostMaps.delete(folder, "aa-file");
+            for (int number = 0; number < contents; number++) {
+                if (expected[number] > 0) {
+                    writePage(number, locations.get(number));
+                }
+            }
             map.claimRecords(null, true);
             check(expected, locations);
             close();

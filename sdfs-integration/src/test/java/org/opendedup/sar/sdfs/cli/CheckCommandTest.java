@@ -106,7 +106,7 @@ class CheckCommandTest {
         byte[] chunk = new byte[5000];
         chunk[17] = 1;
         byte[] fingerprint = sha256(chunk);
-        try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1))) {
+        try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1), visitor -> {})) {
             volume.put(fingerprint, chunk, chunk.length, 1, 1);
             volume.sync();
             volume.maintenance().backups().backUp(4);
@@ -136,7 +136,7 @@ class CheckCommandTest {
         assertTrue(output.out().contains("sdfscli sdfs0 metadata-backup --accept-restored"), output.out());
         assertTrue(output.out().contains("only if SDFS has written, copied and deleted no file"), output.out());
         assertFalse(output.out().contains("Files with bytes"), "only SDFS knows its files");
-        try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1))) {
+        try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1), visitor -> {})) {
             assertEquals(1, volume.statistics().chunks());
             int inUse = check("sdfs0");
             assertEquals(ExitCode.FAILED, inUse, "a volume in use is not checked");

@@ -26,7 +26,11 @@ import org.slf4j.LoggerFactory;
 public final class ChunkVolumeOpener implements PluginEngine.Opener {
     private static final Logger log = LoggerFactory.getLogger(ChunkVolumeOpener.class);
     private static final int FRAME_BYTES = 64 << 10;
-    private static final int PAGE_BYTES = 256 << 10;
+    /** KiB of a page, and of a chunk at least, if SDFS's volume file does not say. */
+    private static final int PAGE_KB = 256;
+
+    private static final int LEAST_CHUNK_KB = 4;
+    private static final int PAGE_BYTES = PAGE_KB << 10;
     /** Days from a scrub to the next one: as often as a volume of files is scrubbed. */
     private static final long SCRUB_DAYS = 30;
 
@@ -42,6 +46,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         VolumeCare.CareSettings care;
         boolean isReadAhead;
         boolean isSsdAttached;
+        SdfsMaps maps;
         Values values = new Values(settings);
         try {
             config = config(values);
@@ -49,6 +54,10 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
             care = care(values);
             isReadAhead = values.isOn(Settings.READ_AHEAD, true);
             isSsdAttached = values.isOn(Settings.SSD_ATTACH, false);
+            maps = SdfsMaps.of(
+                    values.text(Settings.HOST_MAPS, ""),
+                    values.number(Settings.HOST_PAGE, PAGE_KB),
+                    values.number(Settings.HOST_LEAST_CHUNK, LEAST_CHUNK_KB));
         } catch (IllegalArgumentException e) {
             throw new IOException("the settings of SAR on <extended-config>: " + e.getMessage(), e);
         }
@@ -61,7 +70,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
             throw new IOException("chunks and metadata of SAR are not at their locations, and " + used.get(0)
                     + " is in use; is a disk not mounted? Nothing was made");
         }
-        ChunkVolume volume = ChunkVolume.open(config, grace);
+        ChunkVolume volume = ChunkVolume.open(config, grace, maps);
         try {
             volume.setReadAhead(isReadAhead);
             if (isSsdAttached) {

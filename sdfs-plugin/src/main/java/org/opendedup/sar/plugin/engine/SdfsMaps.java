@@ -1,0 +1,229 @@
+package org.opendedup.sar.plugin.engine;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.volume.ClientReferences;
+
+/**
+ * Reads the maps that SDFS 3.12 has of its files: which chunks each page of a file has. They are in the folder
+ * {@code dedup-db-store}, a file {@code GUID.map} for each file.
+ *
+ * <p>A map begins with {@value #HEADER_BYTES} bytes: the number {@value #MAGIC} in two bytes, then the version in one.
+ * Then follows one record for each page, at a fixed distance from the last one: a byte of flags, the bytes of the
+ * record, the number of entries, the entries, and four more bytes. An entry has the fingerprint, the location in eight
+ * bytes, and four numbers of four bytes. A page without bytes has a record of zeros. Numbers are big-endian.
+ *
+ * <p>SDFS writes its maps meanwhile. What it has written since the reading began is read once more at the end: so a
+ * record that was half written is found as well, and what was copied from one map to another.
+ */
+final class SdfsMaps implements ClientReferences {
+    private static final String SUFFIX = ".map";
+    private static final String COMPRESSED_SUFFIX = ".map.lz4";
+    static final int HEADER_BYTES = 256;
+    static final int MAGIC = 6442;
+    private static final int LEAST_VERSION = 2;
+
+    /** Bytes of a record without its entries, and where the first entry is. */
+    static final int RECORD_BYTES = 13;
+
+    static final int ENTRIES_AT = 9;
+    static final int ENTRY_BYTES = Fingerprints.BYTES + Long.BYTES + 4 * Integer.BYTES;
+
+    /** File systems keep times of changes that are older than the call by up to a tick of the kernel. */
+    private static final long TICK_MS = 100;
+
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    private final String folder;
+    private final int mostEntries;
+
+    /** @param mostEntries maximum number of entries in a record, which decides where the next one begins */
+    private SdfsMaps(String folder, int mostEntries) {
+        this.folder = folder;
+        this.mostEntries = mostEntries;
+    }
+
+    /**
+     * Makes a reader of the maps of a volume.
+     *
+     * @param folder where the maps are; empty if that is not known: then no visit succeeds
+     * @param pageKb bytes of a page of a file, in units of 1024
+     * @param leastChunkKb least bytes of a chunk, in units of 1024
+     */
+    static SdfsMaps of(String folder, long pageKb, long leastChunkKb) {
+        if (pageKb < 1 || pageKb > 1 << 20 || leastChunkKb < 1 || leastChunkKb > pageKb) {
+            throw new IllegalArgumentException("a page of " + pageKb + " KiB and chunks of at least " + leastChunkKb
+                    + " KiB are not what SDFS 3.12 has: see chunk-size and min-variable-segment-size on <io>");
+        }
+        // SDFS has room for twice the chunks that a page can have, and takes the least size to be 1 byte less.
+        return new SdfsMaps(folder, (int) (2 * ((pageKb << 10) / ((leastChunkKb << 10) - 1))));
+    }
+
+    /** Returns the distance from one record to the next. */
+    int recordBytes() {
+        return RECORD_BYTES + mostEntries * ENTRY_BYTES;
+    }
+
+    @Override
+    public void visit(Visitor visitor) throws IOException {
+        Instant begun = Instant.now().minusMillis(TICK_MS);
+        Set<Path> again = new HashSet<>();
+        byte[] memory = new byte[Math.max(BUFFER_BYTES, recordBytes())];
+        read(new Walk() {
+            @Override
+            void map(Path map, FileTime changed) throws IOException {
+                try {
+                    read(map, visitor, memory);
+                } catch (MalformedException e) {
+                    again.add(map); // SDFS may be writing it.
+                }
+            }
+        });
+        read(new Walk() {
+            @Override
+            void map(Path map, FileTime changed) throws IOException {
+                if (changed.toInstant().isAfter(begun) || again.contains(map)) {
+                    read(map, visitor, memory);
+                }
+            }
+        });
+    }
+
+    private void read(Walk walk) throws IOException {
+        if (folder.isEmpty()) {
+            throw new IOException("where SDFS has the maps of its files is not known: dedup-db-store on <locations> is"
+                    + " not in the volume file");
+        }
+        if (!Files.isDirectory(Path.of(folder))) {
+            throw new IOException("SDFS's maps of files are not at " + folder + ", which dedup-db-store on <locations>"
+                    + " names; is a disk not mounted?");
+        }
+        Files.walkFileTree(Path.of(folder), walk);
+    }
+
+    /** Goes to each map. */
+    private abstract static class Walk extends SimpleFileVisitor<Path> {
+        abstract void map(Path map, FileTime changed) throws IOException;
+
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+            if (file.toString().endsWith(COMPRESSED_SUFFIX)) {
+                throw new IOException("the map " + file + " is compressed, and is not read: set compress-metadata to"
+                        + " false on <volume>, mount, and open each file for reading once, such as by grep -r");
+            }
+            if (file.toString().endsWith(SUFFIX)) {
+                map(file, attributes.lastModifiedTime());
+            }
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+            if (e instanceof NoSuchFileException) {
+                return FileVisitResult.CONTINUE; // Deleted meanwhile.
+            }
+            throw e;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException e) throws IOException {
+            return e == null ? FileVisitResult.CONTINUE : visitFileFailed(visited, e);
+        }
+    }
+
+    /** A map is not what SDFS writes. */
+    private static final class MalformedException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        MalformedException(Path map, String what) {
+            super("SDFS's map " + map + " " + what + ". Restore it, or delete the file that it belongs to: the one"
+                    + " whose metadata, in the folder of the files, contain its name");
+        }
+    }
+
+    private void read(Path map, Visitor visitor, byte[] memory) throws IOException {
+        RandomAccessFile file;
+        try {
+            file = new RandomAccessFile(map.toFile(), "r");
+        } catch (FileNotFoundException e) {
+            if (Files.notExists(map)) {
+                return; // Its file was deleted meanwhile.
+            }
+            throw e;
+        }
+        try (file) {
+            Source source = new Source(file, memory);
+            ByteBuffer header = source.read(0, HEADER_BYTES);
+            if (header.limit() < HEADER_BYTES) {
+                return; // SDFS has just made it.
+            }
+            if (header.getShort(0) != MAGIC || header.get(2) < LEAST_VERSION) {
+                throw new MalformedException(map, "does not begin as one of SDFS 3.12");
+            }
+            ByteBuffer record = source.read(HEADER_BYTES, recordBytes());
+            for (long page = 1; record.limit() >= ENTRIES_AT; page++) {
+                visit(record, map, page - 1, visitor);
+                record = source.read(HEADER_BYTES + page * recordBytes(), recordBytes());
+            }
+        }
+    }
+
+    private void visit(ByteBuffer record, Path map, long page, Visitor visitor) throws IOException {
+        int bytes = record.getInt(1);
+        int entries = record.getInt(5);
+        if (bytes == 0) {
+            return;
+        }
+        if (entries < 0 || entries > mostEntries || bytes != RECORD_BYTES + entries * ENTRY_BYTES) {
+            throw new MalformedException(map, "has no valid record for page " + page);
+        }
+        // A killed process may have written only a part of the last record.
+        int written = Math.min(entries, (record.limit() - ENTRIES_AT) / ENTRY_BYTES);
+        byte[] fingerprint = new byte[Fingerprints.BYTES];
+        for (int at = ENTRIES_AT; at < ENTRIES_AT + written * ENTRY_BYTES; at += ENTRY_BYTES) {
+            record.get(at, fingerprint);
+            visitor.reference(fingerprint, record.getLong(at + Fingerprints.BYTES));
+        }
+    }
+
+    /** The bytes of a map, of which a part is in memory. */
+    private static final class Source {
+        private final RandomAccessFile file;
+        private final byte[] memory;
+        private long start;
+        private int length;
+
+        Source(RandomAccessFile file, byte[] memory) {
+            this.file = file;
+            this.memory = memory;
+        }
+
+        /** Returns the bytes from an offset on; fewer at the end of the file. */
+        ByteBuffer read(long offset, int bytes) throws IOException {
+            if (offset < start || offset + bytes > start + length) {
+                start = offset;
+                length = 0;
+                file.seek(offset);
+                for (int read = 0; read >= 0 && length < memory.length; length += Math.max(0, read)) {
+                    read = file.read(memory, length, memory.length - length);
+                }
+            }
+            return ByteBuffer.wrap(memory, (int) (offset - start), Math.min(bytes, length - (int) (offset - start)))
+                    .slice();
+        }
+    }
+}
