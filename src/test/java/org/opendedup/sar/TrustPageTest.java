@@ -18,8 +18,12 @@ import org.opendedup.sar.disks.Commands;
 /** Each test that docs/TRUST.md names exists, with its method if the page names one. */
 class TrustPageTest {
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*Test)(?:#(\\w+))?`");
-    private static final List<String> SOURCES =
-            List.of("sar-core/src/test", "sdfs-integration/src/test", "sar-simulator/src/test", "src/test/java");
+    private static final List<String> SOURCES = List.of(
+            "sar-core/src/test",
+            "sdfs-integration/src/test",
+            "sdfs-plugin/src/test",
+            "sar-simulator/src/test",
+            "src/test/java");
 
     @Test
     void everyTestOnThePageExists() throws IOException {

@@ -1,8 +1,7 @@
 package org.opendedup.sar.plugin.engine;
 
-import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.RandomAccessFile;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -46,8 +45,6 @@ final class SdfsMaps implements ClientReferences {
     /** File systems keep times of changes that are older than the call by up to a tick of the kernel. */
     private static final long TICK_MS = 100;
 
-    private static final int BUFFER_BYTES = 1 << 20;
-
     private final String folder;
     private final int mostEntries;
 
@@ -82,7 +79,7 @@ final class SdfsMaps implements ClientReferences {
     public void visit(Visitor visitor) throws IOException {
         Instant begun = Instant.now().minusMillis(TICK_MS);
         Set<Path> again = new HashSet<>();
-        byte[] memory = new byte[Math.max(BUFFER_BYTES, recordBytes())];
+        byte[] memory = new byte[Math.max(HEADER_BYTES, recordBytes())];
         read(new Walk() {
             @Override
             void map(Path map, FileTime changed) throws IOException {
@@ -155,30 +152,34 @@ final class SdfsMaps implements ClientReferences {
         }
     }
 
+    /** @param memory for a record */
     private void read(Path map, Visitor visitor, byte[] memory) throws IOException {
-        RandomAccessFile file;
-        try {
-            file = new RandomAccessFile(map.toFile(), "r");
-        } catch (FileNotFoundException e) {
-            if (Files.notExists(map)) {
-                return; // Its file was deleted meanwhile.
+        try (InputStream in = opened(map)) {
+            // A map without its header was just made by SDFS.
+            if (in != null && in.readNBytes(memory, 0, HEADER_BYTES) == HEADER_BYTES) {
+                read(map, in, visitor, memory);
             }
-            throw e;
         }
-        try (file) {
-            Source source = new Source(file, memory);
-            ByteBuffer header = source.read(0, HEADER_BYTES);
-            if (header.limit() < HEADER_BYTES) {
-                return; // SDFS has just made it.
-            }
-            if (header.getShort(0) != MAGIC || header.get(2) < LEAST_VERSION) {
-                throw new MalformedException(map, "does not begin as one of SDFS 3.12");
-            }
-            ByteBuffer record = source.read(HEADER_BYTES, recordBytes());
-            for (long page = 1; record.limit() >= ENTRIES_AT; page++) {
-                visit(record, map, page - 1, visitor);
-                record = source.read(HEADER_BYTES + page * recordBytes(), recordBytes());
-            }
+    }
+
+    /** Returns null if the file was deleted meanwhile, with its map. */
+    private static @Nullable InputStream opened(Path map) throws IOException {
+        try {
+            return Files.newInputStream(map);
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    private void read(Path map, InputStream in, Visitor visitor, byte[] memory) throws IOException {
+        ByteBuffer record = ByteBuffer.wrap(memory);
+        if (record.getShort(0) != MAGIC || record.get(2) < LEAST_VERSION) {
+            throw new MalformedException(map, "does not begin as one of SDFS 3.12");
+        }
+        int read = in.readNBytes(memory, 0, recordBytes());
+        for (long page = 0; read >= ENTRIES_AT; page++) {
+            visit(record.limit(read), map, page, visitor);
+            read = in.readNBytes(memory, 0, recordBytes());
         }
     }
 
@@ -197,33 +198,6 @@ final class SdfsMaps implements ClientReferences {
         for (int at = ENTRIES_AT; at < ENTRIES_AT + written * ENTRY_BYTES; at += ENTRY_BYTES) {
             record.get(at, fingerprint);
             visitor.reference(fingerprint, record.getLong(at + Fingerprints.BYTES));
-        }
-    }
-
-    /** The bytes of a map, of which a part is in memory. */
-    private static final class Source {
-        private final RandomAccessFile file;
-        private final byte[] memory;
-        private long start;
-        private int length;
-
-        Source(RandomAccessFile file, byte[] memory) {
-            this.file = file;
-            this.memory = memory;
-        }
-
-        /** Returns the bytes from an offset on; fewer at the end of the file. */
-        ByteBuffer read(long offset, int bytes) throws IOException {
-            if (offset < start || offset + bytes > start + length) {
-                start = offset;
-                length = 0;
-                file.seek(offset);
-                for (int read = 0; read >= 0 && length < memory.length; length += Math.max(0, read)) {
-                    read = file.read(memory, length, memory.length - length);
-                }
-            }
-            return ByteBuffer.wrap(memory, (int) (offset - start), Math.min(bytes, length - (int) (offset - start)))
-                    .slice();
         }
     }
 }
