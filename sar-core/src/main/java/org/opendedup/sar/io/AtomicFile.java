@@ -24,19 +24,25 @@ public final class AtomicFile {
         }
         Path temporary = Files.createTempFile(folder, file.getFileName() + ".", ".tmp");
         try {
-            try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
-                ByteBuffer buffer = ByteBuffer.wrap(contents);
-                while (buffer.hasRemaining()) {
-                    channel.write(buffer);
+            LastingChannel.uninterrupted(() -> {
+                try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
+                    ByteBuffer buffer = ByteBuffer.wrap(contents);
+                    while (buffer.hasRemaining()) {
+                        channel.write(buffer);
+                    }
+                    channel.force(true);
+                    return temporary;
                 }
-                channel.force(true);
-            }
+            });
             Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
         } finally {
             Files.deleteIfExists(temporary);
         }
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
+        LastingChannel.uninterrupted(() -> {
+            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+                channel.force(true);
+                return folder;
+            }
+        });
     }
 }

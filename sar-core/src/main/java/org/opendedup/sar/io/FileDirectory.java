@@ -69,9 +69,12 @@ public final class FileDirectory implements Directory {
 
         @Override
         public void force(Path folder) throws IOException {
-            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-                channel.force(true);
-            }
+            LastingChannel.uninterrupted(() -> {
+                try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+                    channel.force(true);
+                    return folder;
+                }
+            });
         }
     };
 

@@ -5,16 +5,17 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
 /** A file of a {@link FileDirectory}, open for reading: one descriptor of the process. */
 final class FileInput implements Input {
-    private final FileChannel channel;
+    private final LastingChannel channel;
     private final Path path;
     private final String name;
     private final TransferBuffers buffers;
 
     FileInput(FileChannel channel, Path path, String name, TransferBuffers buffers) {
-        this.channel = channel;
+        this.channel = new LastingChannel(channel, path, StandardOpenOption.READ);
         this.path = path;
         this.name = name;
         this.buffers = buffers;
@@ -24,7 +25,8 @@ final class FileInput implements Input {
     public void readFully(long offset, ByteBuffer target) throws IOException {
         long at = offset;
         while (target.hasRemaining()) {
-            int read = buffers.read(channel, target, at);
+            long from = at;
+            int read = channel.with(open -> buffers.read(open, target, from));
             if (read < 0) {
                 throw new EOFException(name + " ends at byte " + at + ", wanted up to " + (at + target.remaining()));
             }
@@ -34,7 +36,7 @@ final class FileInput implements Input {
 
     @Override
     public long length() throws IOException {
-        return channel.size();
+        return channel.with(FileChannel::size);
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.slf4j.Logger;
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
 final class FileOutput implements Output {
     private static final Logger log = LoggerFactory.getLogger(FileOutput.class);
 
-    private final FileChannel channel;
+    private final LastingChannel channel;
     private final Path path;
     private final TransferBuffers buffers;
     private long position;
@@ -27,7 +28,7 @@ final class FileOutput implements Output {
     private @Nullable Descriptor descriptor;
 
     FileOutput(FileChannel channel, Path path, TransferBuffers buffers) {
-        this.channel = channel;
+        this.channel = new LastingChannel(channel, path, StandardOpenOption.WRITE);
         this.path = path;
         this.buffers = buffers;
     }
@@ -37,7 +38,7 @@ final class FileOutput implements Output {
         long start = position;
         try {
             while (source.hasRemaining()) {
-                position += FullDisk.translating(() -> buffers.write(channel, source));
+                position += FullDisk.translating(() -> channel.with(open -> buffers.write(open, source, position)));
             }
         } catch (NoSpaceException e) {
             takeBack(start, e);
@@ -49,7 +50,7 @@ final class FileOutput implements Output {
     /** Removes the bytes of an incomplete append from the file, which needs no space. */
     private void takeBack(long start, NoSpaceException cause) throws IOException {
         try {
-            channel.truncate(start);
+            channel.with(open -> open.truncate(start));
             position = start;
             startedEnd = Math.min(startedEnd, start);
             reservedEnd = 0; // The truncation freed it.
@@ -112,7 +113,7 @@ final class FileOutput implements Output {
     @Override
     public void trim() throws IOException {
         if (descriptor != null) {
-            descriptor.trim(channel.size());
+            descriptor.trim(channel.with(FileChannel::size));
             reservedEnd = 0;
         }
     }
@@ -129,10 +130,10 @@ final class FileOutput implements Output {
     @Override
     public void force() throws IOException {
         // Delayed allocation may find the disk full only now.
-        FullDisk.translating(() -> {
-            channel.force(false);
+        FullDisk.translating(() -> channel.with(open -> {
+            open.force(false);
             return path;
-        });
+        }));
     }
 
     @Override

@@ -71,19 +71,19 @@ public final class TransferBuffers {
         }
     }
 
-    /** Writes at most {@value #BUFFER_BYTES} bytes at the channel's position; returns their number. */
-    int write(FileChannel channel, ByteBuffer source) throws IOException {
+    /** Writes at most {@value #BUFFER_BYTES} bytes to a position of a file; returns their number. */
+    int write(FileChannel channel, ByteBuffer source, long position) throws IOException {
         int bytes = Math.min(source.remaining(), BUFFER_BYTES);
         ByteBuffer piece = source.slice(source.position(), bytes);
-        int written = source.isDirect() ? channel.write(piece) : writeThrough(channel, piece);
+        int written = source.isDirect() ? channel.write(piece, position) : writeThrough(channel, piece, position);
         source.position(source.position() + written);
         return written;
     }
 
-    private int writeThrough(FileChannel channel, ByteBuffer piece) throws IOException {
+    private int writeThrough(FileChannel channel, ByteBuffer piece, long position) throws IOException {
         ByteBuffer buffer = take();
         try {
-            return channel.write(buffer.clear().put(piece).flip());
+            return channel.write(buffer.clear().put(piece).flip(), position);
         } finally {
             giveBack(buffer);
         }

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.LastingChannel;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.slf4j.Logger;
@@ -38,7 +39,7 @@ final class AcknowledgedSequence implements Closeable {
 
     private final Path file;
     private final LockFile lock;
-    private final FileChannel channel;
+    private final LastingChannel channel;
 
     /** Last acknowledged sequence number; 0 while unknown: no file, or a damaged one. Guarded by this. */
     private long sequence;
@@ -49,7 +50,7 @@ final class AcknowledgedSequence implements Closeable {
     private AcknowledgedSequence(Path file, LockFile lock, FileChannel channel) {
         this.file = file;
         this.lock = lock;
-        this.channel = channel;
+        this.channel = new LastingChannel(channel, file, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
     /**
@@ -88,7 +89,7 @@ final class AcknowledgedSequence implements Closeable {
 
     private long read() throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {}
+        while (bytes.hasRemaining() && channel.with(open -> open.read(bytes, bytes.position())) >= 0) {}
         if (bytes.position() == 0) {
             return 0;
         }
@@ -145,7 +146,7 @@ final class AcknowledgedSequence implements Closeable {
         bytes.putInt(0, MAGIC).putInt(4, VERSION).putLong(8, synced).putInt(CRC_OFFSET, crc(bytes));
         try {
             while (bytes.hasRemaining()) {
-                channel.write(bytes, bytes.position());
+                channel.with(open -> open.write(bytes, bytes.position()));
             }
         } catch (IOException e) {
             if (!warned) {
@@ -161,7 +162,10 @@ final class AcknowledgedSequence implements Closeable {
         try (lock;
                 channel) {
             if (channel.isOpen()) {
-                channel.force(false);
+                channel.with(open -> {
+                    open.force(false);
+                    return open;
+                });
             }
         }
     }

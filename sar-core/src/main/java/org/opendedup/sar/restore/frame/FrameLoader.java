@@ -208,7 +208,7 @@ public final class FrameLoader {
             return null;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while waiting for a disk read", e);
+            throw new InterruptedIOException("interrupted while waiting for a disk read");
         } catch (ExecutionException e) {
             throw new IOException("a disk read failed: " + e.getMessage(), e);
         }

@@ -1,0 +1,94 @@
+package org.opendedup.sar.io;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+
+/**
+ * An open file that outlives the interruption of a thread that uses it. The JDK closes a channel for all threads then,
+ * and the threads of a client are the client's: it may interrupt them at any time. Here the file is opened again, and
+ * what was being done is done once more; the thread is interrupted again afterwards. Safe for use by many threads.
+ */
+public final class LastingChannel implements Closeable {
+    private final Path path;
+    private final OpenOption[] options;
+    private volatile FileChannel channel;
+    private volatile boolean isClosed;
+
+    /** @param options open the file again, which exists then */
+    public LastingChannel(FileChannel channel, Path path, OpenOption... options) {
+        this.channel = channel;
+        this.path = path;
+        this.options = options;
+    }
+
+    /** Uses a channel. May be done twice: it must not depend on the position of the channel, nor change it. */
+    @FunctionalInterface
+    public interface Use<T> {
+        T use(FileChannel channel) throws IOException;
+    }
+
+    /** What opens what it needs, and closes it again. May be done twice. */
+    @FunctionalInterface
+    interface Call<T> {
+        T call() throws IOException;
+    }
+
+    /** Uses the file. */
+    public <T> T with(Use<T> use) throws IOException {
+        return uninterrupted(() -> {
+            while (true) {
+                FileChannel open = channel;
+                try {
+                    return use.use(open);
+                } catch (ClosedByInterruptException e) {
+                    openAgain(open, e);
+                    throw e;
+                } catch (ClosedChannelException e) {
+                    openAgain(open, e); // Another thread was interrupted.
+                }
+            }
+        });
+    }
+
+    /** Makes a call, again if the thread is interrupted meanwhile. */
+    static <T> T uninterrupted(Call<T> call) throws IOException {
+        boolean isInterrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    return call.call();
+                } catch (ClosedByInterruptException e) {
+                    isInterrupted |= Thread.interrupted();
+                }
+            }
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private synchronized void openAgain(FileChannel failed, ClosedChannelException e) throws IOException {
+        if (isClosed) {
+            throw e;
+        }
+        if (channel == failed) {
+            channel = FileChannel.open(path, options);
+        }
+    }
+
+    public boolean isOpen() {
+        return !isClosed;
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        isClosed = true;
+        channel.close();
+    }
+}
