@@ -37,6 +37,7 @@ public final class SarChunkStore implements AbstractChunkStore {
     @Override
     public void init(Element config) throws IOException {
         HostLog.use();
+        HostFit.require(SarChunkStore.class, SarHashesMap.class);
         cacheBytes = Settings.cacheBytes(config);
         engine.open(Settings.of(config));
         OpenStores.opened(engine);

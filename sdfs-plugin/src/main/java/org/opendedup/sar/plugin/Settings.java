@@ -55,6 +55,9 @@ public final class Settings {
 
     private static final String PREFIX = "sar-";
 
+    /** The only kind of fingerprints that the engine has, as SDFS names it. */
+    private static final String FINGERPRINTS = "VARIABLE_SHA256";
+
     private static final Set<String> NAMES = new TreeSet<>(Set.of(
             NAME,
             DATA,
@@ -92,8 +95,8 @@ public final class Settings {
      * Reads the settings of a volume.
      *
      * @param config the element {@code <extended-config>}
-     * @throws IOException if the volume file asks for encryption, which this store does not do, or for another index;
-     *     if a name that begins with {@code sar-} is no setting; or if no location can be found
+     * @throws IOException if the volume file asks for encryption, which this store does not do, for another index, or
+     *     for other fingerprints; if a name that begins with {@code sar-} is no setting; or if no location can be found
      */
     static Map<String, String> of(Element config) throws IOException {
         Map<String, String> settings = new TreeMap<>();
@@ -108,6 +111,13 @@ public final class Settings {
                 throw new IOException(
                         "the chunk store of SAR works only with the index of SAR, which counts references:"
                                 + " set hashdb-class on <local-chunkstore> to " + SarHashesMap.class.getName());
+            }
+            String fingerprints = attribute(config, "io", "hash-type");
+            if (!FINGERPRINTS.equalsIgnoreCase(fingerprints)) {
+                throw new IOException("the volume's fingerprints are "
+                        + (fingerprints == null ? "those that SDFS takes without hash-type on <io>" : fingerprints)
+                        + ", and the chunk store of SAR verifies chunks by SHA-256: make another volume with hash-type "
+                        + FINGERPRINTS + " on <io>");
             }
             String chunks = attribute(store, HOST_CHUNKS);
             String index = attribute(store, "hash-db-store");

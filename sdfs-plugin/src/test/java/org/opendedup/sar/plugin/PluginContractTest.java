@@ -248,6 +248,19 @@ class PluginContractTest {
     }
 
     @Test
+    void otherFingerprintsAreRefusedBeforeAnythingIsMade() {
+        for (String kind : new String[] {"VARIABLE_MD5", "VARIABLE_HWY_256", ""}) {
+            var config = Host.config(folder, "");
+            ((org.w3c.dom.Element)
+                            config.getOwnerDocument().getElementsByTagName("io").item(0))
+                    .setAttribute("hash-type", kind);
+            IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(config));
+            assertTrue(e.getMessage().contains("with hash-type VARIABLE_SHA256 on <io>"), e.getMessage());
+            assertFalse(Files.exists(folder.resolve("chunks")));
+        }
+    }
+
+    @Test
     void anIndexWithoutItsStoreIsRefused() {
         IOException e = assertThrows(IOException.class, () -> new SarHashesMap().init(1, "", 0.1));
         assertTrue(e.getMessage().contains("chunkstore-class"), e.getMessage());
