@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -132,6 +134,40 @@ class PosixRulesTest {
                 print([oct(os.stat(name).st_mode) for name in 'fp'])
                 """);
         assertEquals("refused ['0o106777', '0o10777']", chown);
+    }
+
+    /** The volume sets the times of new names, the kernel those of files that are written. */
+    @Test
+    void nothingIsOlderThanWhatWasDoneBefore() throws IOException {
+        String older = python("""
+                import os
+                def empty(name): open(name, 'w').close()
+                def written(name): open(name, 'w').write('text')
+                def truncated(name): open(name, 'r+').truncate(0)
+                def linked(name): os.symlink('f', name)
+                kinds = empty, os.mkdir, linked, os.utime, truncated
+                done = []
+                for i in range(200):
+                    for kind in os.utime, truncated: written(f'{kind.__name__}{i}')
+                    for kind in kinds:
+                        for make in written, kind:
+                            name = f'{make.__name__}{i}' + (kind.__name__ if make == written else '')
+                            make(name)
+                            done.append((name, kind.__name__))
+                times = [os.lstat(name).st_mtime_ns for name, kind in done]
+                print({kind for (name, kind), last, time in zip(done[1:], times, times[1:]) if time < last})
+                """);
+        assertEquals("set()", older);
+    }
+
+    @Test
+    void makeFindsNothingToDoAfterItMadeAll() throws IOException {
+        assumeInstalled("make");
+        String rules = IntStream.range(1, 100)
+                .mapToObj(i -> "f%d: f%d\n\t%s > $@\n".formatted(i, i - 1, i % 2 == 0 ? "echo text" : ":"))
+                .collect(Collectors.joining("", "all: f99\n", ""));
+        Files.writeString(in.resolve("Makefile"), rules);
+        assertEquals("made nothing", shell("echo text > f0; make -s && echo made; make -q && echo nothing"));
     }
 
     @Test

@@ -71,7 +71,9 @@ final class Libc {
 
         long lseek(int descriptor, long offset, int whence);
 
-        int futimens(int descriptor, @In byte[] times);
+        int futimens(int descriptor, @In byte @Nullable [] times);
+
+        int memfd_create(@In byte[] name, int flags);
 
         int socket(int domain, int type, int protocol);
 

@@ -45,6 +45,9 @@ public final class PosixFile implements RandomFile {
     private static final int F_UNLCK = 2;
     private static final int SIGURG = 23;
 
+    /** MFD_CLOEXEC of memfd_create(2). */
+    private static final int CLOSE_ON_EXEC = 1;
+
     /** UTIME_OMIT of utimensat(2): a time stays as it is. */
     private static final long OMIT = (1L << 30) - 2;
 
@@ -69,6 +72,18 @@ public final class PosixFile implements RandomFile {
     private static PosixFile open(Path path, int flags) throws IOException {
         Libc.Functions libc = libc(path);
         return opened(libc, Libc.open(libc, path, flags), path);
+    }
+
+    /** Makes a file without a name in the machine's memory; null if that fails. */
+    static @Nullable PosixFile inMemory() {
+        Libc.Functions libc = Libc.functions();
+        try {
+            Path name = Path.of("times");
+            int number = libc == null ? -1 : libc.memfd_create(Libc.path(name), CLOSE_ON_EXEC);
+            return libc == null || number < 0 ? null : new PosixFile(libc, number, name);
+        } catch (UnsatisfiedLinkError older) {
+            return null; // The C library is older than 2018.
+        }
     }
 
     /** Opens, or makes, a file below a folder of which the caller has a descriptor; {@code path} is for messages. */
@@ -217,6 +232,10 @@ public final class PosixFile implements RandomFile {
         ByteBuffer times = ByteBuffer.allocate(32).order(ByteOrder.nativeOrder());
         times.putLong(0).putLong(OMIT).putLong(Math.floorDiv(ns, NS_PER_S)).putLong(Math.floorMod(ns, NS_PER_S));
         run("cannot get a time", () -> libc.futimens(number, times.array()));
+    }
+
+    void setModifiedNow() throws IOException {
+        run("cannot get the time", () -> libc.futimens(number, null));
     }
 
     @Override

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +15,7 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.io.TransferBuffers;
@@ -115,7 +115,7 @@ public final class VolumeLocations {
                     containers,
                     metadata,
                     index,
-                    InstantSource.system(),
+                    KernelClock.machine(),
                     budget == null ? SsdTier::open : SsdTier.sharing(budget),
                     rawFiles(locations.ssd()),
                     VolumeDevices.of(locations, ballasts));

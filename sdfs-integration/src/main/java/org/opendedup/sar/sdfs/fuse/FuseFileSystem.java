@@ -2,9 +2,9 @@ package org.opendedup.sar.sdfs.fuse;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
 import org.opendedup.sar.volume.EntryVisitor;
@@ -169,7 +169,7 @@ public final class FuseFileSystem implements FuseOperations {
         }
         // After the open, as local file systems do: an open that fails leaves the file unchanged.
         try {
-            change(inode, AttributeChange.ofTruncation(0, Instant.now()));
+            change(inode, AttributeChange.ofTruncation(0, KernelClock.machine().instant()));
         } catch (IOException | RuntimeException | Error e) {
             close(handle);
             throw e;

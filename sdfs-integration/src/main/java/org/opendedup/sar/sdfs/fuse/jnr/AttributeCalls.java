@@ -10,6 +10,7 @@ import jnr.ffi.Pointer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
@@ -108,7 +109,10 @@ final class AttributeCalls {
     }
 
     private int truncate(Pointer path, long size) {
-        return change("truncate", path, AttributeChange.ofTruncation(size, Instant.now()));
+        return change(
+                "truncate",
+                path,
+                AttributeChange.ofTruncation(size, KernelClock.machine().instant()));
     }
 
     /** @param times two of {@code struct timespec}: the access time and the modification time */
@@ -130,7 +134,7 @@ final class AttributeCalls {
             return null;
         }
         if (nanos == UTIME_NOW) {
-            Instant now = Instant.now();
+            Instant now = KernelClock.machine().instant();
             seconds = now.getEpochSecond();
             nanos = now.getNano();
         }

@@ -2,9 +2,9 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 
 import com.kenai.jffi.MemoryIO;
 import java.io.IOException;
-import java.time.Instant;
 import jnr.ffi.Pointer;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
@@ -200,7 +200,8 @@ final class FileCalls {
     private int truncate(long path, long size, Pointer info) {
         return Guard.run("ftruncate", () -> named(info), () -> {
             operations.change(
-                    openFiles.get(FileInfo.handle(info)).inode(), AttributeChange.ofTruncation(size, Instant.now()));
+                    openFiles.get(FileInfo.handle(info)).inode(),
+                    AttributeChange.ofTruncation(size, KernelClock.machine().instant()));
             return 0;
         });
     }

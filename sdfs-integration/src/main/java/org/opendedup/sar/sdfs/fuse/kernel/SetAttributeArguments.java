@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
 import org.opendedup.sar.volume.posix.AttributeChange;
@@ -68,7 +69,7 @@ record SetAttributeArguments(
 
     private @Nullable Long timeOrNow(int field, int nowField, long given) {
         if (has(nowField)) {
-            Instant now = Instant.now();
+            Instant now = KernelClock.machine().instant();
             return now.getEpochSecond() * NANOS + now.getNano();
         }
         return has(field) ? (Long) given : null;
