@@ -33,7 +33,7 @@ class PosixRulesTest {
 
     @BeforeAll
     void mount(@TempDir Path folder) throws IOException {
-        volume = MountedVolume.make(Files.createDirectory(folder.resolve("rules")))
+        volume = MountedVolume.makeWith(Files.createDirectory(folder.resolve("rules")), "--memory-budget=256MB")
                 .mount();
         // Other users walk through it.
         for (Path at = volume.mountPoint(); at.startsWith(folder); at = at.getParent()) {
@@ -168,6 +168,27 @@ class PosixRulesTest {
                 .collect(Collectors.joining("", "all: f99\n", ""));
         Files.writeString(in.resolve("Makefile"), rules);
         assertEquals("made nothing", shell("echo text > f0; make -s && echo made; make -q && echo nothing"));
+    }
+
+    /** Linux lets a process open more files than the volume has memory for. */
+    @Test
+    void aUserWhoOpensAllFilesLeavesSomeForOthers() throws IOException {
+        assumeInstalled("python3");
+        shell("echo text > f");
+        Files.writeString(in.resolve("script.py"), """
+                import errno, os, resource, subprocess
+                resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+                other = "setpriv --reuid=1001 --regid=1001 --clear-groups cat f"
+                os.seteuid(1000)
+                files = []
+                try:
+                    while True: files.append(os.open('f', os.O_RDONLY))
+                except OSError as e: print(errno.errorcode[e.errno])
+                os.seteuid(0)
+                print(subprocess.run(other, shell=True, capture_output=True).stdout.decode())
+                print(open('f').read())
+                """);
+        assertEquals("ENFILE text text", shell("python3 script.py"));
     }
 
     @Test

@@ -218,6 +218,11 @@ public final class Volume implements Closeable {
         listing.list(directory, cookie, withAttributes, visitor);
     }
 
+    /** Returns for how many files that are open at a time there is memory. The front end refuses more. */
+    public int mostOpenFiles() {
+        return context.mostOpenFiles();
+    }
+
     /** Opens a regular file for a user other than root. EISDIR. */
     public OpenFile open(long inode, boolean writable) throws IOException {
         return open(inode, writable, false);

@@ -70,6 +70,7 @@ final class VolumeContext implements Closeable {
     private final RawFiles raws;
     private final RawMover mover;
     private final FastTier fastTier;
+    private final int mostOpenFiles;
 
     private final LongAdder readBytes = new LongAdder();
     private final LongAdder writtenBytes = new LongAdder();
@@ -97,6 +98,7 @@ final class VolumeContext implements Closeable {
         if (promotion != null) {
             opened.push(promotion::close);
         }
+        mostOpenFiles = (int) Math.min(Integer.MAX_VALUE, plan.openFiles() / OpenFile.BYTES);
         dirtyBudget = new DirtyBudget(plan.dirty());
         capacity = new Capacity(
                 config.capacityBytes(),
@@ -286,6 +288,10 @@ final class VolumeContext implements Closeable {
     private void free(Node node) {
         writer.discard(node);
         reaper.free(node, nodes);
+    }
+
+    int mostOpenFiles() {
+        return mostOpenFiles;
     }
 
     InstantSource clock() {

@@ -33,6 +33,7 @@ import org.opendedup.sar.io.TransferBuffers;
  * @param indexHeap fingerprints of recently used containers, and with ChunkStash its table (heap)
  * @param nodes inodes in use (heap). Does not include the kernel's counts of further inodes that it remembers: 3 to 6
  *     bytes each
+ * @param openFiles open files and their names, without their inodes (heap); 0 in a volume of chunks
  * @param indexNative blocks, filters and write buffers of the index database (native); with ChunkStash those of the
  *     disk index behind its log, and 0 with SiLo
  * @param metadataNative memory of the metadata database (native): a quarter for the batch of a commit and RocksDB's own
@@ -62,6 +63,7 @@ public record MemoryPlan(
         long segments,
         long indexHeap,
         long nodes,
+        long openFiles,
         long indexNative,
         long metadataNative,
         long tier,
@@ -142,7 +144,7 @@ public record MemoryPlan(
     private static final int TABLE = 90;
 
     /** Total of all parts with shares, in thousandths of a budget. */
-    private static final int SHARED = 920;
+    private static final int SHARED = 950;
 
     /** Minimum bytes of all parts with shares together; with less, they are too small to work. */
     private static final long LEAST_SHARED_BYTES = 128 * MIB;
@@ -340,7 +342,7 @@ public record MemoryPlan(
         long ofDirty = hasFiles ? 0 : dirty - streamLogs;
         return new MemoryPlan(
                 budget,
-                permille(whole, 680)
+                permille(whole, 710)
                         + (needs.hasTable() ? indexNative - diskIndexNative : 0)
                         - tierNative
                         + extraHeap(budget, whole, needs),
@@ -354,6 +356,7 @@ public record MemoryPlan(
                 needs.segments(budget),
                 indexTotal - diskIndexNative,
                 permille(whole, 30),
+                hasFiles ? permille(whole, 20) : 0,
                 needs.hasTable() ? diskIndexNative : indexNative,
                 permille(whole, 130),
                 tier,

@@ -35,7 +35,7 @@ public final class FuseFileSystem implements FuseOperations {
 
     /** @param failures counts the requests that fail */
     public FuseFileSystem(Volume volume, MountOptions options, RequestFailures failures) {
-        this(volume, options, new HandleTable<>(), failures);
+        this(volume, options, new HandleTable<>(volume.mostOpenFiles()), failures);
     }
 
     FuseFileSystem(Volume volume, MountOptions options, HandleTable<OpenFile> openFiles) {
@@ -185,7 +185,7 @@ public final class FuseFileSystem implements FuseOperations {
     private long open(long inode, boolean writable, Owner caller) throws IOException {
         OpenFile file = volume.open(inode, writable, caller.uid() == 0);
         try {
-            long handle = openFiles.add(file);
+            long handle = openFiles.add(file, caller.uid());
             names.opened(inode);
             return handle;
         } catch (IOException | RuntimeException | Error e) {

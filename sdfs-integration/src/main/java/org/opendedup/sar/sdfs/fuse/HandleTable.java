@@ -2,7 +2,9 @@ package org.opendedup.sar.sdfs.fuse;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
@@ -10,12 +12,16 @@ import org.opendedup.sar.common.PosixException;
 /**
  * Assigns handles (small numbers) to open files. Reuses the handles of closed files. {@link #get} takes no lock; adding
  * and removing lock this object.
+ *
+ * <p>A user other than root may have as many files open as are still free for all: alone up to half of the table, and a
+ * user who comes later still finds some.
  */
 public final class HandleTable<T> {
-    /** Limit of the table, in open files: 1 Mi, more than Linux lets one process open. */
+    /** Limit of any table, in open files: 1 Mi, more than Linux lets one process open. */
     static final int MAX_HANDLES = 1 << 20;
 
     private static final int INITIAL_SLOTS = 64;
+    private static final int ROOT = 0;
 
     /**
      * Replaced by a longer copy when full. A reader that still has the old array finds all files that were added before
@@ -28,27 +34,47 @@ public final class HandleTable<T> {
 
     private int freeCount;
     private int unused;
+    /** The user who has each handle. */
+    private int[] users = new int[INITIAL_SLOTS];
+
+    private final Map<Integer, Integer> openOfUsers = new HashMap<>();
     private final int maxHandles;
 
     public HandleTable() {
         this(MAX_HANDLES);
     }
 
+    /** @param maxHandles how many files may be open at a time */
     HandleTable(int maxHandles) {
-        this.maxHandles = maxHandles;
+        this.maxHandles = Math.min(maxHandles, MAX_HANDLES);
     }
 
-    /** @throws PosixException ENFILE if the table is full */
-    public synchronized long add(T value) throws PosixException {
-        int handle = freeCount > 0 ? free[--freeCount] : unused++;
-        if (handle >= maxHandles) {
-            unused--;
-            throw new PosixException(PosixException.Reason.ENFILE, maxHandles + " files are open");
+    /** Adds a file of root. */
+    public long add(T value) throws PosixException {
+        return add(value, ROOT);
+    }
+
+    /**
+     * Adds a file that a user has opened.
+     *
+     * @throws PosixException ENFILE if the table is full, or the user has too large a share of it
+     */
+    public synchronized long add(T value, int user) throws PosixException {
+        int left = maxHandles - (unused - freeCount);
+        int own = openOfUsers.getOrDefault(user, 0);
+        if (left <= 0 || user != ROOT && own >= left) {
+            throw new PosixException(
+                    PosixException.Reason.ENFILE,
+                    "user " + user + " has " + own + " of the " + (maxHandles - left)
+                            + " open files, of which there may be " + maxHandles);
         }
+        int handle = freeCount > 0 ? free[--freeCount] : unused++;
         if (handle >= slots.length()) {
             grow();
         }
         slots.set(handle, value);
+        users[handle] = user;
+        openOfUsers.put(user, own + 1);
         return handle;
     }
 
@@ -71,6 +97,7 @@ public final class HandleTable<T> {
         T value = get(handle);
         slots.set((int) handle, null);
         free[freeCount++] = (int) handle;
+        openOfUsers.computeIfPresent(users[(int) handle], (user, own) -> own == 1 ? null : own - 1);
         return value;
     }
 
@@ -85,6 +112,7 @@ public final class HandleTable<T> {
         }
         freeCount = 0;
         unused = 0;
+        openOfUsers.clear();
         return all;
     }
 
@@ -95,6 +123,7 @@ public final class HandleTable<T> {
             longer.set(handle, old.get(handle));
         }
         free = Arrays.copyOf(free, longer.length());
+        users = Arrays.copyOf(users, longer.length());
         slots = longer;
     }
 }

@@ -45,6 +45,36 @@ class HandleTableTest {
         }
     }
 
+    private static int filled(HandleTable<Integer> table, int user) {
+        int added = 0;
+        try {
+            for (; added < 10_000; added++) {
+                table.add(added, user);
+            }
+        } catch (PosixException e) {
+            assertEquals(PosixException.Reason.ENFILE, e.reason());
+        }
+        return added;
+    }
+
+    /** As many as are free: each later user still finds some. */
+    @Test
+    void aUserHasAShareOfTheTable() throws Exception {
+        HandleTable<Integer> small = new HandleTable<>(1000);
+        assertEquals(500, filled(small, 1000));
+        assertEquals(250, filled(small, 1001));
+        assertEquals(125, filled(small, 1002));
+        assertEquals(0, filled(small, 1000));
+        small.remove(7);
+        assertEquals(0, filled(small, 1000), "others need the place more");
+        assertEquals(1, filled(small, 1001) + filled(small, 1002));
+        assertEquals(125, filled(small, 0), "root has what is left");
+        assertEquals(0, filled(small, 1003));
+        small.removeAll();
+        assertEquals(500, filled(small, 1000));
+        assertEquals(500, filled(small, 0));
+    }
+
     @Test
     void aFullTableRefusesAndGoesOn() throws Exception {
         for (int i = 0; i < HandleTable.MAX_HANDLES; i++) {
