@@ -27,6 +27,11 @@ public interface RawFolder extends Closeable {
         default Duration answerLimit() {
             return ANSWER_LIMIT;
         }
+
+        /** Returns how many files of the folder may be open at a time. */
+        default int mostOpenFiles() {
+            return Integer.MAX_VALUE;
+        }
     }
 
     /** Makes a new, empty file. {@link java.nio.file.FileAlreadyExistsException} if there is one with this number. */

@@ -12,9 +12,11 @@ public final class OpenFile {
     /** Heap size of an open file with its contents, reader, handle and name, in bytes; measured. Without its node. */
     static final int BYTES = 1024;
 
+    private static final int ROOT = 0;
+
     private final Node node;
     private final boolean writable;
-    private final boolean mayUseReserve;
+    private final int user;
     private final int failuresKnown;
     private final ReadStream reader;
     private final @Nullable RawFile raw;
@@ -23,16 +25,10 @@ public final class OpenFile {
 
     private boolean closed;
 
-    OpenFile(
-            Node node,
-            boolean writable,
-            boolean mayUseReserve,
-            int failuresKnown,
-            ReadStream reader,
-            @Nullable RawFile raw) {
+    OpenFile(Node node, boolean writable, int user, int failuresKnown, ReadStream reader, @Nullable RawFile raw) {
         this.node = node;
         this.writable = writable;
-        this.mayUseReserve = mayUseReserve;
+        this.user = user;
         this.failuresKnown = failuresKnown;
         this.reader = reader;
         this.raw = raw;
@@ -46,9 +42,14 @@ public final class OpenFile {
         return writable;
     }
 
+    /** Returns who opened the file. */
+    int user() {
+        return user;
+    }
+
     /** Returns whether writes may use the part of the capacity that is reserved for root. */
     boolean mayUseReserve() {
-        return mayUseReserve;
+        return user == ROOT;
     }
 
     Node node() {

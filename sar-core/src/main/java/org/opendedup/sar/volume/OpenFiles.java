@@ -12,6 +12,9 @@ import org.opendedup.sar.volume.posix.TimeStamps;
  * {@link FileRanges} and {@link RangeCopy} carry them out. {@link Volume} documents the calls.
  */
 final class OpenFiles {
+    /** The user of openings that belong to none. */
+    static final int NOBODY = 65534;
+
     private final VolumeContext context;
     private final InstantSource clock;
     private final NodeTable nodes;
@@ -36,7 +39,7 @@ final class OpenFiles {
         raws = context.raws();
     }
 
-    OpenFile open(long inode, boolean writable, boolean mayUseReserve) throws IOException {
+    OpenFile open(long inode, boolean writable, int user) throws IOException {
         context.openings().increment();
         Node node = nodes.pin(inode);
         if (!node.isRegular()) {
@@ -52,7 +55,7 @@ final class OpenFiles {
         node.use(context.dirtyBudget(), context.capacity());
         RawFile raw;
         try {
-            raw = raws.enter(node, writable);
+            raw = raws.enter(node, writable, user);
         } catch (IOException | RuntimeException e) {
             node.leave();
             nodes.unpin(node);
@@ -63,7 +66,7 @@ final class OpenFiles {
             node.contents().writers += writable ? 1 : 0;
             reported = node.failuresReported;
         }
-        return new OpenFile(node, writable, mayUseReserve, reported, context.restore().stream(inode), raw);
+        return new OpenFile(node, writable, user, reported, context.restore().stream(inode), raw);
     }
 
     int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
@@ -242,7 +245,7 @@ final class OpenFiles {
             file.node().contents().writers -= file.isWritable() ? 1 : 0;
         }
         if (file.raw() != null) {
-            raws.leave(file.raw(), file.isWritable());
+            raws.leave(file.raw(), file.isWritable(), file.user());
         }
         file.node().leave();
         nodes.unpin(file.node());

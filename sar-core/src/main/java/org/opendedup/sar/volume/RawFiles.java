@@ -14,11 +14,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.FairShares;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RawRecord;
-import org.opendedup.sar.metadata.RecordCursor;
 import org.opendedup.sar.raw.AbsentRawFolder;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawFolder;
@@ -44,6 +45,9 @@ final class RawFiles {
     private final Placements placements;
     private final Committer committer;
     private final long maxFiles;
+    /** The descriptors for backing files; each opening counts as one. */
+    private final FairShares openings;
+
     private final RawDeletions deletions;
     /** Files whose records say that their backing files may not be durable. */
     private final Queue<RawFile> fresh = new ConcurrentLinkedQueue<>();
@@ -53,9 +57,10 @@ final class RawFiles {
     private volatile boolean hasRoom;
 
     /**
-     * @param table filled by {@link #load}
+     * @param table filled by {@link RawTable#load}
      * @param place the folder of the backing files
      * @param maxFiles maximum number of raw files, for the sake of memory
+     * @param mostOpen how many may be open at a time, for the sake of descriptors
      */
     RawFiles(
             MetadataStore metadata,
@@ -64,7 +69,8 @@ final class RawFiles {
             NodeTable nodes,
             Placements placements,
             Committer committer,
-            long maxFiles) {
+            long maxFiles,
+            int mostOpen) {
         this.metadata = metadata;
         this.table = table;
         this.place = place;
@@ -72,26 +78,8 @@ final class RawFiles {
         this.placements = placements;
         this.committer = committer;
         this.maxFiles = maxFiles;
+        openings = new FairShares("openings of files on the fast tier", mostOpen);
         deletions = new RawDeletions(place, committer);
-    }
-
-    /** Reads all records into the table. Called before any node is made. */
-    static void load(MetadataStore metadata, RawTable table, RawPlace place) throws IOException {
-        try (RecordCursor<RawRecord> records = metadata.raws().all()) {
-            while (records.next()) {
-                RawRecord record = records.value();
-                if (record == null) {
-                    // Its backing file stays, for a restore of the metadata. The other files can be used.
-                    log.error(
-                            "the record that says where on the fast tier inode {} lies is damaged: its file cannot be"
-                                    + " opened",
-                            records.id());
-                    table.noteUnreadable(records.id());
-                } else {
-                    table.put(new RawFile(records.id(), record, place, 0, -1));
-                }
-            }
-        }
     }
 
     RawFolder folder() {
@@ -141,23 +129,42 @@ final class RawFiles {
 
     /**
      * Called by an opening, which is registered as a user of the node's contents: opens the backing file of a raw file,
-     * or makes an empty file raw if it is opened for writing and its placement wants that.
+     * or makes an empty file raw if it is opened for writing and its placement wants that, unless too many are open.
      *
      * @return the file if it is raw, to be left by {@link #leave}; else null
+     * @throws PosixException ENFILE if the file is raw and too many are open
      */
     @Nullable
-    RawFile enter(Node node, boolean writable) throws IOException {
+    RawFile enter(Node node, boolean writable, int user) throws IOException {
         table.checkReadable(node.id);
         RawFile raw;
         boolean mayBegin;
+        boolean isPinned = false;
         synchronized (node) {
             raw = node.raw;
             mayBegin = node.size == 0 && !table.isOutgrown(node.id);
         }
         if (raw == null) {
             Placement placement = mayBegin && writable && hasRoom() ? placements.of(node) : Placement.SAR;
-            return placement.isRaw() ? begin(node, placement == Placement.PIN) : null;
+            if (!placement.isRaw() || !openings.tryTake(user)) {
+                return null;
+            }
+            isPinned = placement == Placement.PIN;
+        } else {
+            openings.take(user);
         }
+        RawFile entered = null;
+        try {
+            entered = raw == null ? begin(node, isPinned) : use(node, raw, writable);
+            return entered;
+        } finally {
+            if (entered == null) {
+                openings.giveBack(user);
+            }
+        }
+    }
+
+    private @Nullable RawFile use(Node node, RawFile raw, boolean writable) throws IOException {
         try {
             raw.use(writable);
         } catch (NoSuchFileException e) {
@@ -173,9 +180,10 @@ final class RawFiles {
         return raw;
     }
 
-    void leave(RawFile raw, boolean writable) {
+    void leave(RawFile raw, boolean writable, int user) {
         raw.noteAccess(System.currentTimeMillis());
         raw.leave(writable);
+        openings.giveBack(user);
     }
 
     /** Makes an empty file raw. Returns null if it cannot be; it is stored in chunks then. */

@@ -1,16 +1,23 @@
 package org.opendedup.sar.volume;
 
+import java.io.IOException;
 import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RawRecord;
+import org.opendedup.sar.metadata.RecordCursor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The raw files of a volume, by inode number. A file is in it as long as its node is raw. */
 final class RawTable {
     /** Heap size of a raw file and its place in the table, in bytes. */
     static final int FILE_BYTES = 256;
 
+    private static final Logger log = LoggerFactory.getLogger(RawTable.class);
     private static final int MAX_OUTGROWN = 10_000;
 
     private final ConcurrentHashMap<Long, RawFile> files = new ConcurrentHashMap<>();
@@ -18,6 +25,25 @@ final class RawTable {
     private final Set<Long> unreadable = ConcurrentHashMap.newKeySet();
     /** Inodes that are too long for the fast tier. */
     private final Set<Long> outgrown = ConcurrentHashMap.newKeySet();
+
+    /** Reads all records into the Called before any node is made. */
+    void load(MetadataStore metadata, RawPlace place) throws IOException {
+        try (RecordCursor<RawRecord> records = metadata.raws().all()) {
+            while (records.next()) {
+                RawRecord record = records.value();
+                if (record == null) {
+                    // Its backing file stays, for a restore of the metadata. The other files can be used.
+                    log.error(
+                            "the record that says where on the fast tier inode {} lies is damaged: its file cannot be"
+                                    + " opened",
+                            records.id());
+                    noteUnreadable(records.id());
+                } else {
+                    put(new RawFile(records.id(), record, place, 0, -1));
+                }
+            }
+        }
+    }
 
     /** Records that the record of an inode is damaged: nobody knows where its bytes are. */
     void noteUnreadable(long inode) {

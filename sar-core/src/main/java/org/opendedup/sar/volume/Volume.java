@@ -110,7 +110,6 @@ public final class Volume implements Closeable {
         return context.tier();
     }
 
-    /** Returns the context of this volume; for the checker. */
     VolumeContext context() {
         return context;
     }
@@ -223,18 +222,16 @@ public final class Volume implements Closeable {
         return context.mostOpenFiles();
     }
 
-    /** Opens a regular file for a user other than root. EISDIR. */
+    /** Opens a regular file for nobody in particular. EISDIR. */
     public OpenFile open(long inode, boolean writable) throws IOException {
-        return open(inode, writable, false);
+        return open(inode, writable, OpenFiles.NOBODY);
     }
 
     /**
-     * Opens a regular file. EISDIR.
-     *
-     * @param mayUseReserve whether writes may use the part of the capacity that is reserved for root
+     * Opens a regular file for a user; root may use all of the capacity. EISDIR; ENFILE: too many raw files are open.
      */
-    public OpenFile open(long inode, boolean writable, boolean mayUseReserve) throws IOException {
-        return files.open(inode, writable, mayUseReserve);
+    public OpenFile open(long inode, boolean writable, int user) throws IOException {
+        return files.open(inode, writable, user);
     }
 
     /**

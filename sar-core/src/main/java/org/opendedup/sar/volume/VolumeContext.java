@@ -124,7 +124,7 @@ final class VolumeContext implements Closeable {
         RawFolder rawFolder = openRaw(config, stores, metadata, answers);
         opened.push(rawFolder::close);
         RawPlace rawPlace = new RawPlace(rawFolder, answers);
-        RawFiles.load(metadata, rawTable, rawPlace);
+        rawTable.load(metadata, rawPlace);
         nodes = new NodeTable(metadata, rawTable, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
         WriteStop stop = new WriteStop();
@@ -138,7 +138,14 @@ final class VolumeContext implements Closeable {
         NameView view = new NameView();
         Placements placements = new Placements(config.raw(), nodes, attributes);
         raws = new RawFiles(
-                metadata, rawTable, rawPlace, nodes, placements, committer, plan.raws() / RawTable.FILE_BYTES);
+                metadata,
+                rawTable,
+                rawPlace,
+                nodes,
+                placements,
+                committer,
+                plan.raws() / RawTable.FILE_BYTES,
+                stores.raw() == null ? 0 : stores.raw().mostOpenFiles());
         committer.beforeEachPeriodic(raws::syncIfAnswering);
         tree = new DirectoryTree(
                 metadata, nodes, writer, committer, named, engine.clock(), attributes, view, placements, raws);

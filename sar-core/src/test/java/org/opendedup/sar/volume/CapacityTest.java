@@ -62,7 +62,7 @@ class CapacityTest {
         byte[] bytes = name.getBytes(UTF_8);
         long inode =
                 volume.makeNode(Inode.ROOT, bytes, 0100644, 0, new Owner(1, 1)).inode();
-        return volume.open(inode, true, asRoot);
+        return volume.open(inode, true, asRoot ? 0 : 1);
     }
 
     private void remove(String name, OpenFile file) throws IOException {

@@ -11,7 +11,7 @@ import org.opendedup.sar.tier.SsdTier;
 /**
  * How many files a volume has open at the same time, at most. The JVM raises the limit of its process to the hard limit
  * when it starts. Without enough descriptors every part of a volume fails at some time, so such a volume is not opened.
- * Raw files are not counted: without a descriptor a new file is stored in chunks.
+ * Raw files have what is left: beyond that, a new file is stored in chunks.
  */
 public final class DescriptorPlan {
     /** Packs that are written, compacted, healed, verified or read beyond the cache of open packs. */
@@ -34,9 +34,19 @@ public final class DescriptorPlan {
 
     /** @throws IOException if the process may not open as many files as a volume needs */
     public static void require(VolumeConfig config) throws IOException {
-        if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system) {
-            require(config, system.getMaxFileDescriptorCount());
-        }
+        require(config, limit());
+    }
+
+    /** Returns how many files the process may open. */
+    private static long limit() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
+                ? system.getMaxFileDescriptorCount()
+                : Long.MAX_VALUE;
+    }
+
+    /** Returns how many raw files may be open at a time: what the volume does not need otherwise. */
+    public static int forRawFiles(VolumeConfig config) {
+        return (int) Math.max(0, Math.min(Integer.MAX_VALUE, limit() - needed(config)));
     }
 
     /** @param limit how many files the process may open */

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
@@ -25,6 +26,7 @@ import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.copies.SsdBudget;
+import org.opendedup.sar.volume.config.DescriptorPlan;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.slf4j.Logger;
@@ -117,7 +119,7 @@ public final class VolumeLocations {
                     index,
                     KernelClock.machine(),
                     budget == null ? SsdTier::open : SsdTier.sharing(budget),
-                    rawFiles(locations.ssd()),
+                    rawFiles(config),
                     VolumeDevices.of(locations, ballasts));
         } catch (IOException | RuntimeException e) {
             metadata.close();
@@ -132,8 +134,21 @@ public final class VolumeLocations {
                 : new SsdBudget(config.locations().hashDb());
     }
 
-    private static RawFolder.@Nullable Opener rawFiles(@Nullable Path location) {
-        return location == null ? null : volume -> FileRawFolder.open(location, volume);
+    private static RawFolder.@Nullable Opener rawFiles(VolumeConfig config) {
+        Path location = config.locations().ssd();
+        return location == null
+                ? null
+                : new RawFolder.Opener() {
+                    @Override
+                    public RawFolder open(UUID volume) throws IOException {
+                        return FileRawFolder.open(location, volume);
+                    }
+
+                    @Override
+                    public int mostOpenFiles() {
+                        return DescriptorPlan.forRawFiles(config);
+                    }
+                };
     }
 
     /**

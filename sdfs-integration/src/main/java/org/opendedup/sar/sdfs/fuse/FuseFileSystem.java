@@ -183,7 +183,7 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     private long open(long inode, boolean writable, Owner caller) throws IOException {
-        OpenFile file = volume.open(inode, writable, caller.uid() == 0);
+        OpenFile file = volume.open(inode, writable, caller.uid());
         try {
             long handle = openFiles.add(file, caller.uid());
             names.opened(inode);

@@ -2,19 +2,15 @@ package org.opendedup.sar.sdfs.fuse;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.FairShares;
 import org.opendedup.sar.common.PosixException;
 
 /**
  * Assigns handles (small numbers) to open files. Reuses the handles of closed files. {@link #get} takes no lock; adding
- * and removing lock this object.
- *
- * <p>A user other than root may have as many files open as are still free for all: alone up to half of the table, and a
- * user who comes later still finds some.
+ * and removing lock this object. Users have {@link FairShares} of the table.
  */
 public final class HandleTable<T> {
     /** Limit of any table, in open files: 1 Mi, more than Linux lets one process open. */
@@ -37,8 +33,7 @@ public final class HandleTable<T> {
     /** The user who has each handle. */
     private int[] users = new int[INITIAL_SLOTS];
 
-    private final Map<Integer, Integer> openOfUsers = new HashMap<>();
-    private final int maxHandles;
+    private final FairShares shares;
 
     public HandleTable() {
         this(MAX_HANDLES);
@@ -46,7 +41,7 @@ public final class HandleTable<T> {
 
     /** @param maxHandles how many files may be open at a time */
     HandleTable(int maxHandles) {
-        this.maxHandles = Math.min(maxHandles, MAX_HANDLES);
+        shares = new FairShares("open files", Math.min(maxHandles, MAX_HANDLES));
     }
 
     /** Adds a file of root. */
@@ -60,21 +55,13 @@ public final class HandleTable<T> {
      * @throws PosixException ENFILE if the table is full, or the user has too large a share of it
      */
     public synchronized long add(T value, int user) throws PosixException {
-        int left = maxHandles - (unused - freeCount);
-        int own = openOfUsers.getOrDefault(user, 0);
-        if (left <= 0 || user != ROOT && own >= left) {
-            throw new PosixException(
-                    PosixException.Reason.ENFILE,
-                    "user " + user + " has " + own + " of the " + (maxHandles - left)
-                            + " open files, of which there may be " + maxHandles);
-        }
+        shares.take(user);
         int handle = freeCount > 0 ? free[--freeCount] : unused++;
         if (handle >= slots.length()) {
             grow();
         }
         slots.set(handle, value);
         users[handle] = user;
-        openOfUsers.put(user, own + 1);
         return handle;
     }
 
@@ -97,7 +84,7 @@ public final class HandleTable<T> {
         T value = get(handle);
         slots.set((int) handle, null);
         free[freeCount++] = (int) handle;
-        openOfUsers.computeIfPresent(users[(int) handle], (user, own) -> own == 1 ? null : own - 1);
+        shares.giveBack(users[(int) handle]);
         return value;
     }
 
@@ -108,11 +95,11 @@ public final class HandleTable<T> {
             T value = slots.getAndSet(handle, null);
             if (value != null) {
                 all.add(value);
+                shares.giveBack(users[handle]);
             }
         }
         freeCount = 0;
         unused = 0;
-        openOfUsers.clear();
         return all;
     }
 
