@@ -26,10 +26,10 @@ final class RangeCopy {
     private static final StepLimit STEP = StepLimit.of(1024);
 
     /**
-     * Maximum number of steps of one call: 64 GiB of a file, which takes seconds. A caller that copies more calls
-     * again, and can be killed in between.
+     * Maximum number of steps of one call: 1 GiB of a file. A caller that copies more calls again. In between it can be
+     * killed, and others have a turn.
      */
-    private static final int MAX_STEPS = 256;
+    private static final int MAX_STEPS = 4;
     /** Bytes of a file for each byte of its recipe: a recipe has approximately 400 bytes for each 256 KiB of a file. */
     private static final long BYTES_PER_RECIPE_BYTE = 512;
 

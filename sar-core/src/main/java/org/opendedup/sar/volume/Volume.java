@@ -227,9 +227,7 @@ public final class Volume implements Closeable {
         return open(inode, writable, OpenFiles.NOBODY);
     }
 
-    /**
-     * Opens a regular file for a user; root may use all of the capacity. EISDIR; ENFILE: too many raw files are open.
-     */
+    /** Opens a regular file; root may use all of the capacity. EISDIR; ENFILE: too many raw files are open. */
     public OpenFile open(long inode, boolean writable, int user) throws IOException {
         return files.open(inode, writable, user);
     }

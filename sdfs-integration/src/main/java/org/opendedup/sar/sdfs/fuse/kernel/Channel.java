@@ -189,8 +189,13 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     }
 
     @Override
-    public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
-        lateAnswers.submit(device, inode, from, unique, answer);
+    public void answerAfterWriteBack(Asker asker, long inode, long from, LateAnswer answer) {
+        lateAnswers.submitAfterWriteBack(device, asker, inode, from, answer);
+    }
+
+    @Override
+    public void answerInTurn(Asker asker, LateAnswer answer) {
+        lateAnswers.submit(device, asker, answer);
     }
 
     /**
@@ -207,6 +212,11 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
                 LOG.warn("the kernel refused an answer: {}", libc.functions().strerror(libc.errno()));
             }
         });
+    }
+
+    /** Waits for the answers that other threads compute, of all channels of the mount. */
+    void awaitLateAnswers() {
+        lateAnswers.close();
     }
 
     @Override

@@ -5,12 +5,14 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.BackingFiles.Opened;
-import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
 import org.opendedup.sar.volume.posix.Owner;
@@ -22,6 +24,9 @@ import org.opendedup.sar.volume.posix.Owner;
 final class FileRequests {
     /** Largest copy that the older 32-bit reply can report, in bytes: a signed number, rounded down to whole pages. */
     private static final long MAX_NARROW_COPY_BYTES = (1L << 31) - Protocol.PAGE_BYTES;
+
+    /** Bytes of a range that a worker serves itself: at the default page size, 256 pages of a recipe. */
+    private static final long SHORT_BYTES = 64 << 20;
 
     private final Exchange exchange;
     private final FuseOperations operations;
@@ -285,8 +290,46 @@ final class FileRequests {
         FallocateMode mode = FallocateMode.of(request.takeInt());
         dropCapabilityUnknownToTheKernel(request.node());
         privileges.dropForWritingUnlessRoot(request.node());
-        mode.apply(operations, handle, offset, length);
-        return 0;
+        if (length <= SHORT_BYTES) {
+            mode.apply(operations, handle, offset, length);
+            return 0;
+        }
+        return answerInTurn(() -> {
+            mode.apply(operations, handle, offset, length);
+            return LateAnswer.DONE;
+        });
+    }
+
+    /** A request that another thread serves. The request buffer then already holds another one. */
+    @FunctionalInterface
+    private interface Late {
+        long answer() throws IOException;
+    }
+
+    private LateAnswer late(Late work) {
+        int opcode = request.opcode();
+        long node = request.node();
+        return () -> {
+            try {
+                return work.answer();
+            } catch (IOException | RuntimeException | Error e) {
+                return -Errno.of(e, exchange.describe(opcode, node));
+            }
+        };
+    }
+
+    private Asker asker() {
+        return new Asker(request.uid(), request.unique());
+    }
+
+    private int answerInTurn(Late late) {
+        cache.answerInTurn(asker(), late(late));
+        return ANSWERED_LATER;
+    }
+
+    /** Returns whether the file of the current request has so many bytes after an offset that to see all takes long. */
+    private boolean isLongAfter(long offset) throws IOException {
+        return operations.attributes(request.node()).size() - offset > SHORT_BYTES;
     }
 
     /**
@@ -302,9 +345,11 @@ final class FileRequests {
             return Errno.EINVAL;
         }
         if (offset >= 0 && !backings.passThrough(handle) && operations.hasWriters(handle)) {
-            long node = request.node();
-            cache.answerAfterWriteBack(node, offset, request.unique(), () -> seekLate(node, handle, offset, whence));
+            cache.answerAfterWriteBack(asker(), request.node(), offset, late(() -> seek(handle, offset, whence)));
             return ANSWERED_LATER;
+        }
+        if (offset >= 0 && isLongAfter(offset)) {
+            return answerInTurn(() -> seek(handle, offset, whence));
         }
         reply.putLong(seek(handle, offset, whence));
         return 0;
@@ -312,15 +357,6 @@ final class FileRequests {
 
     private long seek(long handle, long offset, int whence) throws IOException {
         return whence == Protocol.SEEK_DATA ? operations.seekData(handle, offset) : operations.seekHole(handle, offset);
-    }
-
-    /** Seeks on another thread. The request buffer then already holds another request. */
-    private long seekLate(long node, long handle, long offset, int whence) {
-        try {
-            return seek(handle, offset, whence);
-        } catch (IOException | RuntimeException | Error e) {
-            return -Errno.of(e, exchange.describe(Opcode.LSEEK, node));
-        }
     }
 
     /**
@@ -341,13 +377,16 @@ final class FileRequests {
         }
         dropCapabilityUnknownToTheKernel(inode);
         privileges.dropForWritingUnlessRoot(inode);
-        long copied = operations.copy(source, from, target, to, wide ? asked : Math.min(asked, MAX_NARROW_COPY_BYTES));
-        if (wide) {
-            reply.putLong(copied);
-        } else {
-            reply.putInt((int) copied);
-            reply.putInt(0);
+        long length = wide ? asked : Math.min(asked, MAX_NARROW_COPY_BYTES);
+        if (length > SHORT_BYTES && isLongAfter(from)) {
+            return answerInTurn(() -> copied(operations.copy(source, from, target, to, length), wide));
         }
+        reply.putLong(copied(operations.copy(source, from, target, to, length), wide));
         return 0;
+    }
+
+    /** Returns the body of a reply: 64 bits, or 32 and as many unused ones. */
+    private static long copied(long bytes, boolean wide) {
+        return wide || ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? bytes : bytes << Integer.SIZE;
     }
 }

@@ -1,6 +1,9 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-/** Corrections of the kernel's cache of inodes, attributes and bytes, for cases that a reply cannot correct. */
+/**
+ * Corrections of the kernel's cache of inodes, attributes and bytes, for cases that a reply cannot correct; and replies
+ * that other threads send.
+ */
 interface KernelCache {
     /** Makes the kernel request the attributes of an inode when it next needs them. Cached pages stay. */
     void invalidate(long inode);
@@ -9,17 +12,37 @@ interface KernelCache {
      * Makes the kernel send the written bytes of an inode, from offset {@code from} on, that it has not sent yet; then
      * answers a request. Returns at once, because the threads that serve requests must receive the bytes.
      *
+     * @param asker whose request it is
      * @param inode number of the inode
      * @param from file offset in bytes
-     * @param unique number of the request
      * @param answer computes the answer after the bytes have arrived
      */
-    void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer);
+    void answerAfterWriteBack(Asker asker, long inode, long from, LateAnswer answer);
+
+    /**
+     * Answers a request that may take long when its user has a turn, so that other requests do not wait for it.
+     *
+     * @param answer computes the answer
+     */
+    void answerInTurn(Asker asker, LateAnswer answer);
+
+    /**
+     * Whose request is answered.
+     *
+     * @param user user ID of the program
+     * @param unique number of the request
+     */
+    record Asker(int user, long unique) {}
 
     /** The delayed answer to a request. */
     @FunctionalInterface
     interface LateAnswer {
-        /** Returns the number that is the body of the reply, or a negative error number. Never throws. */
+        /** Value of {@link #get}: success, by a reply without a body. */
+        long DONE = Long.MAX_VALUE;
+
+        /**
+         * Returns the number that is the body of the reply, {@link #DONE}, or a negative error number. Never throws.
+         */
         long get();
     }
 }

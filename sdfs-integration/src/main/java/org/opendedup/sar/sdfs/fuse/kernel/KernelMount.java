@@ -266,6 +266,7 @@ final class KernelMount implements FuseMount {
             LOG.error("{} is left as a dead mount: umount -l {}", mountPoint, mountPoint, e);
         } finally {
             syncs.close();
+            channels.get(0).awaitLateAnswers();
             Rings opened = rings;
             if (opened != null) {
                 opened.close();

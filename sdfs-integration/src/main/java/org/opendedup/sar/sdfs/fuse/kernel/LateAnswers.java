@@ -2,61 +2,67 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 
+import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.SyncThreads;
+import org.opendedup.sar.sdfs.fuse.Turns;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers requests that must wait until the kernel has sent the cached writes of a file. Uses one extra thread for all
- * channels of a mount. A worker must not wait, because workers receive these writes: if all of them waited, no write
- * would be served.
+ * Answers requests that may take long, or must wait until the kernel has sent the cached writes of a file, with a few
+ * threads for all channels of a mount: one user after another in turn. Workers must not wait, because they receive the
+ * requests of all users, and these writes: if all of them waited, nobody would be served.
  */
-final class LateAnswers {
+final class LateAnswers implements Closeable {
+    private static final int THREADS = 4;
     private static final int REPLY_BYTES = OUT_HEADER_BYTES + Long.BYTES;
-    private static final long IDLE_SECONDS = 10;
     private static final Logger LOG = LoggerFactory.getLogger(LateAnswers.class);
 
     private final Libc libc;
-    private final ExecutorService thread;
+    /** At most one task per waiting thread of other programs. */
+    private final Turns<Runnable> waiting = new Turns<>();
+
+    private final SyncThreads threads = new SyncThreads(THREADS, "fuse-late");
     private final Invalidation invalidation;
+    /** Guarded by itself. */
     private final ByteBuffer reply = ByteBuffer.allocateDirect(REPLY_BYTES).order(ByteOrder.nativeOrder());
 
     LateAnswers(Libc libc) {
         this.libc = libc;
         this.invalidation = new Invalidation(libc);
-        // The queue holds at most one task per waiting thread of other programs. The thread ends when it is idle.
-        ThreadPoolExecutor executor =
-                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread made = new Thread(task, "fuse-late");
-                    made.setDaemon(true);
-                    return made;
-                });
-        executor.allowCoreThreadTimeOut(true);
-        thread = executor;
     }
 
     /**
-     * See {@link KernelCache#answerAfterWriteBack}.
+     * See {@link KernelCache#answerInTurn}.
      *
      * @param device the descriptor that the request was read from; the reply is written to it
-     * @param inode number of the inode
-     * @param from file offset in bytes
-     * @param unique number of the request
-     * @param answer computes the answer after the write-back
      */
-    void submit(Descriptor device, long inode, long from, long unique, LateAnswer answer) {
-        thread.execute(() -> {
-            device.whileOpen(fd -> writeBack(fd, inode, from));
+    void submit(Descriptor device, Asker asker, LateAnswer answer) {
+        waiting.add(asker.user(), () -> {
             long value = answer.get();
-            device.whileOpen(fd -> send(fd, unique, value));
+            device.whileOpen(fd -> send(fd, asker.unique(), value));
         });
+        threads.execute(this::serveNext);
+    }
+
+    /** See {@link KernelCache#answerAfterWriteBack}. */
+    void submitAfterWriteBack(Descriptor device, Asker asker, long inode, long from, LateAnswer answer) {
+        submit(device, asker, () -> {
+            device.whileOpen(fd -> writeBack(fd, inode, from));
+            return answer.get();
+        });
+    }
+
+    private void serveNext() {
+        Runnable next = waiting.poll();
+        if (next != null) {
+            next.run();
+        }
     }
 
     /**
@@ -73,13 +79,22 @@ final class LateAnswers {
     }
 
     private void send(int fd, long unique, long value) {
-        int length = value < 0 ? OUT_HEADER_BYTES : REPLY_BYTES;
-        reply.putInt(0, length).putInt(4, (int) Math.min(0, value)).putLong(8, unique);
-        reply.putLong(OUT_HEADER_BYTES, value);
-        boolean sent = libc.functions().write(fd, libc.address(reply), length) == length;
-        // ENOENT: the calling program was killed meanwhile.
-        if (!sent && libc.errno() != Errno.ENOENT) {
-            LOG.warn("the kernel refused a late answer: {}", libc.functions().strerror(libc.errno()));
+        synchronized (reply) {
+            int length = value < 0 || value == LateAnswer.DONE ? OUT_HEADER_BYTES : REPLY_BYTES;
+            reply.putInt(0, length).putInt(4, (int) Math.min(0, value)).putLong(8, unique);
+            reply.putLong(OUT_HEADER_BYTES, value);
+            boolean sent = libc.functions().write(fd, libc.address(reply), length) == length;
+            // ENOENT: the calling program was killed meanwhile.
+            if (!sent && libc.errno() != Errno.ENOENT) {
+                LOG.warn(
+                        "the kernel refused a late answer: {}", libc.functions().strerror(libc.errno()));
+            }
         }
+    }
+
+    /** Waits until all requests are answered. None may be added after this call. */
+    @Override
+    public void close() {
+        threads.close();
     }
 }

@@ -1,7 +1,5 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
-
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
@@ -20,6 +18,9 @@ import org.slf4j.LoggerFactory;
  */
 final class NameRequests {
     private static final Logger LOG = LoggerFactory.getLogger(NameRequests.class);
+
+    /** Most bytes of a listing in one reply: some 300 names with attributes, each of which may have to be read. */
+    private static final int MAX_LIST_BYTES = 64 << 10;
 
     private final Exchange exchange;
     private final FuseOperations operations;
@@ -145,7 +146,7 @@ final class NameRequests {
     int list(boolean withAttributes) throws IOException {
         request.skip(8);
         long cookie = request.takeLong();
-        int room = Math.min(request.takeInt() & Integer.MAX_VALUE, MAX_IO_BYTES);
+        int room = Math.min(request.takeInt() & Integer.MAX_VALUE, MAX_LIST_BYTES);
         try {
             operations.list(
                     request.node(),

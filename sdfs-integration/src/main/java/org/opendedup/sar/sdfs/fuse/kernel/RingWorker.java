@@ -280,8 +280,8 @@ final class RingWorker implements KernelCache, SyncLine, Runnable {
             message.putReply(unique, late.await());
         } else if (hasNumber) {
             hasNumber = false;
-            if (number < 0) {
-                message.putReply(unique, (int) -number);
+            if (number < 0 || number == LateAnswer.DONE) {
+                message.putReply(unique, (int) -Math.min(0, number));
             } else {
                 message.putNumber(unique, number);
             }
@@ -320,7 +320,7 @@ final class RingWorker implements KernelCache, SyncLine, Runnable {
      * kernel then takes every byte of this mount's files for data, which is always permitted.
      */
     @Override
-    public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
+    public void answerAfterWriteBack(Asker asker, long inode, long from, LateAnswer answer) {
         hasNumber = true;
         if (!place.mayWaitForRequests()) {
             number = -Errno.ENOSYS;
@@ -331,6 +331,13 @@ final class RingWorker implements KernelCache, SyncLine, Runnable {
         } finally {
             place.hasWaitedForRequests();
         }
+        number = answer.get();
+    }
+
+    /** Computes the answer itself: another thread could not give the entry free earlier. */
+    @Override
+    public void answerInTurn(Asker asker, LateAnswer answer) {
+        hasNumber = true;
         number = answer.get();
     }
 

@@ -69,8 +69,13 @@ class DispatcherTest {
         public void invalidate(long inode) {}
 
         @Override
-        public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
+        public void answerAfterWriteBack(Asker asker, long inode, long from, LateAnswer answer) {
             throw new AssertionError("no bytes wait to be written back");
+        }
+
+        @Override
+        public void answerInTurn(Asker asker, LateAnswer answer) {
+            throw new AssertionError("no request is long");
         }
     }
 

@@ -32,7 +32,12 @@ public final class FuseRequestsFuzz {
         public void invalidate(long inode) {}
 
         @Override
-        public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {}
+        public void answerAfterWriteBack(Asker asker, long inode, long from, LateAnswer answer) {}
+
+        @Override
+        public void answerInTurn(Asker asker, LateAnswer answer) {
+            answer.get();
+        }
     }
 
     /** Takes nothing over. */
