@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Entry;
@@ -111,25 +112,55 @@ final class DirectoryTree {
             if (EntryNames.isParent(name)) {
                 return handedOut(nodes.pin(parent.parent()));
             }
-            return view.betweenChanges(() -> find(directory, name), met -> met.ifPresent(this::forget))
-                    .orElseThrow(() -> NameRules.refuse(Reason.ENOENT, name));
+            Node.Look look = Node.Look.NONE;
+            while (true) {
+                Node.Look known = look;
+                Found found = view.betweenChanges(() -> find(directory, name, known), met -> met.ifPresent(this::undo))
+                        .orElseThrow(() -> NameRules.refuse(Reason.ENOENT, name));
+                if (found.attributes != null) {
+                    return found.attributes;
+                }
+                try {
+                    look = found.node.look();
+                } finally {
+                    nodes.unpin(found.node);
+                }
+            }
         } finally {
             nodes.unpin(parent);
         }
     }
 
-    private void forget(Attributes retained) {
-        nodes.forget(retained.inode(), 1);
+    /**
+     * What a name refers to.
+     *
+     * @param node pinned if {@code attributes} is null, else retained
+     * @param attributes null if the fast tier must be looked at for them, which may hang: not between two changes
+     */
+    private record Found(Node node, @Nullable Attributes attributes) {}
+
+    private void undo(Found found) {
+        if (found.attributes == null) {
+            nodes.unpin(found.node);
+        } else {
+            nodes.forget(found.node.id, 1);
+        }
     }
 
-    /** Returns the attributes of the inode that a name refers to, and retains the inode. */
-    private Optional<Attributes> find(long directory, byte[] name) throws IOException {
+    /** @param look at the fast tier, of the inode that was found before */
+    private Optional<Found> find(long directory, byte[] name, Node.Look look) throws IOException {
         Entry entry = namespace.entry(directory, name);
         Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
-        if (node != null) {
-            node.noteFolder(directory);
+        if (node == null) {
+            return Optional.empty();
         }
-        return Optional.ofNullable(node).map(this::handedOut);
+        node.noteFolder(directory);
+        if (node.rawFile() != look.raw()) {
+            return Optional.of(new Found(node, null));
+        }
+        Found found = new Found(node, node.attributes(look));
+        nodes.handOut(node);
+        return Optional.of(found);
     }
 
     /** Turns the caller's reference into a reference of the kernel. */
@@ -237,7 +268,7 @@ final class DirectoryTree {
     private Node.Look look(long inode) throws IOException {
         Node node = nodes.pinIfPresent(inode);
         if (node == null) {
-            return new Node.Look(null, null);
+            return Node.Look.NONE;
         }
         try {
             return node.look();

@@ -149,7 +149,10 @@ final class Node {
      * @param raw the file's place there; null if it is not raw
      * @param status null if it is not raw, or cannot be examined at present
      */
-    record Look(@Nullable RawFile raw, RandomFile.@Nullable Status status) {}
+    record Look(@Nullable RawFile raw, RandomFile.@Nullable Status status) {
+        /** Of a file that is not raw. */
+        static final Look NONE = new Look(null, null);
+    }
 
     /** Looks at a raw file. To be called before any lock is acquired, because the fast tier may hang. */
     Look look() {

@@ -22,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -42,6 +43,7 @@ import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
@@ -507,5 +509,32 @@ class RawHangTest {
         assertFalse(ends(opening));
         answer();
         opening.get();
+    }
+
+    /**
+     * Each look at the fast tier meets a change of names: then a look-up that waited for it would hold the next one.
+     */
+    @Test
+    void aLookUpThatWaitsForTheFastTierHoldsNoChange() throws Exception {
+        open(SHORT);
+        makeFiles();
+        AtomicInteger changes = new AtomicInteger();
+        AtomicInteger held = new AtomicInteger();
+        Owner owner = new Owner(0, 0);
+        hooked.hook = call -> {
+            if (call.isOfRawFiles() && call.what().equals("status")) {
+                byte[] name = ("d" + changes.incrementAndGet()).getBytes(UTF_8);
+                Future<?> change = run(() -> volume.makeDirectory(Inode.ROOT, name, 0755, owner));
+                try {
+                    held.addAndGet(ends(change) ? 0 : 1);
+                } catch (Exception e) {
+                    throw new IOException(e);
+                }
+            }
+            return call.proceed();
+        };
+        volume.forget(volume.lookup(Inode.ROOT, "a".getBytes(UTF_8)).inode(), 1);
+        assertTrue(changes.get() > 0);
+        assertEquals(0, held.get(), "changes of names were held up");
     }
 }

@@ -231,7 +231,13 @@ final class FileRequests {
     /** Syncs one file. The arguments are its handle, and flags that are ignored. */
     int sync() throws IOException {
         long handle = request.takeLong();
+        boolean isOnFastTier = operations.backing(handle) >= 0;
         return sync(new Sync() {
+            @Override
+            public boolean isOnFastTier() {
+                return isOnFastTier;
+            }
+
             @Override
             public void store() throws IOException {
                 operations.store(handle);

@@ -26,7 +26,7 @@ import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
  * arrival: if all workers waited for commits, later requests would wait for several commits. Therefore a worker serves
  * at most one sync at a time, which is fastest for a single program. The other syncs are queued here: several threads
  * store their bytes, one user after another in turn; one thread commits for all requests that are stored by then, and
- * answers them.
+ * answers them. Files on the fast tier have threads of their own, because it may hang while everything else works.
  */
 final class LateSyncs implements Closeable {
     private final FuseOperations operations;
@@ -35,10 +35,13 @@ final class LateSyncs implements Closeable {
     /** All unanswered requests, by number. The thread that removes a request answers it. */
     private final Map<Long, Parked> parked = new ConcurrentHashMap<>();
 
-    private final Turns<Parked> toStore = new Turns<>();
     private final Queue<Parked> stored = new ConcurrentLinkedQueue<>();
-    private final SyncThreads storing;
+    private final Line inChunks;
+    private final Line onFastTier;
     private final SyncThreads committing;
+
+    /** The requests of one kind that wait for a thread. */
+    private record Line(Turns<Parked> waiting, SyncThreads threads) {}
 
     /** Answers requests that their workers left to other threads. */
     @FunctionalInterface
@@ -66,16 +69,27 @@ final class LateSyncs implements Closeable {
 
     /**
      * @param workers number of threads that serve requests; a single worker must never wait. The same number of threads
-     *     store
+     *     store, and again for the fast tier
      */
     LateSyncs(FuseOperations operations, int workers) {
-        this(operations, workers > 1, new SyncThreads(workers, "fuse-store"), new SyncThreads(1, "fuse-commit"));
+        this(
+                operations,
+                workers > 1,
+                new SyncThreads(workers, "fuse-store"),
+                new SyncThreads(workers, "fuse-store-fast"),
+                new SyncThreads(1, "fuse-commit"));
     }
 
-    LateSyncs(FuseOperations operations, boolean workersMayServe, SyncThreads storing, SyncThreads committing) {
+    LateSyncs(
+            FuseOperations operations,
+            boolean workersMayServe,
+            SyncThreads storing,
+            SyncThreads storingFast,
+            SyncThreads committing) {
         this.operations = operations;
         this.workersMayServe = workersMayServe;
-        this.storing = storing;
+        inChunks = new Line(new Turns<>(), storing);
+        onFastTier = new Line(new Turns<>(), storingFast);
         this.committing = committing;
     }
 
@@ -90,8 +104,9 @@ final class LateSyncs implements Closeable {
         }
         Parked request = new Parked(answers, asked, sync);
         parked.put(asked.unique(), request);
-        toStore.add(asked.uid(), request);
-        storing.execute(this::storeNext);
+        Line line = sync.isOnFastTier() ? onFastTier : inChunks;
+        line.waiting.add(asked.uid(), request);
+        line.threads.execute(() -> storeNext(line));
         return true;
     }
 
@@ -117,7 +132,7 @@ final class LateSyncs implements Closeable {
             sync.store();
             return null;
         });
-        storing.execute(store);
+        onFastTier.threads.execute(store);
         operations.commit();
         try {
             store.get();
@@ -129,8 +144,8 @@ final class LateSyncs implements Closeable {
         }
     }
 
-    private void storeNext() {
-        Parked next = toStore.poll();
+    private void storeNext(Line line) {
+        Parked next = line.waiting.poll();
         if (next == null) {
             return;
         }
@@ -226,7 +241,8 @@ final class LateSyncs implements Closeable {
     /** Waits until all accepted requests are done. No request may be added after this call. */
     @Override
     public void close() {
-        storing.close();
+        inChunks.threads.close();
+        onFastTier.threads.close();
         committing.close();
     }
 }

@@ -19,6 +19,11 @@ interface SyncLine {
     interface Sync {
         void store() throws IOException;
 
+        /** Returns whether {@link #store} uses the fast tier. */
+        default boolean isOnFastTier() {
+            return false;
+        }
+
         /**
          * Returns whether the commit may run beside {@link #store}, because neither needs what the other makes durable.
          * Called before {@link #store}.

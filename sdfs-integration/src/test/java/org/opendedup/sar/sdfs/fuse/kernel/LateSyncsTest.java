@@ -207,6 +207,54 @@ class LateSyncsTest {
         }
     }
 
+    /** A sync of the fast tier, or else of chunks, that does not end before the latch lets it; or one that does. */
+    private record Storing(boolean isOnFastTier, CountDownLatch end) implements Sync {
+        @Override
+        public void store() throws IOException {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+        }
+
+        @Override
+        public boolean needsCommit() {
+            return false;
+        }
+
+        @Override
+        public void check() {}
+    }
+
+    /** Returns whether a sync of chunks is answered while more syncs than there are threads do not end. */
+    private boolean isAnsweredBeside(boolean fastTierHangs) throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch answered = new CountDownLatch(1);
+        LateSyncs syncs = new LateSyncs(
+                slow,
+                false,
+                new SyncThreads(2, "store"),
+                new SyncThreads(2, "store-fast"),
+                new SyncThreads(1, "commit"));
+        try (syncs) {
+            for (int i = 0; i < SYNCERS; i++) {
+                syncs.takes((unique, errno) -> {}, new Asked(i, 0, 0, () -> "hangs"), new Storing(fastTierHangs, end));
+            }
+            Sync other = new Storing(false, new CountDownLatch(0));
+            syncs.takes((unique, errno) -> answered.countDown(), new Asked(41, 0, 1, () -> "a sync"), other);
+            boolean isAnswered = answered.await(fastTierHangs ? 60 : 1, TimeUnit.SECONDS);
+            end.countDown();
+            return isAnswered;
+        }
+    }
+
+    @Test
+    void aFastTierThatHangsHoldsUpNoSyncOfChunks() throws Exception {
+        assertTrue(isAnsweredBeside(true));
+        assertFalse(isAnsweredBeside(false), "the control: syncs of chunks share their threads");
+    }
+
     @Test
     void whatWaitsIsAnsweredWhereTheMachineGivesNoThread(@TempDir Path folder) throws Exception {
         slow.close();
@@ -232,7 +280,7 @@ class LateSyncsTest {
             public void check() {}
         };
         try (Channel channel = new Channel(libc, libc.functions().open(answers.toString(), Libc.O_RDWR))) {
-            LateSyncs syncs = new LateSyncs(slow, false, storing, committing);
+            LateSyncs syncs = new LateSyncs(slow, false, storing, NoThreads.make(), committing);
             NoThreads.without(() -> assertTrue(syncs.takes(channel, new Asked(41, 0, 0, () -> "a sync"), sync)));
             slow.awaitStored(1);
             syncs.close();
