@@ -78,6 +78,37 @@ class CapacityOnMountTest {
         }
     }
 
+    /** Writes many times what the kernel keeps in its write-back cache; prints what write(2) said, and how often. */
+    private static final String WRITE_WITHOUT_CLOSING = """
+            import errno, os, sys
+            file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+            try:
+                for i in range(3000):
+                    os.write(file, os.urandom(1024) * 1024)
+                print('never refused')
+            except OSError as e:
+                print(errno.errorcode[e.errno])
+            sys.stdout.flush()
+            os.kill(os.getpid(), 9)
+            """;
+
+    /** The kernel takes bytes into its cache unasked, and reports a failure of these at fsync or close only. */
+    @Test
+    void aProgramThatNeitherSyncsNorClosesHearsOfAFullVolume() throws Exception {
+        try (MountedVolume volume = make("endless")) {
+            volume.mount();
+            Path file = volume.mountPoint().resolve("large");
+            Commands.Result result = Commands.run("python3", "-c", WRITE_WITHOUT_CLOSING, file);
+            assertEquals("ENOSPC", result.output().strip());
+            Files.delete(file);
+            while (space(volume.mountPoint())[1] < 30 * MIB) {
+                Thread.sleep(10);
+            }
+            // There is space again, and the file that was refused is another one.
+            Bytes.writeAndSync(file, Bytes.random(3, (int) (8 * MIB)));
+        }
+    }
+
     /** A command that writes blocks and syncs them; they are the same ones, which capacity does not care about. */
     private static String write(Path file, String block, int count) {
         return "yes | dd of=" + file + " bs=" + block + " count=" + count + " iflag=fullblock status=none conv=fsync";

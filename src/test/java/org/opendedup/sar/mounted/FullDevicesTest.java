@@ -142,7 +142,7 @@ class FullDevicesTest {
                 requests.flush();
                 assertEquals("synced", answers.readLine());
             } finally {
-                writer.destroyForcibly();
+                writer.destroyForcibly().onExit().join();
             }
             synced.add(waiting);
             checkSoundAfterRemount(volume, synced);

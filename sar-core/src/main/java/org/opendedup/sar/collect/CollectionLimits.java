@@ -27,6 +27,16 @@ public record CollectionLimits(double garbageShare, boolean dryRun, int recompre
         }
     }
 
+    /**
+     * Returns the bytes of garbage that a collection with the default share gives back.
+     *
+     * @param storedBytes all stored bytes, with the garbage
+     */
+    public static long returnableBytes(long storedBytes, long garbageBytes) {
+        double left = Victims.allowedGarbage(storedBytes - garbageBytes, DEFAULT_GARBAGE_SHARE);
+        return Math.max(0, garbageBytes - (long) left);
+    }
+
     /** Without compressing anew. */
     public CollectionLimits(double garbageShare, boolean dryRun) {
         this(garbageShare, dryRun, 0, false);

@@ -19,6 +19,7 @@ final class AttributeChanges {
     private final ExtendedAttributes attributes;
     private final FileLengths lengths;
     private final Committer committer;
+    private final SpaceCollector collector;
     private final FastTier fastTier;
     private final InstantSource clock;
 
@@ -28,6 +29,7 @@ final class AttributeChanges {
         tree = context.tree();
         attributes = context.attributes();
         committer = context.committer();
+        collector = context.collector();
         fastTier = context.fastTier();
         clock = context.clock();
     }
@@ -102,7 +104,7 @@ final class AttributeChanges {
     void setExtended(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
         Node node = nodes.pin(inode);
         try {
-            committer.checkRoom((long) name.length + value.length);
+            collector.admitMetadata((long) name.length + value.length);
             if (Placements.isAttribute(name)) {
                 Placement placement = Placements.parse(value);
                 tree.change(node, () -> attributes.set(node, name, value, mode));

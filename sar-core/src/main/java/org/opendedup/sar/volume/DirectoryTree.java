@@ -45,6 +45,7 @@ final class DirectoryTree {
 
     private final Placements placements;
     private final RawFiles raws;
+    private final SpaceCollector collector;
 
     DirectoryTree(
             MetadataStore metadata,
@@ -56,7 +57,9 @@ final class DirectoryTree {
             ExtendedAttributes attributes,
             NameView view,
             Placements placements,
-            RawFiles raws) {
+            RawFiles raws,
+            SpaceCollector collector) {
+        this.collector = collector;
         this.placements = placements;
         this.raws = raws;
         this.metadata = metadata;
@@ -172,7 +175,7 @@ final class DirectoryTree {
 
     Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner) throws IOException {
         NameRules.checkName(name);
-        committer.checkRoom(2L * name.length + target.length);
+        collector.admitMetadata(2L * name.length + target.length);
         long id = metadata.nextInode();
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
@@ -211,7 +214,7 @@ final class DirectoryTree {
      * reference is released, or after a crash.
      */
     Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
-        committer.checkRoom(0);
+        collector.admitMetadata(0);
         long id = metadata.nextInode();
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
@@ -236,7 +239,7 @@ final class DirectoryTree {
 
     Attributes link(long inode, long directory, byte[] name) throws IOException {
         NameRules.checkName(name);
-        committer.checkRoom(2L * name.length);
+        collector.admitMetadata(2L * name.length);
         Node.Look look = look(inode);
         try (NameChange change = newChange()) {
             Node node = change.pin(inode);
@@ -382,7 +385,7 @@ final class DirectoryTree {
                 if (raw != null) {
                     raws.force(raw);
                 }
-                writer.secure(node);
+                collector.withRoom(() -> writer.secure(node));
                 node.checkNotFailed();
             } finally {
                 nodes.unpin(node);

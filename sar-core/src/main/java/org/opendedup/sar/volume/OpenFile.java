@@ -38,7 +38,7 @@ public final class OpenFile {
         return node.id;
     }
 
-    boolean isWritable() {
+    public boolean isWritable() {
         return writable;
     }
 
@@ -48,7 +48,7 @@ public final class OpenFile {
     }
 
     /** Returns whether writes may use the part of the capacity that is reserved for root. */
-    boolean mayUseReserve() {
+    public boolean mayUseReserve() {
         return user == ROOT;
     }
 

@@ -171,7 +171,7 @@ final class RangeCopy {
         private void admitRecipe(long length) throws IOException {
             long stepBytes =
                     Math.min(length, (long) STEP.pages() * metadata.recipes().pageBytes());
-            committer.checkRoom(MIN_RECIPE_BYTES + stepBytes / BYTES_PER_RECIPE_BYTE);
+            context.collector().admitMetadata(MIN_RECIPE_BYTES + stepBytes / BYTES_PER_RECIPE_BYTE);
         }
 
         /**

@@ -23,6 +23,7 @@ import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.metadata.ContainerTable;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,6 +58,12 @@ public final class SpaceCollector implements Closeable {
     private volatile Basis basis = Basis.COUNTS;
     /** Whether the log says that no collection may make room. */
     private volatile boolean refusalIsLogged;
+
+    /**
+     * Bytes of garbage that the last collection of this mount left: of little use, unreadable, or in a file system that
+     * gives back whole packs only.
+     */
+    private volatile long leftBytes;
 
     /** How often collections of this mount have given something back. */
     private final AtomicLong fruitful = new AtomicLong();
@@ -123,6 +130,9 @@ public final class SpaceCollector implements Closeable {
             }
             if (report.strayBytes() > 0) {
                 fruitful.incrementAndGet();
+            }
+            if (!limits.dryRun() && limits.garbageShare() <= CollectionLimits.DEFAULT_GARBAGE_SHARE) {
+                leftBytes = report.leftBytes();
             }
             return report;
         } finally {
@@ -233,6 +243,35 @@ public final class SpaceCollector implements Closeable {
         withRoom(() -> devices.admitData(bytes, underWayBytes.getAsLong()));
     }
 
+    /** Admits records of the metadata, as {@link DeviceSpaces#admitMetadata}; else as {@link #admitData}. */
+    void admitMetadata(long bytes) throws IOException {
+        withRoom(() -> devices.admitMetadata(bytes));
+    }
+
+    /**
+     * Returns the bytes that a collection would give back now, as of the last commit; 0 while none may run, or one
+     * would wait for hours.
+     */
+    long returnableBytes() {
+        if (closing || pace.isPaused() || parts.pins().exist()) {
+            return 0;
+        }
+        try {
+            requireAllowed();
+        } catch (IOException e) {
+            return 0;
+        }
+        ContainerTable table = parts.metadata().containers();
+        long garbage = table.garbageBytes();
+        return Math.max(
+                0, Math.min(garbage - leftBytes, CollectionLimits.returnableBytes(table.storedBytes(), garbage)));
+    }
+
+    /** Returns whether the device of the containers has little room left, and a collection would help it. */
+    public boolean isWorthwhile() throws IOException {
+        return devices.isDataLowWithout(returnableBytes());
+    }
+
     /**
      * Checks that {@code bytes} bytes can be stored, as {@link DeviceSpaces#check}. If there is no room, garbage is
      * collected first, unless all of it would not be enough. The caller must have no use of a stored copy open, and no
@@ -251,11 +290,15 @@ public final class SpaceCollector implements Closeable {
 
     /** Admits something, or throws {@link NoSpaceException}. */
     @FunctionalInterface
-    private interface Admission {
+    interface Admission {
         void admit() throws IOException;
     }
 
-    private void withRoom(Admission admission) throws IOException {
+    /**
+     * Runs what may find no space. If it finds none, garbage is collected, and it runs again; at most
+     * {@link #MAX_COLLECTIONS} times. For the caller, see {@link #admitData}.
+     */
+    void withRoom(Admission admission) throws IOException {
         for (int collected = 0; ; collected++) {
             try {
                 admission.admit();
@@ -276,7 +319,10 @@ public final class SpaceCollector implements Closeable {
      *
      * @return whether there may be more space than before the call
      */
-    private boolean makeRoom() {
+    private boolean makeRoom() throws IOException {
+        if (devices.isMetadataFull()) {
+            return false;
+        }
         try {
             requireAllowed();
             refusalIsLogged = false;

@@ -9,7 +9,8 @@ import java.io.IOException;
  * @param freeBytes bytes of the capacity that the files do not use, including root's share
  * @param availableBytes bytes that users other than root can write now, in the worst case that none of them are
  *     duplicates: the smaller of what the capacity leaves them and what the devices can store
- * @param deviceFreeBytes bytes that the devices can still store in that case; the device with the least space decides
+ * @param deviceFreeBytes bytes that the devices can still store in that case, with what a collection of garbage would
+ *     give back, because a full device begins one; the device with the least space decides
  * @param files number of inodes in use
  */
 public record SpaceUse(long capacityBytes, long freeBytes, long availableBytes, long deviceFreeBytes, long files) {
@@ -17,7 +18,7 @@ public record SpaceUse(long capacityBytes, long freeBytes, long availableBytes, 
     static SpaceUse of(VolumeContext context) throws IOException {
         Capacity capacity = context.capacity();
         long raw = context.fastTier().onlyThereBytes();
-        long onDevices = context.devices().freeBytes();
+        long onDevices = context.devices().freeBytesWith(context.collector().returnableBytes());
         return new SpaceUse(
                 capacity.capacityBytes(),
                 Math.max(0, capacity.freeBytes(true) - raw),

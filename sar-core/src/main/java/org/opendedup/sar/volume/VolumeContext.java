@@ -147,11 +147,21 @@ final class VolumeContext implements Closeable {
                 plan.raws() / RawTable.FILE_BYTES,
                 stores.raw() == null ? 0 : stores.raw().mostOpenFiles());
         committer.beforeEachPeriodic(raws::syncIfAnswering);
-        tree = new DirectoryTree(
-                metadata, nodes, writer, committer, named, engine.clock(), attributes, view, placements, raws);
-        listing = new Listing(metadata.namespace(), nodes, view);
         reaper = new Reaper(metadata, committer, capacity, raws::forget, name);
         collector = engine.collector(sampled, committer, reaper::freed);
+        tree = new DirectoryTree(
+                metadata,
+                nodes,
+                writer,
+                committer,
+                named,
+                engine.clock(),
+                attributes,
+                view,
+                placements,
+                raws,
+                collector);
+        listing = new Listing(metadata.namespace(), nodes, view);
         BackgroundThrottle throttle = new BackgroundThrottle(this::programUse);
         RawCopier copier = new RawCopier(new RawCopier.Parts(
                 metadata,

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
@@ -50,6 +51,7 @@ import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.store.Ballasts;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeDevices;
@@ -68,13 +70,18 @@ class FullDeviceCollectionTest {
     private final CrashDirectory containers = new CrashDirectory(1);
     private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 10L << 30, Chunking.VARIABLE_SHA256);
     private final List<byte[]> contents = new ArrayList<>();
+    private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+    /** Bytes on the device of the containers that other programs use. */
+    private final AtomicLong ofOthers = new AtomicLong();
+
+    private final Device device = new CountedDevice(containers, ofOthers, DEVICE_BYTES);
     private Volume volume;
 
     /** The device of a directory that counts its bytes. */
-    private record CountedDevice(CrashDirectory directory, long totalBytes) implements Device {
+    private record CountedDevice(CrashDirectory directory, AtomicLong ofOthers, long totalBytes) implements Device {
         @Override
         public long usableBytes() throws IOException {
-            return directory.usableBytes();
+            return Math.max(0, directory.usableBytes() - ofOthers.get());
         }
     }
 
@@ -92,11 +99,13 @@ class FullDeviceCollectionTest {
 
     @BeforeEach
     void make() throws IOException {
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
         Volume.create(config, containers, metadata, InstantSource.system());
         containers.noSpaceAfter(DEVICE_BYTES);
-        Device other = new EndlessDevice();
-        volume = Volume.open(
+        volume = open(new EndlessDevice());
+    }
+
+    private Volume open(Device ofMetadata) throws IOException {
+        return Volume.open(
                 config,
                 new VolumeStores(
                         containers,
@@ -104,7 +113,7 @@ class FullDeviceCollectionTest {
                         ChunkIndexes.heap(),
                         InstantSource.system(),
                         SsdTier::open,
-                        new VolumeDevices(new CountedDevice(containers, DEVICE_BYTES), other, other, Ballasts.none())),
+                        new VolumeDevices(device, ofMetadata, new EndlessDevice(), Ballasts.none())),
                 Verification.FINGERPRINTS);
     }
 
@@ -291,6 +300,96 @@ class FullDeviceCollectionTest {
         assertEquals(1, reports.size());
         assertTrue(reports.get(0).returnedBytes() > FILE_BYTES, () -> reports.toString());
         assertEquals(most.get(), reports.get(0).returnedBytes());
+    }
+
+    private static final Owner ROOT = new Owner(0, 0);
+
+    private static final byte[] NEW = "new".getBytes(UTF_8);
+    private static final byte[] COPY_TARGET = "target".getBytes(UTF_8);
+
+    /** Requests that need a little space for records of the metadata. */
+    private enum Request {
+        CREATE((volume, of) -> volume.makeNode(Inode.ROOT, NEW, 0100644, 0, ROOT)),
+        CREATE_UNNAMED((volume, of) -> volume.makeUnnamed(Inode.ROOT, 0644, ROOT)),
+        MAKE_DIRECTORY((volume, of) -> volume.makeDirectory(Inode.ROOT, NEW, 0755, ROOT)),
+        MAKE_SYMBOLIC_LINK((volume, of) -> volume.makeSymbolicLink(Inode.ROOT, NEW, NEW, ROOT)),
+        LINK((volume, of) -> volume.link(of, Inode.ROOT, NEW)),
+        SET_ATTRIBUTE((volume, of) -> volume.setExtendedAttribute(of, NEW, new byte[1000], SetMode.CREATE_OR_REPLACE)),
+        COPY((volume, of) -> {
+            long made = volume.lookup(Inode.ROOT, COPY_TARGET).inode();
+            OpenFile source = volume.open(of, false);
+            OpenFile target = volume.open(made, true);
+            try {
+                volume.copy(source, 0, target, 0, FILE_BYTES);
+            } finally {
+                volume.close(target);
+                volume.close(source);
+                volume.forget(made, 1);
+            }
+        });
+        private final Sent sent;
+
+        Request(Sent sent) {
+            this.sent = sent;
+        }
+
+        private interface Sent {
+            void send(Volume volume, long inode) throws IOException;
+        }
+    }
+
+    /** The metadata are on the device that is full. */
+    @ParameterizedTest
+    @EnumSource
+    void everyRequestThatFindsNoRoomWaitsForGarbage(Request request) throws IOException {
+        volume.close();
+        volume = open(device);
+        volume.makeNode(Inode.ROOT, COPY_TARGET, 0100644, 0, ROOT);
+        int files = fill();
+        for (int file = 1; file < files; file++) {
+            remove(file);
+        }
+        volume.collector().pace().setPaused(true);
+        ofOthers.set(device.usableBytes());
+        drain();
+        long inode = volume.lookup(Inode.ROOT, name(0)).inode();
+        assertThrows(NoSpaceException.class, () -> request.sent.send(volume, inode), "the control: nothing collects");
+        volume.collector().pace().setPaused(false);
+        request.sent.send(volume, inode);
+        volume.forget(inode, 1);
+        ofOthers.set(0);
+    }
+
+    /** Uses up what was known to be free before. */
+    private void drain() {
+        assertThrows(NoSpaceException.class, () -> {
+            for (int made = 0; ; made++) {
+                volume.makeDirectory(Inode.ROOT, ("drain" + made).getBytes(UTF_8), 0755, ROOT);
+            }
+        });
+    }
+
+    /** A program that asks first must hear of the room that a collection makes for it. */
+    @Test
+    void whatACollectionWouldGiveBackIsFree() throws Exception {
+        int files = fill();
+        for (int file = 0; file < files; file++) {
+            remove(file);
+        }
+        while (volume.statistics().reclaimableBytes() < (files - 1L) * FILE_BYTES) {
+            volume.sync();
+        }
+        assertTrue(volume.collector().isWorthwhile());
+        long free = volume.space().availableBytes();
+        assertTrue(free > (files - 2L) * FILE_BYTES, () -> free + " bytes are free of " + files + " files");
+        volume.collector().pace().setPaused(true);
+        assertTrue(volume.space().availableBytes() < 2 * FILE_BYTES, "the control: nothing collects");
+        assertFalse(volume.collector().isWorthwhile());
+        volume.collector().pace().setPaused(false);
+        // Containers are larger than their chunks, and bytes under way count.
+        for (int file = files; file < files + free / FILE_BYTES - 2; file++) {
+            store(file);
+        }
     }
 
     private void allocate(int file, long bytes) throws IOException {

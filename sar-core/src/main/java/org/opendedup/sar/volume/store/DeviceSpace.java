@@ -12,6 +12,10 @@ import org.opendedup.sar.io.Device;
 final class DeviceSpace {
     /** Bytes reserved on a device; a sixteenth of the device if that is less. */
     private static final long RESERVE_BYTES = 64L << 20;
+    /** A device is low below this number of bytes, ... */
+    private static final long LOW_BYTES = 10L << 30;
+    /** ... if that is also less than this part of it. */
+    private static final int LOW_PART = 10;
     /**
      * Time in nanoseconds after which the free space of the device is read again. It is also read again when the known
      * free space would be used up.
@@ -67,9 +71,15 @@ final class DeviceSpace {
         return Math.max(0, Math.min(device.usableBytes(), reserveBytes));
     }
 
-    /** Returns the number of bytes that can be admitted now. */
-    long freeBytes() throws IOException {
-        return Math.max(0, unreservedBytes());
+    /** Returns the number of bytes that can be admitted once {@code bytes} more are free. */
+    long freeBytesWith(long bytes) throws IOException {
+        return Math.max(0, unreservedBytes() + bytes);
+    }
+
+    /** Returns whether little is left, and {@code bytes} more are at least an eighth of what should be. */
+    boolean isLowWithout(long bytes) throws IOException {
+        long low = Math.min(LOW_BYTES, device.totalBytes() / LOW_PART);
+        return unreservedBytes() < low && bytes >= low / 8;
     }
 
     private long unreservedBytes() throws IOException {

@@ -133,13 +133,34 @@ public final class DeviceSpaces {
 
     /** Returns the number of bytes that can still be stored; the device with the least space decides. */
     public long freeBytes() throws IOException {
-        if (shortage != null) {
+        return freeBytesWith(0);
+    }
+
+    /**
+     * Returns the number of bytes that can be stored once {@code bytes} more are free on the device of the containers.
+     * These end a shortage.
+     */
+    public long freeBytesWith(long bytes) throws IOException {
+        if (shortage != null && bytes == 0) {
             return 0;
         }
-        long ofMetadata = metadata.freeBytes();
+        long ofData = data.freeBytesWith(bytes);
+        long ofMetadata = metadata == data ? ofData : metadata.freeBytesWith(0);
         return ofMetadata > Long.MAX_VALUE / BYTES_PER_METADATA_BYTE
-                ? data.freeBytes()
-                : Math.min(data.freeBytes(), ofMetadata * BYTES_PER_METADATA_BYTE);
+                ? ofData
+                : Math.min(ofData, ofMetadata * BYTES_PER_METADATA_BYTE);
+    }
+
+    /**
+     * Returns whether the metadata have a device of their own, and it is full: then free space elsewhere helps nobody.
+     */
+    public boolean isMetadataFull() throws IOException {
+        return metadata != data && metadata.freeBytesWith(0) == 0;
+    }
+
+    /** Returns whether the device of the containers has little room left, and {@code bytes} more would help it. */
+    public boolean isDataLowWithout(long bytes) throws IOException {
+        return data.isLowWithout(bytes);
     }
 
     /**

@@ -47,6 +47,9 @@ public interface CollectionSource {
     /** @throws IOException if no collection may run but a dry run; the message says why and what to do */
     void requireAllowed() throws IOException;
 
+    /** Returns whether a disk has little room left, and a collection would help it. */
+    boolean isWorthwhile() throws IOException;
+
     /** Returns the pace of all collections of this mount. */
     Pace pace();
 

@@ -99,6 +99,17 @@ public final class GarbageCollections implements Closeable {
     }
 
     /**
+     * Starts a collection because a disk has little room left, if it helps and none is running. It arranges and
+     * compresses nothing, because that takes space first.
+     */
+    boolean startIfWorthwhile() throws IOException {
+        return !source.isRunning()
+                && source.isWorthwhile()
+                && start(Cause.LOW_SPACE, new CollectionLimits(CollectionLimits.DEFAULT_GARBAGE_SHARE, false), null)
+                        .isPresent();
+    }
+
+    /**
      * Returns limits that compress anew as the volume is set to. Containers are left out that did not exist when the
      * last such collection began, because they may be deleted soon.
      */

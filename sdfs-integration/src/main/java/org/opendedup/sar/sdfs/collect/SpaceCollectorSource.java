@@ -23,6 +23,11 @@ interface SpaceCollectorSource extends CollectionSource {
     }
 
     @Override
+    default boolean isWorthwhile() throws IOException {
+        return collector().isWorthwhile();
+    }
+
+    @Override
     default Pace pace() {
         return collector().pace();
     }

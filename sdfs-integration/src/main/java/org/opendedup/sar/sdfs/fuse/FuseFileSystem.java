@@ -3,7 +3,10 @@ package org.opendedup.sar.sdfs.fuse;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
@@ -27,6 +30,8 @@ public final class FuseFileSystem implements FuseOperations {
     private final HandleTable<OpenFile> openFiles;
     private final SeenNames names = new SeenNames();
     private final RequestFailures failures;
+    /** Inodes of open files of which bytes from the kernel's write-back cache found no space, and how many bytes. */
+    private final Map<Long, Integer> refused = new ConcurrentHashMap<>();
 
     /** @param options the options of the mount to be made */
     public FuseFileSystem(Volume volume, MountOptions options) {
@@ -68,6 +73,29 @@ public final class FuseFileSystem implements FuseOperations {
     @Override
     public Attributes attributes(long inode) throws IOException {
         return volume.attributes(inode);
+    }
+
+    @Override
+    public Attributes attributes(long inode, long handle) throws IOException {
+        Integer bytes = refused.get(inode);
+        if (bytes != null) {
+            OpenFile file = openFiles.get(handle);
+            if (file.isWritable()) {
+                checkSpace(file, bytes);
+                refused.remove(inode);
+            }
+        }
+        return volume.attributes(inode);
+    }
+
+    private void checkSpace(OpenFile file, int bytes) throws IOException {
+        SpaceUse space = volume.space();
+        long left =
+                file.mayUseReserve() ? Math.min(space.freeBytes(), space.deviceFreeBytes()) : space.availableBytes();
+        if (left < bytes) {
+            throw new NoSpaceException("bytes that were written to inode " + file.inode()
+                    + " found no space, and there is none for more: " + left + " bytes are left");
+        }
     }
 
     @Override
@@ -239,8 +267,14 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+        OpenFile file = openFiles.get(handle);
+        int bytes = source.remaining();
         try {
-            volume.writeBack(openFiles.get(handle), offset, source);
+            volume.writeBack(file, offset, source);
+        } catch (NoSpaceException e) {
+            refused.put(file.inode(), bytes);
+            failures.note(Kind.WRITE, e);
+            throw e;
         } catch (IOException | RuntimeException e) {
             failures.note(Kind.WRITE, e);
             throw e;
@@ -341,6 +375,7 @@ public final class FuseFileSystem implements FuseOperations {
     public void close(long handle) throws IOException {
         OpenFile file = openFiles.remove(handle);
         names.closed(file.inode());
+        refused.remove(file.inode());
         volume.close(file);
     }
 

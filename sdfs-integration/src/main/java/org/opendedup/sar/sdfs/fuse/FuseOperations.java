@@ -35,6 +35,15 @@ public interface FuseOperations {
 
     Attributes attributes(long inode) throws IOException;
 
+    /**
+     * As {@link #attributes(long)}, asked through an open file. If the kernel does not have the attributes, it asks
+     * before a program writes into its write-back cache, and passes a failure on to the program. ENOSPC if bytes from
+     * that cache found no space, and there is still none.
+     */
+    default Attributes attributes(long inode, long handle) throws IOException {
+        return attributes(inode);
+    }
+
     Attributes change(long inode, AttributeChange change) throws IOException;
 
     /**
@@ -130,7 +139,8 @@ public interface FuseOperations {
 
     /**
      * As {@link #write}, for bytes that the kernel had in its write-back cache. The kernel keeps the file's times
-     * meanwhile and sets them by {@link #change}, so this call does not change them.
+     * meanwhile and sets them by {@link #change}, so this call does not change them. After ENOSPC the kernel must ask
+     * for the {@link #attributes(long, long) attributes} again: otherwise it tells a program only at fsync or close.
      */
     void writeBack(long handle, long offset, ByteBuffer source) throws IOException;
 

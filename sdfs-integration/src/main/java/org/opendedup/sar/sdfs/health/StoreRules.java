@@ -17,8 +17,8 @@ public final class StoreRules {
     /** A device is nearly full below this number of bytes that can still be written there, ... */
     static final long NEARLY_FULL_BYTES = 10L << 30;
 
-    /** ... if that is also less than this part of it. */
-    static final int NEARLY_FULL_PART = 20;
+    /** ... if that is also less than this part of it. At a sixteenth, which is kept for deletes, writes are refused. */
+    static final int NEARLY_FULL_PART = 10;
 
     /** How late a collection of the schedule may be. */
     static final Duration COLLECTION_LATE = Duration.ofDays(1);

@@ -10,6 +10,8 @@ public enum Cause {
     /** No program has used the volume for some time. */
     IDLE("an idle volume"),
     FULL_DISK("a full disk"),
+    /** A disk has little room left. */
+    LOW_SPACE("little space"),
     /** The OpenDedup SDFS whose chunks the volume stores. */
     SDFS("SDFS");
 

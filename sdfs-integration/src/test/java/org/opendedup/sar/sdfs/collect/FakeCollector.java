@@ -47,6 +47,9 @@ public final class FakeCollector implements CollectionSource {
     /** True if the volume collects by itself. */
     public volatile boolean diskFull;
 
+    /** True if a disk has little room left, and a collection would help it. */
+    public volatile boolean worthwhile;
+
     private volatile CollectionWatcher watcher = limits -> CollectionWatcher.IDLE;
 
     private final Pace pace = new Pace();
@@ -129,6 +132,11 @@ public final class FakeCollector implements CollectionSource {
             Thread.onSpinWait();
         } while (arrangesEndlessly);
         return new ArrangementReport(7, 300L * MIB, 12.5, 4.25, 900, 6L * MIB, 1800, 0, true);
+    }
+
+    @Override
+    public boolean isWorthwhile() {
+        return worthwhile;
     }
 
     @Override

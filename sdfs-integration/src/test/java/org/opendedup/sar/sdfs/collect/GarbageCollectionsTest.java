@@ -128,6 +128,31 @@ class GarbageCollectionsTest {
     }
 
     @Test
+    void aCollectionStartsWhenThereIsLittleSpaceAndThatHelps() throws Exception {
+        long[] now = {1};
+        try (var lowSpace = new LowSpaceCollections(collections, () -> now[0])) {
+            lowSpace.step();
+            assertEquals(List.of(), collector.asked, "the control: there is space, or no garbage");
+            collector.worthwhile = true;
+            collector.diskFull = true;
+            lowSpace.step();
+            assertEquals(List.of(), collector.asked, "one is running");
+            collector.diskFull = false;
+            lowSpace.step();
+            assertEquals(Cause.LOW_SPACE, awaitEnd().cause());
+            assertEquals(List.of(LIMITS), collector.asked);
+            assertEquals(List.of(), collector.askedToArrange, "that takes space first");
+            now[0] += LowSpaceCollections.PAUSE.toNanos() - 1;
+            lowSpace.step();
+            assertEquals(1, collector.asked.size());
+            now[0]++;
+            lowSpace.step();
+            awaitEnd();
+            assertEquals(2, collector.asked.size());
+        }
+    }
+
+    @Test
     void anArrangementRunsBeforeTheCollectionIfItIsWanted() throws Exception {
         collections.setArranging(Cause.SDFSCLI, false);
         collections.start(Cause.SCHEDULE, LIMITS);

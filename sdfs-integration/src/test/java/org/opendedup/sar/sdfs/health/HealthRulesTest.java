@@ -115,13 +115,13 @@ class HealthRulesTest {
                     facts.lostFiles = 1;
                 }),
                 row("10 GiB left", well, "", "", facts -> facts.device = device(10L << 30, 1L << 40, 0)),
-                row("a small device", well, "", "", facts -> facts.device = device(5L << 30, 100L << 30, 0)),
+                row("a small device", well, "", "", facts -> facts.device = device(5L << 30, 50L << 30, 0)),
                 row(
-                        "4.9 % left",
+                        "9.9 % left",
                         degraded,
                         "nearly-full",
                         "sdfscli pool0 gc --wait",
-                        facts -> facts.device = device((5L << 30) - 1, 100L << 30, 0)),
+                        facts -> facts.device = device((5L << 30) - 1, 50L << 30, 0)),
                 row(
                         "a ballast to be made",
                         well,

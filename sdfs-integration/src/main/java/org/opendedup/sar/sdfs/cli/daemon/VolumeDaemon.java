@@ -45,6 +45,7 @@ import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.CollectionRecord;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.collect.LowSpaceCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -212,6 +213,7 @@ public final class VolumeDaemon {
                         new CollectionRecord(files.lastCollection()),
                         clock);
                 var scrubs = new Scrubs(name(), volume.scrub(), clock);
+                LowSpaceCollections lowSpace = LowSpaceCollections.start(collections);
                 ScheduleTimer timer = ScheduleTimer.start(
                         "the collection of garbage",
                         () -> collections.start(Cause.SCHEDULE).isPresent(),

@@ -12,6 +12,7 @@ import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
@@ -35,8 +36,14 @@ final class AttributeRequests {
         this.privileges = privileges;
     }
 
+    /** Arguments, {@code fuse_getattr_in}: 4 bytes of flags, 4 unused, handle. */
     int getAttributes() throws IOException {
-        reply.putAttributesAlone(exchange.shown(operations.attributes(request.node())));
+        boolean isOpen = (request.takeInt() & Protocol.GETATTR_HANDLE) != 0;
+        request.skip(4);
+        long handle = request.takeLong();
+        Attributes found =
+                isOpen ? operations.attributes(request.node(), handle) : operations.attributes(request.node());
+        reply.putAttributesAlone(exchange.shown(found));
         return 0;
     }
 

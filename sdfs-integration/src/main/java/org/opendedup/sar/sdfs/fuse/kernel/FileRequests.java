@@ -6,6 +6,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
@@ -93,13 +94,23 @@ final class FileRequests {
             privileges.dropForWriting(request.node());
         }
         if ((flags & Protocol.WRITE_CACHE) != 0 && exchange.agreement().keepsWrites()) {
-            operations.writeBack(handle, offset, payload);
+            writeBack(handle, offset, payload);
         } else {
             operations.write(handle, offset, payload);
         }
         reply.putInt(size);
         reply.putInt(0);
         return 0;
+    }
+
+    private void writeBack(long handle, long offset, ByteBuffer payload) throws IOException {
+        try {
+            operations.writeBack(handle, offset, payload);
+        } catch (NoSpaceException e) {
+            // It asks for them before the next write(2), which then hears of it.
+            cache.invalidate(request.node());
+            throw e;
+        }
     }
 
     /**

@@ -149,6 +149,9 @@ final class Protocol {
     /** {@code FUSE_SETXATTR_ACL_KILL_SGID}: the caller who sets an access list may not keep setgid. */
     static final int SETXATTR_ACL_KILL_SGID = 1;
 
+    /** {@code FUSE_GETATTR_FH}: through an open file. */
+    static final int GETATTR_HANDLE = 1;
+
     /** {@code FUSE_WRITE_CACHE}: a write-back from the kernel's cache. */
     static final int WRITE_CACHE = 1;
 
