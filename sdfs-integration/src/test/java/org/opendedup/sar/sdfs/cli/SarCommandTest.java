@@ -318,7 +318,7 @@ class SarCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"status", "demote --all", "detach", "attach", "explain x"})
     void whatNeedsAMountSaysHowToMount(String command) {
-        assertEquals(ExitCode.FAILED, sar(command.split(" ")));
+        assertEquals(ExitCode.NOT_MOUNTED, sar(command.split(" ")));
         assertTrue(output.err().contains("mount it: mount.sdfs pool0 MOUNTPOINT"), output.err());
     }
 

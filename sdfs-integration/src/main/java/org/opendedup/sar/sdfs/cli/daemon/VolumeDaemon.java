@@ -365,55 +365,7 @@ public final class VolumeDaemon {
             }
             case VolumeCommands.STATUS ->
                 phase == Phase.MOUNTED ? Objects.requireNonNull(status).get() : unknown();
-            case VolumeCommands.STATS -> {
-                requireMounted();
-                Map<String, Object> figures = Json.values(Objects.requireNonNull(monitor));
-                figures.put(
-                        "sar", SarFigures.summary(Objects.requireNonNull(sar).status()));
-                FastTierView view =
-                        new FastTierView(Objects.requireNonNull(mounted).tier());
-                figures.put("fastTier", Json.values(view));
-                yield figures;
-            }
-            case SarControl.COMMAND -> {
-                requireMounted();
-                yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
-                        .answer(arguments);
-            }
-            case TierControl.COMMAND, TierControl.JOB -> {
-                requireMounted();
-                yield Objects.requireNonNull(tier).answer(command, arguments, caller);
-            }
             case JvmControl.COMMAND -> JvmControl.answer(arguments);
-            case GcControl.COMMAND -> {
-                requireMounted();
-                yield Objects.requireNonNull(gc).answer(arguments);
-            }
-            case ScrubControl.COMMAND -> {
-                requireMounted();
-                yield Objects.requireNonNull(scrub).answer(arguments);
-            }
-            case IndexControl.COMMAND -> {
-                requireMounted();
-                yield Objects.requireNonNull(index).answer(arguments);
-            }
-            case HealControl.COMMAND -> {
-                requireMounted();
-                yield Objects.requireNonNull(heal).answer(arguments);
-            }
-            case DamageControl.COMMAND -> {
-                requireMounted();
-                yield Objects.requireNonNull(damage).answer(arguments, caller);
-            }
-            case BackupControl.COMMAND -> {
-                requireMounted();
-                var backups = Objects.requireNonNull(mounted).backups();
-                yield new BackupControl(backups, definition.stores(), mountPoint).answer(arguments);
-            }
-            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE, CheckControl.COMMAND -> {
-                requireMounted();
-                yield Objects.requireNonNull(fileTools).answer(command, arguments, caller);
-            }
             case VolumeCommands.UNMOUNT -> {
                 // A second request waits for the end of the first.
                 if (phase != Phase.CLOSING) {
@@ -426,9 +378,38 @@ public final class VolumeDaemon {
                 state.putAll(closing);
                 yield state;
             }
-            case VolumeCommands.RESUME -> {
+            default -> {
                 requireMounted();
-                boolean resumed = Objects.requireNonNull(mounted).resume();
+                yield answerMounted(command, arguments, caller);
+            }
+        };
+    }
+
+    private Map<String, Object> answerMounted(
+            String command, Map<String, Object> arguments, ControlServer.Caller caller) throws IOException {
+        MountedVolume volume = Objects.requireNonNull(mounted);
+        SarAdministration administration = Objects.requireNonNull(sar);
+        return switch (command) {
+            case VolumeCommands.STATS -> {
+                Map<String, Object> figures = Json.values(Objects.requireNonNull(monitor));
+                figures.put("sar", SarFigures.summary(administration.status()));
+                figures.put("fastTier", Json.values(new FastTierView(volume.tier())));
+                yield figures;
+            }
+            case SarControl.COMMAND -> new SarControl(administration, volume::explain).answer(arguments);
+            case TierControl.COMMAND, TierControl.JOB ->
+                Objects.requireNonNull(tier).answer(command, arguments, caller);
+            case GcControl.COMMAND -> Objects.requireNonNull(gc).answer(arguments);
+            case ScrubControl.COMMAND -> Objects.requireNonNull(scrub).answer(arguments);
+            case IndexControl.COMMAND -> Objects.requireNonNull(index).answer(arguments);
+            case HealControl.COMMAND -> Objects.requireNonNull(heal).answer(arguments);
+            case DamageControl.COMMAND -> Objects.requireNonNull(damage).answer(arguments, caller);
+            case BackupControl.COMMAND ->
+                new BackupControl(volume.backups(), definition.stores(), mountPoint).answer(arguments);
+            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE, CheckControl.COMMAND ->
+                Objects.requireNonNull(fileTools).answer(command, arguments, caller);
+            case VolumeCommands.RESUME -> {
+                boolean resumed = volume.resume();
                 Map<String, Object> state = state();
                 state.put(VolumeCommands.RESUMED, resumed);
                 yield state;
