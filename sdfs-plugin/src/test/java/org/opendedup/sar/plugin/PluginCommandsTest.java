@@ -154,7 +154,7 @@ class PluginCommandsTest {
         assertEquals(0, cli("index", "status"));
         assertTrue(out.toString().contains("state       complete"), out::toString);
         close();
-        assertEquals(1, cli("status"));
+        assertEquals(4, cli("status"));
         assertTrue(out.toString().startsWith("pool0: not mounted\n"), out::toString);
         assertFalse(Files.exists(socket()));
     }

@@ -70,7 +70,7 @@ class DfCommandTest {
             assertEquals(0, daemon.cli("df"));
         }
         assertEquals(
-                ExitCode.FAILED,
+                ExitCode.NOT_MOUNTED,
                 CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0", "df"));
         assertTrue(output.err().contains("is not mounted"), output.err());
     }
