@@ -19,7 +19,6 @@ import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.Launcher;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.PostDiscoveryFilter;
-import org.junit.platform.launcher.TagFilter;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
@@ -48,7 +47,7 @@ public final class TestWorker implements TestExecutionListener {
         this.answers = answers;
     }
 
-    public static void main(String[] excludedTags) throws IOException {
+    public static void main(String[] arguments) throws IOException {
         PrintStream answers = System.out;
         Launcher launcher = LauncherFactory.create();
         answers.println("ready");
@@ -62,7 +61,7 @@ public final class TestWorker implements TestExecutionListener {
                 System.setErr(log);
                 var worker = new TestWorker(answers);
                 Set<Thread> threads = threads();
-                launcher.execute(request(fields[0], fields[1], excludedTags), worker);
+                launcher.execute(request(fields[0], fields[1]), worker);
                 worker.failForThreadsBeside(threads);
                 answers.println("end");
                 answers.flush();
@@ -99,11 +98,8 @@ public final class TestWorker implements TestExecutionListener {
         return threads;
     }
 
-    private static LauncherDiscoveryRequest request(String name, String method, String... excludedTags) {
+    private static LauncherDiscoveryRequest request(String name, String method) {
         var builder = LauncherDiscoveryRequestBuilder.request().selectors(DiscoverySelectors.selectClass(name));
-        if (excludedTags.length > 0) {
-            builder.filters(TagFilter.excludeTags(excludedTags));
-        }
         if (!method.isEmpty()) {
             builder.filters((PostDiscoveryFilter) descriptor -> FilterResult.includedIf(descriptor
                     .getSource()
