@@ -14,11 +14,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.Commits;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.io.CrashDirectory;
 
 /**
@@ -245,6 +248,9 @@ class ChunkRecountTest {
                 if (!isQuiet && random.nextInt(4) == 0) {
                     change();
                 }
+                if (!isQuiet && random.nextInt(8) == 0) {
+                    trial.passGrace();
+                }
                 visit(files.get(file), visitor);
             }
             for (List<List<Entry>> file : files) {
@@ -397,6 +403,54 @@ class ChunkRecountTest {
             trial.passGrace();
             collect(volume);
             assertEquals(2, visits[0]);
+        }
+    }
+
+    @Test
+    void withLittleMemoryTheMapsAreReadOnceForEachContainer() throws IOException {
+        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(1));
+        try (ChunkVolume volume = trial.open()) {
+            List<Entry> entries = new ArrayList<>();
+            Set<Long> containers = new HashSet<>();
+            for (int content = 0; content < CHUNKS; content++) {
+                byte[] chunk = ChunkTrial.chunk(content);
+                int stream = content % 5;
+                long location = volume.put(ChunkTrial.fingerprint(chunk), chunk, chunk.length, content % 3, stream)
+                        .location();
+                entries.add(new Entry(content, location));
+                containers.add(ChunkId.container(location));
+            }
+            assertEquals(5, containers.size());
+            List<Entry> named = entries.subList(0, CHUNKS / 2);
+            int[] visits = {0};
+            ClientReferences client = visitor -> {
+                visits[0]++;
+                of(named).visit(visitor);
+            };
+            Commits commits = new Commits() {
+                @Override
+                public Lock changes() {
+                    return volume.engine().changes();
+                }
+
+                @Override
+                public void commit() throws IOException {
+                    volume.sync();
+                }
+            };
+            new ClientRecount(
+                            new RecentlyUnreferenced(0, System::nanoTime, CHUNKS, true),
+                            client,
+                            volume.engine().metadata(),
+                            commits,
+                            new ClientRecount.Copies(copy -> false, fingerprint -> ChunkId.NONE, () -> false),
+                            1)
+                    .begin(() -> true);
+            assertTrue(visits[0] >= containers.size(), visits[0] + " visits");
+            for (Entry entry : entries) {
+                int expected = entry.content < named.size() ? Math.max(1, entry.content % 3) : 0;
+                assertEquals(expected, volume.references(entry.location), entry::toString);
+            }
         }
     }
 }
