@@ -3,6 +3,7 @@ package org.opendedup.sar.plugin.engine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -11,7 +12,9 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
@@ -101,6 +104,15 @@ final class SdfsMaps implements ClientReferences {
     }
 
     private void read(Walk walk) throws IOException {
+        Object before = identity();
+        Files.walkFileTree(Path.of(folder), EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, walk);
+        if (!Objects.equals(before, identity())) {
+            throw new IOException("another folder came to " + folder + " while SDFS's maps of files were read there");
+        }
+    }
+
+    /** Returns what tells the folder from another one: maps of a disk that goes away seem to be deleted. */
+    private @Nullable Object identity() throws IOException {
         if (folder.isEmpty()) {
             throw new IOException("where SDFS has the maps of its files is not known: dedup-db-store on <locations> is"
                     + " not in the volume file");
@@ -109,7 +121,7 @@ final class SdfsMaps implements ClientReferences {
             throw new IOException("SDFS's maps of files are not at " + folder + ", which dedup-db-store on <locations>"
                     + " names; is a disk not mounted?");
         }
-        Files.walkFileTree(Path.of(folder), walk);
+        return Files.readAttributes(Path.of(folder), BasicFileAttributes.class).fileKey();
     }
 
     /** Goes to each map. */

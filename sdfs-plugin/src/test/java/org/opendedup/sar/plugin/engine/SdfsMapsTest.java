@@ -134,6 +134,31 @@ class SdfsMapsTest {
     }
 
     @Test
+    void mapsThatGoAwayWhileTheyAreReadAreNotTakenForDeletedOnes() throws IOException {
+        write("aa-1", 0, 1);
+        write("zz-1", 0, 2);
+        Path maps = folder.resolve("ddb");
+        Path away = folder.resolve("away");
+        IOException e = assertThrows(
+                IOException.class,
+                () -> maps().visit((fingerprint, location) -> {
+                    if (!Files.exists(away)) {
+                        Files.move(maps, away);
+                        Files.createDirectory(maps);
+                    }
+                }));
+        assertTrue(String.valueOf(e.getMessage()).contains("another folder came to " + maps), e::toString);
+    }
+
+    @Test
+    void aLinkLeadsToTheMaps() throws IOException {
+        write("aa-1", 0, 1);
+        Path elsewhere = Files.move(folder.resolve("ddb"), folder.resolve("elsewhere"));
+        Files.createSymbolicLink(folder.resolve("ddb"), elsewhere);
+        assertEquals(Set.of(1L), locations());
+    }
+
+    @Test
     void whatIsWrittenWhileMapsAreReadIsFound() throws IOException {
         write("aa-1", 0, 1);
         write("zz-1", 0, 2);
