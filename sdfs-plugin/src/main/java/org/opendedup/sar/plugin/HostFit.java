@@ -1,7 +1,6 @@
 package org.opendedup.sar.plugin;
 
 import java.io.IOException;
-import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -70,8 +69,8 @@ final class HostFit {
             }
         }
         try {
-            Constructor<?> unused = insertRecord.getConstructor(boolean.class, long.class, int.class);
-            unused = chunkData.getConstructor(byte[].class, long.class);
+            var unusedRecord = insertRecord.getConstructor(boolean.class, long.class, int.class);
+            var unusedChunk = chunkData.getConstructor(byte[].class, long.class);
             if (chunkData.getField("references").getType() == long.class
                     && chunkData.getField("uuid").getType() == String.class) {
                 return null;
