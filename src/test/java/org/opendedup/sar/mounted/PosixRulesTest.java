@@ -191,6 +191,24 @@ class PosixRulesTest {
         assertEquals("ENFILE text text", shell("python3 script.py"));
     }
 
+    /** Whoever may write a folder may set its attributes otherwise. */
+    @Test
+    void onlyItsOwnerPinsAFolder() throws IOException {
+        String said = python("""
+                import os
+                os.mkdir('other'); os.chmod('other', 0o777)
+                os.mkdir('own'); os.chown('own', 1000, 1000)
+                os.seteuid(1000)
+                for folder, value in ('own', b'pin'), ('other', b'sar'), ('other', b'pin'):
+                    try: os.setxattr(folder, 'user.sdfs.tier', value)
+                    except PermissionError: print('not', folder, value.decode())
+                os.seteuid(0)
+                os.setxattr('other', 'user.sdfs.tier', b'pin')
+                print([os.getxattr(folder, 'user.sdfs.tier').decode() for folder in ('own', 'other')])
+                """);
+        assertEquals("not other pin ['pin', 'pin']", said);
+    }
+
     @Test
     void truncatingToTheSameSizeLeavesTheTimes() throws IOException {
         shell("echo text > f; touch -d 2001-01-01 f");

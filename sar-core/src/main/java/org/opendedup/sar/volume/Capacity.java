@@ -5,8 +5,8 @@ import org.opendedup.sar.volume.store.DeviceSpaces;
 
 /**
  * The volume's capacity in bytes, and how much of it the files use: bytes that are stored in chunks according to the
- * recipes, and accepted bytes that are not stored yet. Holes use nothing. The capacity that a write needs is taken
- * before the write is accepted, all or nothing; storing the bytes later takes no more. Knows nothing of devices:
+ * recipes, accepted bytes that are not stored yet, and raw files. Holes use nothing. The capacity that a write needs is
+ * taken before the write is accepted, all or nothing; storing the bytes later takes no more. Knows nothing of devices:
  * {@link DeviceSpaces} tracks those.
  *
  * <p>A share of the capacity is reserved for root. All callers that take or release capacity know the inode, so that
@@ -16,6 +16,8 @@ final class Capacity {
     private final long capacityBytes;
     private final long usersBytes;
     private long takenBytes;
+    /** Bytes of raw files that are in no recipe: as measured last, and what was taken since. */
+    private long rawBytes;
 
     /**
      * @param usersPercent share of the capacity that users other than root can take, in percent
@@ -34,11 +36,22 @@ final class Capacity {
      * @return whether the bytes were taken
      */
     synchronized boolean tryTake(long bytes, boolean mayUseReserve) {
-        if (bytes > 0 && bytes > limitBytes(mayUseReserve) - takenBytes) {
+        if (bytes > 0 && bytes > limitBytes(mayUseReserve) - takenBytes - rawBytes) {
             return false;
         }
         takenBytes += bytes;
         return true;
+    }
+
+    /** Takes bytes for a raw file until they are measured, as {@link #take} does. */
+    synchronized void takeRaw(long bytes, boolean mayUseReserve) throws NoSpaceException {
+        check(bytes, mayUseReserve);
+        rawBytes += bytes;
+    }
+
+    /** Sets the bytes of raw files that are in no recipe. */
+    synchronized void measuredRaw(long bytes) {
+        rawBytes = bytes;
     }
 
     /** Takes bytes as {@link #tryTake} does; ENOSPC if not enough are free. */
@@ -84,6 +97,6 @@ final class Capacity {
 
     /** Returns the number of bytes that can still be taken. */
     synchronized long freeBytes(boolean mayUseReserve) {
-        return Math.max(0, limitBytes(mayUseReserve) - takenBytes);
+        return Math.max(0, limitBytes(mayUseReserve) - takenBytes - rawBytes);
     }
 }

@@ -210,11 +210,6 @@ public final class FastTier {
                 counts.migratedBytes());
     }
 
-    /** Returns the bytes of raw files that were not migrated, as last measured. */
-    long onlyThereBytes() {
-        return mover.onlyThereBytes();
-    }
-
     /**
      * Returns the paths of files whose bytes the fast tier has lost, and no recipe has: at most {@link #MAX_NAMED}, and
      * those that are found before it stops to answer.
@@ -341,7 +336,11 @@ public final class FastTier {
         if (node.isDirectory()) {
             placements.forget();
         } else if (node.isRegular()) {
-            pin(node.id, placement == Placement.PIN);
+            boolean isOfRoot;
+            synchronized (node) {
+                isOfRoot = node.uid == 0;
+            }
+            pin(node.id, placement == Placement.PIN && (isOfRoot || raws.space().hasRoomForPins()));
         }
     }
 

@@ -70,6 +70,11 @@ public final class OpenFile {
         return raw;
     }
 
+    /** Returns whether the file's bytes are on the fast tier. */
+    public boolean isOnFastTier() {
+        return raw != null;
+    }
+
     ReadStream reader() {
         return reader;
     }

@@ -93,6 +93,7 @@ final class OpenFiles {
         }
         RawFile raw = file.raw();
         if (raw != null) {
+            raw.admitWrite(offset, length, file.mayUseReserve());
             raw.grow(() -> raw.backing().write(offset, source));
             context.writtenBytes().add(length);
             return;
@@ -106,6 +107,7 @@ final class OpenFiles {
         checkChange(file, offset, length);
         RawFile raw = file.raw();
         if (raw != null) {
+            raw.admitAllocation(offset, length, file.mayUseReserve());
             raw.grow(() -> raw.backing().allocate(offset, length, keepSize));
             return;
         }
@@ -116,6 +118,9 @@ final class OpenFiles {
         checkChange(file, offset, length);
         RawFile raw = file.raw();
         if (raw != null) {
+            if (!keepSize) {
+                raw.admitAllocation(offset, length, file.mayUseReserve());
+            }
             raw.grow(() -> raw.backing().zero(offset, length, keepSize));
             return;
         }

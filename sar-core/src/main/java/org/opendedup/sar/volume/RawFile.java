@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.io.RandomFile;
@@ -33,6 +34,9 @@ final class RawFile {
     private long generation;
 
     private @Nullable RandomFile file;
+    /** Whether the kernel may read and write the file itself; stays as it is while anybody uses the file. */
+    private boolean isForKernel;
+
     private int users;
     private int writers;
     private int copies;
@@ -166,6 +170,7 @@ final class RawFile {
 
     /** Adds a user. Returns the descriptor of all, which is {@code own} if there was none. */
     private synchronized RandomFile use(boolean writable, RandomFile own) {
+        isForKernel = file == null ? place.space().isAmple() : isForKernel;
         RandomFile used = file == null ? own : file;
         file = used;
         users++;
@@ -184,6 +189,7 @@ final class RawFile {
      */
     synchronized void begin(RandomFile made, RandomFile.Status empty) {
         asMade = empty;
+        isForKernel = place.space().isAmple();
         file = made;
         users = 1;
         writers = 1;
@@ -300,6 +306,33 @@ final class RawFile {
     private synchronized void noteTimeSet() {
         copies++;
         noteWritten();
+    }
+
+    /**
+     * Returns the descriptor of the backing file, as {@link #backing} does; -1 if the kernel may not write it itself.
+     */
+    synchronized int descriptorForKernel() {
+        return isForKernel ? backing().descriptor() : -1;
+    }
+
+    /** Grants a user's write of a range, which may make the file longer. ENOSPC. */
+    void admitWrite(long offset, long length, boolean mayUseReserve) throws IOException {
+        long longer = offset + length - backing().status().size();
+        place.space().grant(Math.min(length, longer), mayUseReserve);
+    }
+
+    /**
+     * Grants the allocation of a range to a user. ENOSPC; if it is more than the raw files' share of the fast tier has,
+     * the file goes to chunks, as one that is too long.
+     */
+    void admitAllocation(long offset, long length, boolean mayUseReserve) throws IOException {
+        long more = Math.min(length, offset + length - backing().status().allocatedBytes());
+        if (!place.space().isInShare(more)) {
+            outgrown = true;
+            throw new NoSpaceException(
+                    "inode " + inode + " is to take " + more + " bytes, more than the fast tier has for it");
+        }
+        place.space().grant(more, mayUseReserve);
     }
 
     /** Returns the backing file of a caller that is registered as a user. */

@@ -57,8 +57,6 @@ final class RawFiles {
     private volatile boolean hasRoom;
 
     /**
-     * @param table filled by {@link RawTable#load}
-     * @param place the folder of the backing files
      * @param maxFiles maximum number of raw files, for the sake of memory
      * @param mostOpen how many may be open at a time, for the sake of descriptors
      */
@@ -84,6 +82,10 @@ final class RawFiles {
 
     RawFolder folder() {
         return place.folder();
+    }
+
+    RawSpace space() {
+        return place.space();
     }
 
     /** Throws if the record of an inode is damaged, so that nobody knows where its bytes are. */
@@ -146,10 +148,10 @@ final class RawFiles {
         }
         if (raw == null) {
             Placement placement = mayBegin && writable && hasRoom() ? placements.of(node) : Placement.SAR;
-            if (!placement.isRaw() || !openings.tryTake(user)) {
+            if (!placement.isRaw() || !place.space().hasCapacity(user == 0) || !openings.tryTake(user)) {
                 return null;
             }
-            isPinned = placement == Placement.PIN;
+            isPinned = placement == Placement.PIN && (user == 0 || place.space().hasRoomForPins());
         } else {
             openings.take(user);
         }

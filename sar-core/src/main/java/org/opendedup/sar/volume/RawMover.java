@@ -69,7 +69,6 @@ final class RawMover implements Closeable {
 
     private final MigrationCounts counts = new MigrationCounts();
     private volatile long usedBytes;
-    private volatile long onlyThereBytes;
     private volatile boolean closing;
 
     RawMover(
@@ -149,17 +148,24 @@ final class RawMover implements Closeable {
     private void measure() throws IOException {
         long used = 0;
         long onlyThere = 0;
+        long pinned = 0;
         for (RawFile raw : raws.all()) {
             if (raw.isInUse()) {
                 raw.status();
             }
             used += raw.knownBytes();
+            pinned += raw.record().pinned() ? raw.knownBytes() : 0;
             onlyThere += raw.isKnownCopied() ? 0 : raw.knownBytes();
         }
         usedBytes = used;
-        onlyThereBytes = onlyThere;
         long usable = raws.folder().usableBytes();
         raws.setRoom(settings.isEnabled() && !policy.isFull(used) && usable > SPARE_BYTES);
+        raws.space()
+                .measured(new RawSpace.Measure(
+                        settings.capacityBytes() - used,
+                        usable - SPARE_BYTES,
+                        onlyThere,
+                        pinned < settings.capacityBytes() / 2));
         throttle.setHurried(policy.isUrgent(used) || usable < 2 * SPARE_BYTES);
     }
 
@@ -459,11 +465,6 @@ final class RawMover implements Closeable {
 
     long usedBytes() {
         return usedBytes;
-    }
-
-    /** Returns the bytes on the fast tier of files that no recipe is known to have. */
-    long onlyThereBytes() {
-        return onlyThereBytes;
     }
 
     RawSettings settings() {

@@ -8,6 +8,7 @@ import org.opendedup.sar.raw.RawFolder;
 final class RawPlace {
     private volatile RawFolder folder;
     private final AnswerLimit limit;
+    private final RawSpace space;
     /** Whether anything was changed on the fast tier since the last sync of it began. */
     private final AtomicBoolean written = new AtomicBoolean();
     /** Number of syncs of the fast tier that began, and of the last one that succeeded. */
@@ -15,9 +16,14 @@ final class RawPlace {
 
     private volatile long synced;
 
-    RawPlace(RawFolder folder, AnswerLimit limit) {
+    RawPlace(RawFolder folder, AnswerLimit limit, RawSpace space) {
         this.folder = folder;
         this.limit = limit;
+        this.space = space;
+    }
+
+    RawSpace space() {
+        return space;
     }
 
     /** For calls of the folder that others must not wait for without end. */

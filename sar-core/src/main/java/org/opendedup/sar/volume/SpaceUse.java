@@ -17,12 +17,11 @@ public record SpaceUse(long capacityBytes, long freeBytes, long availableBytes, 
     /** Returns the space of an open volume at this moment. */
     static SpaceUse of(VolumeContext context) throws IOException {
         Capacity capacity = context.capacity();
-        long raw = context.fastTier().onlyThereBytes();
         long onDevices = context.devices().freeBytesWith(context.collector().returnableBytes());
         return new SpaceUse(
                 capacity.capacityBytes(),
-                Math.max(0, capacity.freeBytes(true) - raw),
-                Math.min(onDevices, Math.max(0, capacity.freeBytes(false) - raw)),
+                capacity.freeBytes(true),
+                Math.min(onDevices, capacity.freeBytes(false)),
                 onDevices,
                 context.metadata().totals().files());
     }

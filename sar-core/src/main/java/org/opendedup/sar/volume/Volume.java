@@ -318,11 +318,12 @@ public final class Volume implements Closeable {
 
     /**
      * Returns the descriptor of the file that has all bytes of an open file, as one of this process: the kernel may
-     * read and write it itself. -1 if there is none. It stays the same, and open, as long as the inode is open.
+     * read and write it itself. -1 if there is none, or the volume is nearly full. It stays the same, and open, as long
+     * as the inode is open.
      */
     public int backing(OpenFile file) {
         RawFile raw = file.raw();
-        return raw == null ? -1 : raw.backing().descriptor();
+        return raw == null ? -1 : raw.descriptorForKernel();
     }
 
     /**

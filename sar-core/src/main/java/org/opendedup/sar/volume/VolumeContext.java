@@ -123,7 +123,8 @@ final class VolumeContext implements Closeable {
                 stores.raw() == null ? RawFolder.ANSWER_LIMIT : stores.raw().answerLimit());
         RawFolder rawFolder = openRaw(config, stores, metadata, answers);
         opened.push(rawFolder::close);
-        RawPlace rawPlace = new RawPlace(rawFolder, answers);
+        RawPlace rawPlace = new RawPlace(
+                rawFolder, answers, new RawSpace(capacity, config.raw().capacityBytes()));
         rawTable.load(metadata, rawPlace);
         nodes = new NodeTable(metadata, rawTable, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);

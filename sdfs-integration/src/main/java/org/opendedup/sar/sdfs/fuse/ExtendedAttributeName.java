@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 import java.util.List;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.raw.Placement;
 
 /** Checks the names of extended attributes, and selects those that a user may list (xattr(7)). */
 public final class ExtendedAttributeName {
@@ -14,6 +15,7 @@ public final class ExtendedAttributeName {
     private static final byte[] OWN_ACCESS_LIST = bytes("system.posix_acl_access");
     private static final List<byte[]> ACCESS_LISTS = List.of(OWN_ACCESS_LIST, bytes("system.posix_acl_default"));
 
+    private static final byte[] PLACEMENT = bytes(Placement.ATTRIBUTE);
     private static final byte[] SELINUX_LABEL = bytes("security.selinux");
 
     private ExtendedAttributeName() {}
@@ -48,6 +50,11 @@ public final class ExtendedAttributeName {
     /** Returns whether the name holds the access list of the file itself (not the default list of a directory). */
     public static boolean isOwnAccessList(byte[] name) {
         return Arrays.equals(name, OWN_ACCESS_LIST);
+    }
+
+    /** Returns whether the value of this name pins files to the fast tier. */
+    public static boolean pins(byte[] name, byte[] value) {
+        return Arrays.equals(name, PLACEMENT) && Placement.of(value) == Placement.PIN;
     }
 
     /** Returns whether the name is that of SELinux's label. */

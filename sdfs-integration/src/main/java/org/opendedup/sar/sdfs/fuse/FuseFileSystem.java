@@ -352,6 +352,11 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
+    public boolean isOnFastTier(long handle) throws IOException {
+        return openFiles.get(handle).isOnFastTier();
+    }
+
+    @Override
     public void storeAll() throws IOException {
         try {
             volume.secureAll();

@@ -126,6 +126,11 @@ public interface FuseOperations {
         return -1;
     }
 
+    /** Returns whether the bytes of an open file are on the fast tier. */
+    default boolean isOnFastTier(long handle) throws IOException {
+        return false;
+    }
+
     /**
      * Reads up to {@code target.remaining()} bytes; returns fewer only at the end of the file. The buffer is direct and
      * belongs to the binding: do not keep it after the call.

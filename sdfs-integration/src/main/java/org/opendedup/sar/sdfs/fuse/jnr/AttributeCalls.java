@@ -169,6 +169,12 @@ final class AttributeCalls {
             value.get(0, bytes, 0, bytes.length);
             SetMode mode = setMode(flags);
             resolver.onInode(CString.bytes(path), inode -> {
+                int user = caller.owner().uid();
+                if (ExtendedAttributeName.pins(attribute, bytes)
+                        && user != 0
+                        && user != operations.attributes(inode).uid()) {
+                    throw new PosixException(Reason.EPERM, "only its owner may pin inode " + inode);
+                }
                 operations.setExtendedAttribute(inode, attribute, bytes, mode);
                 return 0;
             });

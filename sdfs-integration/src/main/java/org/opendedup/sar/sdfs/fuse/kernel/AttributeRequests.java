@@ -103,6 +103,9 @@ final class AttributeRequests {
             return Errno.EOPNOTSUPP;
         }
         byte[] value = request.takeBytes(size);
+        if (ExtendedAttributeName.pins(name, value) && !isOwnerOrRoot()) {
+            return Errno.EPERM;
+        }
         operations.setExtendedAttribute(request.node(), name, value, mode);
         // The kernel also sets this flag for default lists, which do not change the permissions of the directory
         // itself.
@@ -110,6 +113,11 @@ final class AttributeRequests {
             privileges.dropSetGid(request.node());
         }
         return 0;
+    }
+
+    private boolean isOwnerOrRoot() throws IOException {
+        int user = request.uid();
+        return user == 0 || user == operations.attributes(request.node()).uid();
     }
 
     private static SetMode setMode(int flags) throws PosixException {

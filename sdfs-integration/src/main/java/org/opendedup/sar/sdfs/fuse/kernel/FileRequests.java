@@ -242,7 +242,7 @@ final class FileRequests {
     /** Syncs one file. The arguments are its handle, and flags that are ignored. */
     int sync() throws IOException {
         long handle = request.takeLong();
-        boolean isOnFastTier = operations.backing(handle) >= 0;
+        boolean isOnFastTier = operations.isOnFastTier(handle);
         return sync(new Sync() {
             @Override
             public boolean isOnFastTier() {
