@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ExecutorService;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
@@ -452,13 +451,9 @@ public final class ContainerStore implements Closeable {
         lanes.all().forEach(WriteLane::end);
     }
 
-    /** Visits the id of every sealed container that is committed, in ascending order. */
-    public void forEachContainer(LongConsumer visitor) throws IOException {
-        claims.forEach((container, stored) -> {
-            if (stored.state() == StoredContainer.State.SEALED) {
-                visitor.accept(container);
-            }
-        });
+    /** Visits the ids of the sealed containers that are committed, as {@link ContainerClaims#forEachSealed}. */
+    public void forEachContainer(ContainerClaims.SealedVisitor visitor) throws IOException {
+        claims.forEachSealed(visitor);
     }
 
     /** Reads and checks the directory of a sealed container. */

@@ -107,13 +107,15 @@ final class Sources {
      * @return whether it found any
      */
     boolean search(BooleanSupplier goesOn) throws IOException {
-        List<Long> containers = new ArrayList<>();
-        parts.containers().forEachContainer(containers::add);
-        boolean found = false;
-        for (int i = 0; i < containers.size() && !wanted.isEmpty() && goesOn.getAsBoolean(); i++) {
-            found |= search(containers.get(i));
-        }
-        return found;
+        boolean[] found = new boolean[1];
+        parts.containers().forEachContainer(container -> {
+            if (wanted.isEmpty() || !goesOn.getAsBoolean()) {
+                return false;
+            }
+            found[0] |= search(container);
+            return true;
+        });
+        return found[0];
     }
 
     private boolean search(long container) throws IOException {

@@ -81,7 +81,7 @@ public final class ContainerTable {
         boolean visit(ContainerEntry entry) throws IOException;
     }
 
-    /** Visits all entries in ascending order of ids. The visitor must not commit. */
+    /** Visits all entries in ascending order of ids. */
     public void forEach(Visitor visitor) throws IOException {
         forEachFrom(0, entry -> {
             visitor.visit(entry);
@@ -91,7 +91,7 @@ public final class ContainerTable {
 
     /**
      * Visits the entries of containers with an id not less than {@code first}, in ascending order, until the visitor
-     * returns false. The visitor must not commit.
+     * returns false.
      */
     public void forEachFrom(long first, StoppingVisitor visitor) throws IOException {
         try (Cursor cursor = database.scan(Family.CONTAINER, Keys.of(first), Keys.END)) {

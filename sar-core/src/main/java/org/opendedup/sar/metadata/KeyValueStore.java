@@ -60,7 +60,10 @@ public interface KeyValueStore extends Closeable {
         return false;
     }
 
-    /** Reads entries in key order, as they were in the store when the cursor was created. */
+    /**
+     * Reads entries in key order, as they were in the store when the cursor was created; what follows after a failed
+     * commit was followed by another may be newer. For one thread at a time. Nobody waits for the end of a cursor.
+     */
     interface Cursor extends Closeable {
         /** Moves to the next entry; returns false at the end. */
         boolean next() throws IOException;

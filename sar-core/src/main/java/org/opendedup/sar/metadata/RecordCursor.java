@@ -7,10 +7,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 
-/**
- * Reads the records of one kind in the order of their keys, damaged ones included. The thread that created it must
- * close it.
- */
+/** Reads the records of one kind in the order of their keys, damaged ones included. */
 public final class RecordCursor<T> implements Closeable {
     /** Makes a value of a record. */
     @FunctionalInterface

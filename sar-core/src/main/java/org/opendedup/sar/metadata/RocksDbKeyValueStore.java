@@ -8,7 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.NoSuchElementException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -20,12 +21,7 @@ import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.PrivateFiles;
 import org.rocksdb.Checkpoint;
-import org.rocksdb.ColumnFamilyHandle;
-import org.rocksdb.ReadOptions;
-import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
-import org.rocksdb.RocksIterator;
-import org.rocksdb.Slice;
 import org.rocksdb.WriteBatch;
 
 /** A RocksDB database with one column family for each {@link KeyValueStore.Family}. */
@@ -56,10 +52,36 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     Recovery look;
 
     /**
-     * Held shared by every call and open cursor, exclusively while the database is closed or reopened: native memory
-     * must not be accessed once it is freed.
+     * Held shared by every call, exclusively while the database is closed or reopened: native memory must not be
+     * accessed once it is freed.
      */
     private final ReentrantReadWriteLock lifetime = new ReentrantReadWriteLock();
+
+    /** Cursors in use. Before the database is closed, they give their native memory back. */
+    private final Set<RocksCursor> cursors = ConcurrentHashMap.newKeySet();
+
+    private final RocksCursor.Access access = new RocksCursor.Access() {
+        @Override
+        public OpenDatabase enter() throws IOException {
+            return RocksDbKeyValueStore.this.enter();
+        }
+
+        @Override
+        public void leave() {
+            RocksDbKeyValueStore.this.leave();
+        }
+
+        @Override
+        public void close(RocksCursor cursor) {
+            lifetime.readLock().lock();
+            try {
+                cursors.remove(cursor);
+                cursor.release();
+            } finally {
+                leave();
+            }
+        }
+    };
 
     /** Null after closing, or while it cannot be reopened. */
     private @Nullable OpenDatabase open;
@@ -156,7 +178,14 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     @Override
     public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
         OpenDatabase entered = enter();
-        return new RocksCursor(entered.database(), entered.handle(family), from, to);
+        try {
+            RocksCursor cursor = new RocksCursor(folder, access, family, from, to);
+            cursor.open(entered);
+            cursors.add(cursor);
+            return cursor;
+        } finally {
+            leave();
+        }
     }
 
     @Override
@@ -177,15 +206,14 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         }
     }
 
-    /** Closes the database, after waiting for calls and cursors in progress. */
+    /** Closes the database, after waiting for calls in progress. */
     @Override
     public void close() throws IOException {
         lifetime.writeLock().lock();
         try {
             closed = true;
             if (open != null) {
-                open.close();
-                open = null;
+                closeDatabase(open);
                 if (!failed) {
                     SyncedManifest.record(folder);
                 }
@@ -203,9 +231,6 @@ final class RocksDbKeyValueStore implements KeyValueStore {
      * the log as it reads it, and writes its changes to a new table.
      */
     void reopen() throws IOException {
-        if (lifetime.getReadHoldCount() > 0) {
-            throw new IllegalStateException("a thread that holds a cursor can't commit after a failed commit");
-        }
         lifetime.writeLock().lock();
         try {
             if (closed) {
@@ -215,8 +240,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             requireRoomToReopen();
             requireDiskTakesWrites();
             if (open != null) {
-                open.close();
-                open = null;
+                closeDatabase(open);
             }
             shortage = null;
             try {
@@ -233,6 +257,13 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         } finally {
             lifetime.writeLock().unlock();
         }
+    }
+
+    /** The caller holds the lifetime lock exclusively. */
+    private void closeDatabase(OpenDatabase opened) {
+        cursors.forEach(RocksCursor::release);
+        opened.close();
+        open = null;
     }
 
     @Override
@@ -363,71 +394,6 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private IOException closedException() {
         return new IOException(place(folder) + (closed ? " is closed" : " could not be reopened after a failed write"));
-    }
-
-    /** A cursor that holds the lifetime lock. The thread that created it must close it. */
-    private final class RocksCursor implements Cursor {
-        private final byte[] from;
-        private final Slice end;
-        private final ReadOptions options;
-        private final RocksIterator iterator;
-        private boolean started;
-        private boolean finished;
-
-        RocksCursor(RocksDB database, ColumnFamilyHandle family, byte[] from, byte[] to) {
-            this.from = from;
-            end = new Slice(to);
-            options = new ReadOptions().setIterateUpperBound(end);
-            iterator = database.newIterator(family, options);
-        }
-
-        @Override
-        public boolean next() throws IOException {
-            if (!started) {
-                started = true;
-                iterator.seek(from);
-            } else if (iterator.isValid()) {
-                iterator.next();
-            }
-            if (iterator.isValid()) {
-                return true;
-            }
-            try {
-                iterator.status();
-            } catch (RocksDBException e) {
-                throw translate(folder, e);
-            }
-            return false;
-        }
-
-        @Override
-        public byte[] key() {
-            requireEntry();
-            return iterator.key();
-        }
-
-        @Override
-        public byte[] value() {
-            requireEntry();
-            return iterator.value();
-        }
-
-        @Override
-        public void close() {
-            if (!finished) {
-                finished = true;
-                iterator.close();
-                options.close();
-                end.close();
-                leave();
-            }
-        }
-
-        private void requireEntry() {
-            if (!started || !iterator.isValid()) {
-                throw new NoSuchElementException("the cursor is not at an entry");
-            }
-        }
     }
 
     private final class RocksBatch implements Batch {

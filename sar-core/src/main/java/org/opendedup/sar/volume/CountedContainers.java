@@ -20,8 +20,8 @@ record CountedContainers(MetadataStore metadata) implements ContainerClaims {
     }
 
     @Override
-    public void forEach(Visitor visitor) throws IOException {
-        metadata.containers().forEach(entry -> visitor.visit(entry.container(), entry.stored()));
+    public void forEachFrom(long first, StoppingVisitor visitor) throws IOException {
+        metadata.containers().forEachFrom(first, entry -> visitor.visit(entry.container(), entry.stored()));
     }
 
     @Override

@@ -313,6 +313,7 @@ final class IndexRebuilder implements Closeable {
         containers.forEachContainer(container -> {
             covered[0] += cover(container) ? 1 : 0;
             progress.at(examined.incrementAndGet());
+            return !closing;
         });
         complete = failed == 0 && !closing;
         incomplete = complete ? 0 : incomplete;

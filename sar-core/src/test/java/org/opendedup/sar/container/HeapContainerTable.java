@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
@@ -56,9 +57,11 @@ public final class HeapContainerTable implements ContainerClaims {
     }
 
     @Override
-    public void forEach(Visitor visitor) throws IOException {
-        for (Map.Entry<Long, StoredContainer> entry : snapshot().entrySet()) {
-            visitor.visit(entry.getKey(), entry.getValue());
+    public void forEachFrom(long first, StoppingVisitor visitor) throws IOException {
+        for (Map.Entry<Long, StoredContainer> entry : snapshot().tailMap(first).entrySet()) {
+            if (!visitor.visit(entry.getKey(), entry.getValue())) {
+                return;
+            }
         }
     }
 
@@ -71,7 +74,7 @@ public final class HeapContainerTable implements ContainerClaims {
         });
     }
 
-    private synchronized Map<Long, StoredContainer> snapshot() {
+    private synchronized SortedMap<Long, StoredContainer> snapshot() {
         return new TreeMap<>(entries);
     }
 

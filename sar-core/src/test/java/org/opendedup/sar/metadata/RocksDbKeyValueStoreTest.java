@@ -1,6 +1,8 @@
 package org.opendedup.sar.metadata;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -17,6 +19,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -214,10 +221,75 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         Files.write(log, whole);
     }
 
+    /** Whoever holds a cursor may wait for a disk, and a failed commit must not wait for that. */
     @Test
-    void aThreadWithACursorCannotReopen() throws IOException {
-        try (Cursor cursor = store.scan(Family.INODE, bytes("a"), bytes("b"))) {
-            assertThrows(IllegalStateException.class, ((RocksDbKeyValueStore) store)::reopen);
+    void aCursorGoesOnBehindItsKeyInADatabaseThatIsReopened() throws IOException {
+        for (String key : List.of("a", "c", "d")) {
+            put(store, Family.INODE, key, "1");
+        }
+        RocksDbKeyValueStore database = (RocksDbKeyValueStore) store;
+        Cursor unused = store.scan(Family.INODE, bytes("b"), bytes("z"));
+        try (Cursor cursor = store.scan(Family.INODE, bytes("a"), bytes("z"));
+                Cursor fresh = unused) {
+            assertTrue(cursor.next());
+            database.reopen();
+            assertArrayEquals(bytes("a"), cursor.key());
+            assertArrayEquals(bytes("1"), cursor.value());
+            put(store, Family.INODE, "b", "2");
+            assertEquals(List.of("b", "c"), List.of(next(cursor), next(cursor)));
+            try (Batch batch = store.batch()) {
+                batch.delete(Family.INODE, bytes("c"));
+                batch.commit();
+            }
+            database.reopen();
+            assertEquals("d", next(cursor));
+            assertFalse(cursor.next());
+            database.reopen();
+            assertFalse(cursor.next());
+            assertEquals("b", next(fresh));
+            store.close();
+            assertThrows(IOException.class, fresh::next);
+        }
+        store = KeyValueStores.openRocksDb(temporary.resolve("contract"), MEMORY_BYTES, false);
+    }
+
+    private static String next(Cursor cursor) throws IOException {
+        assertTrue(cursor.next());
+        return new String(cursor.key(), UTF_8);
+    }
+
+    @Test
+    void cursorsAreReadWhileTheDatabaseIsReopenedAgainAndAgain() throws Exception {
+        try (Batch batch = store.batch()) {
+            for (int key = 1000; key < 2000; key++) {
+                batch.put(Family.INODE, bytes("" + key), bytes("1"));
+            }
+            batch.commit();
+        }
+        AtomicBoolean ended = new AtomicBoolean();
+        CountDownLatch readOnce = new CountDownLatch(1);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<?> reading = thread.submit(() -> {
+                while (!ended.get()) {
+                    try (Cursor cursor = store.scan(Family.INODE, bytes("1"), bytes("2"))) {
+                        for (int key = 1000; key < 2000; key++) {
+                            assertEquals("" + key, next(cursor));
+                        }
+                        assertFalse(cursor.next());
+                    }
+                    readOnce.countDown();
+                }
+                return null;
+            });
+            readOnce.await();
+            for (int i = 0; i < 5; i++) {
+                ((RocksDbKeyValueStore) store).reopen();
+            }
+            ended.set(true);
+            reading.get();
+        } finally {
+            thread.shutdownNow();
         }
     }
 

@@ -270,6 +270,7 @@ final class HealTest {
             } catch (IOException e) {
                 throw new AssertionError(e);
             }
+            return true;
         });
         return chunks;
     }

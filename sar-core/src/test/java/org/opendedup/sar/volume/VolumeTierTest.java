@@ -163,7 +163,7 @@ class VolumeTierTest {
         volume.context().containers().endAll();
         volume.sync();
         long[] container = new long[1];
-        volume.context().containers().forEachContainer(each -> container[0] = each);
+        volume.context().containers().forEachContainer(each -> (container[0] = each) == each);
         volume.context().damaged().found(container[0], -1, 0, 1, new IOException("a test says so"));
         assertEquals(1, heal.unhealedChunks(), "control: it waits for an hour");
         heal.setDelays(0, 0);
