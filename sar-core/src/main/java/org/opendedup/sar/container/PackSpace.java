@@ -1,9 +1,9 @@
 package org.opendedup.sar.container;
 
+import com.carrotsearch.hppc.LongLongHashMap;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -25,8 +25,11 @@ import org.slf4j.LoggerFactory;
 final class PackSpace {
     private static final Logger log = LoggerFactory.getLogger(PackSpace.class);
 
-    /** Packs whose containers are looked for in one scan of the container table: a few MB of ranges. */
-    private static final int PACKS_AT_ONCE = 512;
+    /**
+     * Packs from which a sweep gives back what is between containers: 4 MB of ranges. The next one goes on; a crash
+     * leaves few of them.
+     */
+    private static final int MAX_WITH_STRAYS = 2048;
 
     /** Bytes by which the allocated size of a file may exceed what is in it: records of the file system. */
     private static final long TOLERATED_BYTES = 64 << 10;
@@ -110,15 +113,23 @@ final class PackSpace {
         long[] numbers = packs.numbers();
         // Asked after the files: a pack that is not in use now had all its containers committed before.
         Set<Long> inUse = packs.inUse();
+        LongLongHashMap named = namedBytes();
+        List<Long> withStrays = new ArrayList<>();
         long bytes = 0;
-        for (int from = 0; from < numbers.length; from += PACKS_AT_ONCE) {
-            long[] some = Arrays.copyOfRange(numbers, from, Math.min(numbers.length, from + PACKS_AT_ONCE));
-            for (Map.Entry<Long, List<FileRange>> pack : rangesIn(some).entrySet()) {
-                if (!inUse.contains(pack.getKey())) {
-                    boolean isLast = pack.getKey() == numbers[numbers.length - 1];
-                    bytes += sweep(pack.getKey(), pack.getValue(), isLast);
-                }
+        for (long number : numbers) {
+            // The pack with the highest number stays, as the bound of the ids that were used.
+            boolean mayGo = number != numbers[numbers.length - 1] && !named.containsKey(number);
+            if (inUse.contains(number)) {
+                continue;
             }
+            if (mayGo) {
+                bytes += delete(number);
+            } else if (withStrays.size() < MAX_WITH_STRAYS && hasStrays(number, named.get(number))) {
+                withStrays.add(number);
+            }
+        }
+        for (Map.Entry<Long, List<FileRange>> pack : rangesIn(withStrays).entrySet()) {
+            bytes += giveStraysBack(pack.getKey(), pack.getValue());
         }
         directory.sync();
         // Lanes that are idle keep theirs otherwise until the volume is closed.
@@ -126,41 +137,73 @@ final class PackSpace {
         return bytes;
     }
 
-    /** Returns the places of all containers in some packs, former ones that are of use included, by pack. */
-    private Map<Long, List<FileRange>> rangesIn(long[] numbers) throws IOException {
+    /** Visits the places of all containers, former ones that are of use included. */
+    private void forEachPlace(ContainerClaims.Visitor visitor) throws IOException {
+        claims.forEach(visitor);
+        claims.forEachFormer(visitor);
+    }
+
+    /** Returns a range of whole blocks. */
+    private static FileRange range(StoredContainer stored) {
+        return new FileRange(stored.offset(), PackFormat.align(stored.offset() + stored.bytes()) - stored.offset());
+    }
+
+    /** Returns the bytes of all containers in each pack that has one: 16 MB for 100 TB. */
+    private LongLongHashMap namedBytes() throws IOException {
+        LongLongHashMap bytes = new LongLongHashMap();
+        forEachPlace(
+                (container, stored) -> bytes.addTo(stored.pack(), range(stored).length()));
+        return bytes;
+    }
+
+    /** Returns the places of all containers in some packs, by pack. */
+    private Map<Long, List<FileRange>> rangesIn(List<Long> numbers) throws IOException {
         Map<Long, List<FileRange>> ranges = new HashMap<>();
+        if (numbers.isEmpty()) {
+            return ranges;
+        }
         for (long number : numbers) {
             ranges.put(number, new ArrayList<>());
         }
-        ContainerClaims.Visitor visitor = (container, stored) -> {
+        forEachPlace((container, stored) -> {
             List<FileRange> ofPack = ranges.get(stored.pack());
             if (ofPack != null) {
-                long end = PackFormat.align(stored.offset() + stored.bytes());
-                ofPack.add(new FileRange(stored.offset(), end - stored.offset()));
+                ofPack.add(range(stored));
             }
-        };
-        claims.forEach(visitor);
-        claims.forEachFormer(visitor);
+        });
         return ranges;
     }
 
-    /** @param isLast whether the pack has the highest number: it stays, as the bound of the ids that were used */
-    private long sweep(long pack, List<FileRange> named, boolean isLast) throws IOException {
+    private long delete(long pack) throws IOException {
         String name = PackFormat.fileName(pack);
         try {
             long allocated = directory.allocatedBytes(name);
-            if (named.isEmpty() && !isLast) {
-                directory.delete(name);
-                // After that nobody opens it again.
-                containers.forget(pack);
-                log.debug("pack {} is deleted: it has no container", pack);
-                return allocated;
-            }
-            long wanted = PackFormat.FIRST_CONTAINER
-                    + named.stream().mapToLong(FileRange::length).sum();
-            if (allocated <= wanted + TOLERATED_BYTES) {
-                return 0;
-            }
+            directory.delete(name);
+            // After that nobody opens it again.
+            containers.forget(pack);
+            log.debug("pack {} is deleted: it has no container", pack);
+            return allocated;
+        } catch (NoSuchFileException e) {
+            log.debug("pack {} is gone already", pack, e);
+            return 0;
+        }
+    }
+
+    /** @param named bytes of the pack that containers have */
+    private boolean hasStrays(long pack, long named) throws IOException {
+        try {
+            return directory.allocatedBytes(PackFormat.fileName(pack))
+                    > PackFormat.FIRST_CONTAINER + named + TOLERATED_BYTES;
+        } catch (NoSuchFileException e) {
+            log.debug("pack {} is gone already", pack, e);
+            return false;
+        }
+    }
+
+    private long giveStraysBack(long pack, List<FileRange> named) throws IOException {
+        String name = PackFormat.fileName(pack);
+        try {
+            long allocated = directory.allocatedBytes(name);
             List<FileRange> strays = gaps(named, PackFormat.align(directory.length(name)));
             if (!strays.isEmpty()) {
                 directory.release(name, strays);

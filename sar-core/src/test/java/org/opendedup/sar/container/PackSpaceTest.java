@@ -1,0 +1,96 @@
+package org.opendedup.sar.container;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ContainerChanges;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.CrashDirectory;
+
+/** The sweep at the end of a collection. */
+class PackSpaceTest {
+    private static final int PACKS = 1200;
+    private static final int BYTES = 8192;
+    private static final int STRAY_BYTES = 1 << 20;
+
+    private final CrashDirectory disk = new CrashDirectory(1);
+    private final HeapContainerTable table = new HeapContainerTable();
+    private final AtomicInteger scans = new AtomicInteger();
+
+    private ContainerClaims counted() {
+        return (ContainerClaims) Proxy.newProxyInstance(
+                ContainerClaims.class.getClassLoader(),
+                new Class<?>[] {ContainerClaims.class},
+                (self, method, arguments) -> {
+                    scans.addAndGet(method.getName().equals("forEach") ? 1 : 0);
+                    return method.invoke(table, arguments);
+                });
+    }
+
+    private long sweep() throws IOException {
+        ContainerClaims claims = counted();
+        SealedContainers containers = new SealedContainers(disk, container -> null, table::stored, 1 << 20);
+        try (Packs packs = new Packs(disk, () -> 1L << 40)) {
+            return new PackSpace(disk, packs, claims, containers).sweep();
+        } finally {
+            containers.close();
+        }
+    }
+
+    private static String name(int pack) {
+        return PackFormat.fileName(pack + 1000);
+    }
+
+    /** Makes packs of one container each, every hundredth with bytes behind it, and one pack without a container. */
+    private void make() throws IOException {
+        Map<Long, StoredContainer> entries = new HashMap<>();
+        for (int pack = 0; pack < PACKS; pack++) {
+            int strays = pack % 100 == 1 ? STRAY_BYTES : 0;
+            disk.put(name(pack), new byte[PackFormat.FIRST_CONTAINER + BYTES + strays]);
+            if (pack != 7) {
+                entries.put(
+                        (long) pack + 1,
+                        new StoredContainer(
+                                new Writing(1, 0),
+                                State.SEALED,
+                                pack + 1000,
+                                PackFormat.FIRST_CONTAINER,
+                                BYTES,
+                                3,
+                                100));
+            }
+        }
+        table.commit(new ContainerChanges(entries, Set.of()));
+    }
+
+    /** Each reading of the table takes seconds for a million containers. */
+    @Test
+    void theTableIsReadTwiceHoweverManyPacksThereAre() throws IOException {
+        make();
+        long bytes = sweep();
+        assertEquals(2, scans.get());
+        assertFalse(disk.exists(name(7)), "a pack without a container");
+        assertTrue(bytes >= PACKS / 100 * STRAY_BYTES, () -> bytes + " bytes");
+        for (int pack = 0; pack < PACKS; pack++) {
+            if (pack != 7) {
+                long length = PackFormat.FIRST_CONTAINER + BYTES;
+                int number = pack;
+                assertTrue(disk.allocatedBytes(name(pack)) <= length, () -> "pack " + number);
+            }
+        }
+        scans.set(0);
+        assertEquals(0, sweep());
+        assertEquals(1, scans.get(), "nothing is left");
+    }
+}
