@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         customSynopsis = "sdfs-check VOLUME [--restore-metadata[=BACKUP] | "
-                + "--salvage-metadata[=WHAT]] [--rebuild-containers | --repair] [--json]%n",
+                + "--salvage-metadata[=WHAT] | --rebuild-containers | --repair] [--json]%n",
         description = {
             "Checks a volume that is not mounted: compares the container table with the packs, counts all references",
             "again, and checks the namespace. Changes nothing unless an option asks for it. Reads no file's bytes.",
@@ -164,6 +164,12 @@ public final class CheckCommand implements Callable<Integer> {
         }
         if (rebuildContainers && repair) {
             throw usage("--repair includes --rebuild-containers; give one of them");
+        }
+        if ((rebuildContainers || repair) && (restoreMetadata != null || salvageMetadata != null)) {
+            throw usage((repair ? "--repair" : "--rebuild-containers") + " and "
+                    + (restoreMetadata != null ? "--restore-metadata" : "--salvage-metadata")
+                    + " exclude each other: look at what comes back first. The check that follows says what else is"
+                    + " to be mended");
         }
         if (restoreMetadata != null && !MetadataRecovery.namesBackup(restoreMetadata)) {
             throw usage("Invalid value for option '--restore-metadata': '" + restoreMetadata

@@ -195,6 +195,9 @@ class CheckCommandTest {
                 "--salvage-metadata=TABLES",
                 "--restore-metadata=x",
                 "--rebuild-containers --repair",
+                "--repair --restore-metadata",
+                "--repair --salvage-metadata=records",
+                "--rebuild-containers --restore-metadata",
                 "--no-such-option"
             })
     void wrongUsageIsRefusedAndChangesNothing(String options) {
