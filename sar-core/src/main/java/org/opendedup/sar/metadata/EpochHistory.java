@@ -39,7 +39,8 @@ public final class EpochHistory implements Timeline {
         this.volume = volume;
     }
 
-    static EpochHistory open(KeyValueStore database, UUID volume) throws IOException {
+    /** Reads the epochs of a database. */
+    public static EpochHistory open(KeyValueStore database, UUID volume) throws IOException {
         EpochHistory history = new EpochHistory(database, volume);
         try (Cursor cursor = database.scan(Family.SYSTEM, FIRST_KEY, END_KEY)) {
             while (cursor.next()) {
@@ -73,6 +74,11 @@ public final class EpochHistory implements Timeline {
     @Override
     public synchronized Epoch current() {
         return new Epoch(volume, epochs.lastKey(), epochs.lastEntry().getValue().token());
+    }
+
+    /** Returns the limit below which no container id was allocated in the present epoch. */
+    public synchronized long firstContainer() {
+        return epochs.lastEntry().getValue().firstContainer();
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.StoredContainer;
@@ -23,6 +24,7 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.EpochHistory;
 import org.opendedup.sar.metadata.KeyValueStore;
 
 /**
@@ -65,6 +67,9 @@ final class ContainerPlaces {
             .thenComparing(place -> place.stored().writing().generation(), Comparator.reverseOrder());
 
     private final ContainerRecords records;
+    /** Containers with lower ids are older than the database, also if it does not know them. */
+    private final long firstNewer;
+
     private final Directory data;
     private final Path dataFolder;
     /** Lengths of sealed containers by pack and offset: their frames need not be read. */
@@ -83,15 +88,21 @@ final class ContainerPlaces {
     private long lost;
     private long highest;
 
-    private ContainerPlaces(ContainerRecords records, Directory data, Path dataFolder) {
+    private ContainerPlaces(ContainerRecords records, long firstNewer, Directory data, Path dataFolder) {
         this.records = records;
+        this.firstNewer = firstNewer;
         this.data = data;
         this.dataFolder = dataFolder;
     }
 
     /** Corrects the table of a database, in one batch. */
-    static ContainerPlaces correct(KeyValueStore database, Directory data, Path dataFolder) throws IOException {
-        ContainerPlaces places = new ContainerPlaces(ContainerRecords.open(database), data, dataFolder);
+    static ContainerPlaces correct(KeyValueStore database, UUID volume, Directory data, Path dataFolder)
+            throws IOException {
+        ContainerPlaces places = new ContainerPlaces(
+                ContainerRecords.open(database),
+                EpochHistory.open(database, volume).firstContainer(),
+                data,
+                dataFolder);
         places.records.forEachEntry((container, entry) -> {
             if (entry != null && entry.stored().state() == State.SEALED) {
                 StoredContainer stored = entry.stored();
@@ -148,7 +159,11 @@ final class ContainerPlaces {
         StoredContainer stored = found.stored();
         ContainerEntry entry = records.entry(found.container());
         if (entry == null) {
-            newer = newer.plus(stored.bytes(), packNs);
+            // An earlier restore leaves the containers of the database that it replaced. Each mount allocates ids above
+            // all that the packs have.
+            if (found.container() >= firstNewer) {
+                newer = newer.plus(stored.bytes(), packNs);
+            }
             return;
         }
         Candidate candidate = candidate(entry, found);

@@ -96,7 +96,7 @@ public final class MetadataRestore {
             throws IOException {
         ContainerPlaces places;
         try (KeyValueStore opened = KeyValueStores.openRocksDb(database, DATABASE_BYTES, false)) {
-            places = ContainerPlaces.correct(opened, data, locations.data());
+            places = ContainerPlaces.correct(opened, volume, data, locations.data());
         }
         List<DamagedFile> damaged;
         try (MetadataStore metadata =

@@ -1,7 +1,8 @@
 package org.opendedup.sar.volume.backup;
 
 /**
- * Containers in the packs that the metadata do not know: what was written after the metadata.
+ * Containers in the packs that the metadata do not know: what was written after the metadata. What an earlier restore
+ * left in the packs is not among them.
  *
  * @param containers number of them
  * @param bytes their length in the packs

@@ -110,6 +110,23 @@ class MetadataRestoreTest {
     }
 
     @Test
+    void whatAnEarlierRestoreLeftIsNotToldAsNewer() throws IOException {
+        assertTrue(restore().newer().containers() > 0, "the control");
+        try (Volume volume = trial.open()) {
+            trial.write(volume, "after", trial.random(400_000));
+            backedUp.put("after", trial.files.get("after"));
+            volume.maintenance().backups().backUp(4);
+        }
+        MetadataReport again = restore();
+        assertEquals(NewerContainers.NONE, again.newer(), again::toString);
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            trial.write(volume, "newest", trial.random(400_000));
+        }
+        assertTrue(restore().newer().bytes() >= 400_000, "what is newer than this backup is told");
+    }
+
+    @Test
     void whatOnlyTheLostMetadataKnewStaysUntilItIsGivenUp() throws IOException {
         restore();
         long before = packBytes();
