@@ -228,7 +228,11 @@ class ProceduresTest {
         volume.unmount();
 
         Commands.succeed("rm", "-r", volume.metadata());
-        assertRefused("");
+        assertRefused("sdfs-check pool0 --restore-metadata");
+        // Of an empty folder, such as the mount point of a disk.
+        Commands.succeed("mkdir", "-m", "700", volume.metadata());
+        assertRefused("sdfs-check pool0 --restore-metadata");
+        Commands.succeed("rmdir", volume.metadata());
         follow("Names, recipes and counts, completely");
         assertEverythingIsThereAndDuplicatesAreFound();
     }

@@ -28,6 +28,16 @@ final class RocksDbErrors {
         return "metadata database in " + folder;
     }
 
+    /** Returns the exception for a folder without a database. */
+    static CorruptionException missing(Path folder) {
+        return new CorruptionException(
+                place(folder),
+                -1,
+                "a database",
+                "none; is its disk mounted? If the database is lost, bring the newest backup back with"
+                        + " 'sdfs-check VOLUME --restore-metadata'");
+    }
+
     /** Returns the exception that a failure of RocksDB means for the database in {@code folder}. */
     static IOException translate(Path folder, RocksDBException e) {
         return translate(folder, String.valueOf(e.getMessage()), e);

@@ -127,7 +127,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             throw new IOException("there is a metadata database in " + folder + " already");
         }
         if (!create && !exists) {
-            throw new CorruptionException(place(folder), -1, "a database", "none; is its disk mounted?");
+            throw RocksDbErrors.missing(folder);
         }
         if (create) {
             PrivateFiles.createFolders(folder);
@@ -147,7 +147,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     /** Opens a database for reading, and changes nothing in it. */
     static RocksDbKeyValueStore look(Path folder, long memoryBytes) throws IOException {
         if (!Files.exists(folder.resolve("CURRENT"))) {
-            throw new CorruptionException(place(folder), -1, "a database", "none; is its disk mounted?");
+            throw RocksDbErrors.missing(folder);
         }
         AcknowledgedSequence acknowledged = AcknowledgedSequence.open(folder, false);
         try {

@@ -35,9 +35,13 @@ public final class MountPlaces {
     public static void checkVolume(VolumeDefinition definition, PrintWriter warnings)
             throws IOException, CommandFailedException {
         VolumeConfig.Locations locations = definition.config().locations();
-        checkLocation("base path", definition.basePath());
-        checkLocation("data location", locations.data());
-        checkLocation("metadata location", locations.metadata());
+        checkLocation("base path", definition.basePath(), "");
+        checkLocation("data location", locations.data(), "");
+        checkLocation(
+                "metadata location",
+                locations.metadata(),
+                " If it is lost, bring the newest backup back: mkdir -m 700 " + locations.metadata()
+                        + ", then sdfs-check " + definition.config().name() + " --restore-metadata");
         if (!Files.isDirectory(locations.hashDb())) {
             warnings.println("mount.sdfs: the hash db location " + locations.hashDb()
                     + " is missing; the index will be rebuilt from the containers");
@@ -60,10 +64,10 @@ public final class MountPlaces {
         }
     }
 
-    private static void checkLocation(String what, Path folder) throws CommandFailedException {
+    private static void checkLocation(String what, Path folder, String ifLost) throws CommandFailedException {
         if (!Files.isDirectory(folder)) {
             throw new CommandFailedException("the " + what + " " + folder
-                    + " is missing; is its disk mounted? (No folder was made in its place.)");
+                    + " is missing; is its disk mounted? (No folder was made in its place.)" + ifLost);
         }
         if (!Files.isReadable(folder) || !Files.isExecutable(folder)) {
             throw new CommandFailedException("the " + what + " " + folder + " cannot be read by this user");
