@@ -130,10 +130,10 @@ final class FileOutput implements Output {
     @Override
     public void force() throws IOException {
         // Delayed allocation may find the disk full only now.
-        FullDisk.translating(() -> channel.with(open -> {
-            open.force(false);
+        FullDisk.translating(() -> {
+            channel.force();
             return path;
-        }));
+        });
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open file that outlives the interruption of a thread that uses it. The JDK closes a channel for all threads then,
@@ -53,6 +54,45 @@ public final class LastingChannel implements Closeable {
                 }
             }
         });
+    }
+
+    /** Makes the bytes of the file durable. */
+    void force() throws IOException {
+        boolean isInterrupted = Thread.interrupted();
+        try {
+            isInterrupted |= force(channel);
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /**
+     * Forces by a channel; returns whether the thread was interrupted meanwhile. An interrupt takes the place of an
+     * error of the disk, and the kernel does not tell an error that it has told before to a file that is opened later.
+     * So another channel is opened before.
+     */
+    private boolean force(FileChannel open) throws IOException {
+        try (FileChannel spare = spare()) {
+            try {
+                open.force(false);
+                return false;
+            } catch (ClosedChannelException e) {
+                boolean isInterrupted = Thread.interrupted();
+                openAgain(open, e);
+                return force(spare == null ? channel : spare) | isInterrupted;
+            }
+        }
+    }
+
+    /** Returns null if the file is deleted, or too many are open: a force that nobody interrupts needs no other one. */
+    private @Nullable FileChannel spare() {
+        try {
+            return FileChannel.open(path, options);
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     /** Makes a call, again if the thread is interrupted meanwhile. */

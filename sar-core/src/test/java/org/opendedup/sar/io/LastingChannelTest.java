@@ -83,6 +83,24 @@ class LastingChannelTest {
     }
 
     @Test
+    void aForceIsMadeUpForWhenAnotherThreadWasInterrupted() throws IOException {
+        Path file = folder.resolve("file");
+        FileChannel first = open(file);
+        try (LastingChannel channel = new LastingChannel(first, file, StandardOpenOption.READ)) {
+            first.close();
+            Thread.currentThread().interrupt();
+            channel.force();
+            assertTrue(Thread.interrupted());
+            assertEquals(BYTES.length, channel.with(FileChannel::size));
+        }
+        assertThrows(ClosedChannelException.class, () -> {
+            LastingChannel closed = new LastingChannel(open(file), file, StandardOpenOption.READ);
+            closed.close();
+            closed.force();
+        });
+    }
+
+    @Test
     void controlAChannelOfTheJdkIsClosedForAll() throws IOException {
         FileChannel channel = open(folder.resolve("file"));
         Thread.currentThread().interrupt();
