@@ -47,7 +47,7 @@ import picocli.CommandLine.Spec;
             YearCommand.class,
             SelfcheckCommand.class
         },
-        footer = {"", "Exit codes:  0 done, 1 failed, 64 wrong usage"})
+        footer = {"", "Exit codes:  0 done, 1 failed, 2 wrong usage"})
 public final class SarSim implements Runnable {
     private static final int FAILED = 1;
     private static final int HELP_WIDTH = 120;

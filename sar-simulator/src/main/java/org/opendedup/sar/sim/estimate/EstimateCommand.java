@@ -16,7 +16,6 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sim.options.ChunkingOption;
 import org.opendedup.sar.sim.options.HelpOption;
 import org.opendedup.sar.volume.config.MemoryPlan;
@@ -79,13 +78,14 @@ import picocli.CommandLine.TypeConversionException;
             "Memory: --memory, 16 MB for buffers, and 100 bytes for each file with several names. SAR_SIM_MEMORY=4g",
             "gives Java more.",
             "",
-            "Exit codes:  0 done, 1 failed, 6 done, except for files that could not be read,",
-            "             64 wrong usage, 130 stopped by Ctrl-C",
+            "Exit codes:  0 done, 1 failed, 2 wrong usage, 3 done, except for files that could not be read,",
+            "             130 stopped by Ctrl-C",
             "",
             "Example:",
             "  sar-sim estimate --hash-type SHA256 --disk-seek 8 --disk-rate 200MB /var/lib/libvirt/images"
         })
 public final class EstimateCommand implements Callable<Integer> {
+    private static final int INCOMPLETE = 3;
     /** Exit code after an interruption: 128 plus the number of the signal, as in shells. */
     private static final int INTERRUPTED = 130;
 
@@ -231,7 +231,7 @@ public final class EstimateCommand implements Callable<Integer> {
             if (signal.isStopped()) {
                 return INTERRUPTED;
             }
-            return estimate.unreadable() > 0 ? ExitCode.INCOMPLETE : ExitCode.OK;
+            return estimate.unreadable() > 0 ? INCOMPLETE : 0;
         }
     }
 

@@ -18,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sim.SarSim;
 import org.opendedup.sar.ssd.SsdSize;
 
@@ -148,7 +147,7 @@ class EstimateCommandTest {
         assertFalse(large.get("exact").asBoolean());
         // Chunks of 4 KiB.
         assertEquals((10L << 40) / BLOCK, large.get("chunks").asLong());
-        assertEquals(ExitCode.USAGE, run("--ram", "1MB", data.toString()));
+        assertEquals(2, run("--ram", "1MB", data.toString()));
         assertEquals(
                 0,
                 run(
@@ -180,7 +179,7 @@ class EstimateCommandTest {
         assertEquals(0, run("--progress", data.toString()));
         assertTrue(err.toString().contains("0 %"), err::toString);
         assertTrue(err.toString().endsWith("\r\u001b[K"), err::toString);
-        assertEquals(ExitCode.INCOMPLETE, run("--progress", data.toString(), "/proc/self/mem"));
+        assertEquals(3, run("--progress", data.toString(), "/proc/self/mem"));
         assertTrue(err.toString().contains("\r\u001b[Ksar-sim: "), err::toString);
     }
 
@@ -197,7 +196,7 @@ class EstimateCommandTest {
                 List.of("--disk-rate", "0", "x"),
                 List.of("--chunking", "MD5", "x"))) {
             err.getBuffer().setLength(0);
-            assertEquals(ExitCode.USAGE, run(arguments.toArray(String[]::new)), arguments::toString);
+            assertEquals(2, run(arguments.toArray(String[]::new)), arguments::toString);
             assertEquals(1, err.toString().lines().count(), err::toString);
         }
     }

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sim.SarSim;
 
 class IndexCommandTest {
@@ -114,7 +113,7 @@ class IndexCommandTest {
                     "weak",
                     wrong[0],
                     wrong[1]);
-            assertEquals(ExitCode.USAGE, code, wrong[0] + " " + wrong[1]);
+            assertEquals(2, code, wrong[0] + " " + wrong[1]);
         }
     }
 
@@ -161,7 +160,7 @@ class IndexCommandTest {
                 "weak",
                 "--index",
                 "silo,bloom");
-        assertEquals(ExitCode.USAGE, code);
+        assertEquals(2, code);
         assertTrue(err.toString().contains("bloom is none of [exact, chunkstash"), err.toString());
     }
 }

@@ -14,7 +14,6 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sim.SarSim;
 
 /**
@@ -83,7 +82,7 @@ class RestoreCommandTest {
                 List.of("--hash-type", "SHA256"),
                 List.of("--hot-threshold", "two"))) {
             err.getBuffer().setLength(0);
-            assertEquals(ExitCode.USAGE, run(arguments.toArray(String[]::new)), arguments::toString);
+            assertEquals(2, run(arguments.toArray(String[]::new)), arguments::toString);
             assertEquals(1, err.toString().lines().count(), err::toString);
         }
     }
@@ -104,7 +103,7 @@ class RestoreCommandTest {
         out.getBuffer().setLength(0);
         assertEquals(0, sim("restore", "--trace", trace, "--policy", "lru,default", "--container-size", "256KB"));
         assertEquals(1 + 3 * 2 * 4, out.toString().lines().count());
-        assertEquals(ExitCode.USAGE, sim("series", "--out", trace, "--changed", "2"));
+        assertEquals(2, sim("series", "--out", trace, "--changed", "2"));
     }
 
     private JsonNode json(String... arguments) throws IOException, URISyntaxException {

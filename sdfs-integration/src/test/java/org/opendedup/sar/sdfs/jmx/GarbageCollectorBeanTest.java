@@ -10,6 +10,7 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +32,7 @@ class GarbageCollectorBeanTest {
             new GarbageCollections("pool0", collector, FakeCollector.recompress(), () -> {}, SATURDAY);
     private final ScheduleTimer timer = ScheduleTimer.start(
             "the collection of garbage",
-            () -> collections.start(Cause.SCHEDULE).isPresent(),
+            () -> collections.start(Cause.SCHEDULE).isPresent(), Optional::empty,
             Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
             SATURDAY);
     private final GarbageCollectorMXBean bean = new GarbageCollectorView(collections, timer);

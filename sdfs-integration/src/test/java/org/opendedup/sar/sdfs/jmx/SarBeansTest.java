@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import javax.management.Attribute;
 import javax.management.JMX;
@@ -77,7 +78,7 @@ class SarBeansTest {
             "beans", new FakeCollector(), FakeCollector.recompress(), () -> {}, Clock.systemUTC());
     private final ScheduleTimer timer = ScheduleTimer.start(
             "the collection of garbage",
-            () -> collections.start(Cause.SCHEDULE).isPresent(),
+            () -> collections.start(Cause.SCHEDULE).isPresent(), Optional::empty,
             Schedule.parse(Schedule.OFF),
             Clock.systemUTC());
     private final Scrubs scrubs = new Scrubs("beans", new FakeScrub(), Clock.systemUTC());
