@@ -15,6 +15,9 @@ import org.opendedup.sar.metadata.ReferenceCounts;
  * bytes of memory for each.
  */
 final class LostContainers {
+    /** Containers that are compared at once, so that memory does not grow with the volume. */
+    private static final int AT_ONCE = 10_000;
+
     private final MetadataStore metadata;
     private final ReferenceCounts counts;
     private final Commits commits;
@@ -35,10 +38,18 @@ final class LostContainers {
 
     /** Tombstones what no file refers to; the commit that follows removes the records that consist of tombstones. */
     void forgetGarbage() throws IOException {
-        LongArrayList lost = withoutEntry();
-        if (lost.isEmpty()) {
-            return;
+        LongArrayList counted = counts.committed(0, AT_ONCE);
+        while (!counted.isEmpty()) {
+            long next = counted.get(counted.size() - 1) + 1;
+            LongArrayList lost = withoutEntry(counted);
+            if (!lost.isEmpty()) {
+                forgetGarbage(lost);
+            }
+            counted = counts.committed(next, AT_ONCE);
         }
+    }
+
+    private void forgetGarbage(LongArrayList lost) throws IOException {
         try {
             for (LongCursor container : lost) {
                 counts.condemn(container.value, counts.slots(container.value));
@@ -60,13 +71,16 @@ final class LostContainers {
         commits.commit();
     }
 
-    private LongArrayList withoutEntry() throws IOException {
-        LongArrayList counted = new LongArrayList();
-        counts.forEachCommitted(counted::add);
-        // Read after the counts: a commit writes both, so what has committed counts has its entry by now.
+    /**
+     * Returns those of the containers that have no entry, or are left open. The table is read after the counts: a
+     * commit writes both, so what has committed counts has its entry by now.
+     *
+     * @param counted ids in ascending order
+     */
+    private LongArrayList withoutEntry(LongArrayList counted) throws IOException {
         LongArrayList lost = new LongArrayList();
         int[] next = new int[1];
-        metadata.containers().forEach(entry -> {
+        metadata.containers().forEachFrom(counted.get(0), entry -> {
             while (next[0] < counted.size() && counted.get(next[0]) < entry.container()) {
                 lost.add(counted.get(next[0]++));
             }
@@ -76,6 +90,7 @@ final class LostContainers {
                 }
                 next[0]++;
             }
+            return next[0] < counted.size();
         });
         while (next[0] < counted.size()) {
             lost.add(counted.get(next[0]++));

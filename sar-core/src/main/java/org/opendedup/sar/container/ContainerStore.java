@@ -95,7 +95,8 @@ public final class ContainerStore implements Closeable {
         encoder = new FrameEncoder(options.compression().frameBytes(), compressor, workers, budget);
         sealed = new SealedContainers(directory, tables, this::entry, frameTableCacheBytes);
         ContainerReader reader = new ContainerReader(compressor, sealed);
-        notifier = new SealNotifier(options.maxOpenContainers(), listener);
+        notifier = new SealNotifier(
+                listener, container -> sealed.located(container).table());
         open = new UnsealedContainers(directory, packs, sealed, notifier);
         reads = new FrameReads(open, sealed, reader);
         lanes = new WriteLanes(options.maxOpenContainers(), encoder.frameBytes(), new LaneContainers());
@@ -388,7 +389,7 @@ public final class ContainerStore implements Closeable {
         recovered = ContainerChanges.NONE;
         rewritten.committed(changes).forEach((container, table) -> {
             sealed.cache(container, table);
-            notifier.sealed(container, table.table());
+            notifier.sealed(container);
         });
         changes.removed().forEach(present::remove);
     }

@@ -125,7 +125,7 @@ final class UnsealedContainers {
         FrameTable table = container.table();
         sealed.cache(container.container(), new LocatedTable(entry.pack(), entry.offset(), table));
         remove(container);
-        notifier.sealed(container.container(), table);
+        notifier.sealed(container.container());
     }
 
     private void remove(OpenContainer container) {

@@ -1,10 +1,10 @@
 package org.opendedup.sar.metadata;
 
+import com.carrotsearch.hppc.LongArrayList;
 import java.io.IOException;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -34,13 +34,15 @@ record CountScan(Overlay overlay, LongFunction<CountStripe> stripes) {
         visitAll(uncommitted, visitor);
     }
 
-    /** See {@link ReferenceCounts#forEachCommitted}. */
-    void forEachCommitted(LongConsumer visitor) throws IOException {
-        try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                visitor.accept(Keys.longAt(cursor.key(), 0));
+    /** See {@link ReferenceCounts#committed}. */
+    LongArrayList committed(long first, int most) throws IOException {
+        LongArrayList ids = new LongArrayList();
+        try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.of(first), Keys.END)) {
+            while (ids.size() < most && cursor.next()) {
+                ids.add(Keys.longAt(cursor.key(), 0));
             }
         }
+        return ids;
     }
 
     /** Returns copies of the records that are not in the database yet, in their current state. */

@@ -1,5 +1,6 @@
 package org.opendedup.sar.metadata;
 
+import com.carrotsearch.hppc.LongArrayList;
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.function.LongConsumer;
@@ -415,9 +416,14 @@ public final class ReferenceCounts {
         scan.forEach(visitor);
     }
 
-    /** Visits the ids of the containers that have a record as of the last commit, in ascending order. */
-    public void forEachCommitted(LongConsumer visitor) throws IOException {
-        scan.forEachCommitted(visitor);
+    /**
+     * Returns ids of containers that have a record as of the last commit, in ascending order.
+     *
+     * @param first least id
+     * @param most most ids to return
+     */
+    public LongArrayList committed(long first, int most) throws IOException {
+        return scan.committed(first, most);
     }
 
     /** Returns the highest slot of a container that its record knows, plus 1. */

@@ -1,5 +1,7 @@
 package org.opendedup.sar.volume;
 
+import com.carrotsearch.hppc.LongArrayList;
+import com.carrotsearch.hppc.cursors.LongCursor;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -20,6 +22,8 @@ import org.opendedup.sar.volume.DamageReport.Fault;
  * the counts only if there are more places than are recorded, and the container table only if a pack is missing.
  */
 final class DamagePlaces {
+    private static final int AT_ONCE = 10_000;
+
     private static final int NO_FRAME = DamageNote.NO_FRAME;
 
     private final MetadataStore metadata;
@@ -72,17 +76,19 @@ final class DamagePlaces {
     }
 
     private void addUnrecorded() throws IOException {
-        List<Long> counted = new ArrayList<>();
-        metadata.counts().forEachCommitted(counted::add);
         int number = faults.size();
         boolean any = false;
-        for (long container : counted) {
-            BitSet damaged = metadata.counts().damaged(container);
-            if (!damaged.isEmpty()) {
-                // A slot that a recorded place has keeps that one.
-                lost.addSlots(number, container, damaged);
-                any = true;
+        LongArrayList some = metadata.counts().committed(0, AT_ONCE);
+        while (!some.isEmpty()) {
+            for (LongCursor container : some) {
+                BitSet damaged = metadata.counts().damaged(container.value);
+                if (!damaged.isEmpty()) {
+                    // A slot that a recorded place has keeps that one.
+                    lost.addSlots(number, container.value, damaged);
+                    any = true;
+                }
             }
+            some = metadata.counts().committed(some.get(some.size() - 1) + 1, AT_ONCE);
         }
         if (any) {
             DamageNote note = new DamageNote(NO_FRAME, How.OTHER, 0, "more places are damaged than are recorded");

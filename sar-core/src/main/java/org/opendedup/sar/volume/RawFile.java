@@ -56,6 +56,9 @@ final class RawFile {
     /** Whether it was to get longer than the fast tier's file system lets a file be. */
     private volatile boolean outgrown;
 
+    /** Time of the next attempt to copy it after one that failed, in milliseconds since 1970. */
+    private volatile long copyNotBeforeMs;
+
     /** How often it was opened since the mount. */
     private int openings;
     /** Inode number of the folder by which it was found or made last; 0 if that is not known. A hint, for the order. */
@@ -76,6 +79,14 @@ final class RawFile {
         this.place = place;
         this.accessedMs = accessedMs;
         this.generation = generation;
+    }
+
+    void copyNotBefore(long ms) {
+        copyNotBeforeMs = ms;
+    }
+
+    boolean mayBeCopied(long nowMs) {
+        return copyNotBeforeMs <= nowMs;
     }
 
     long inode() {

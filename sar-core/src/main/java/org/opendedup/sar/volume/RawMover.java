@@ -6,7 +6,6 @@ import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -64,9 +63,6 @@ final class RawMover implements Closeable {
     private final RawSettings settings;
     private final MigrationPolicy policy;
     private final ScheduledExecutorService thread;
-    /** Files that could not be copied lately, with the time of the next attempt in milliseconds since 1970. */
-    private final ConcurrentHashMap<Long, Long> notBefore = new ConcurrentHashMap<>();
-
     private final MigrationCounts counts = new MigrationCounts();
     private volatile long usedBytes;
     private volatile boolean closing;
@@ -197,7 +193,7 @@ final class RawMover implements Closeable {
     private List<MigrationCandidate> candidates(long nowMs) {
         List<MigrationCandidate> candidates = new ArrayList<>();
         for (RawFile raw : raws.all()) {
-            if (!raw.isInUse() && !raw.record().pinned() && mayTry(raw, nowMs)) {
+            if (!raw.isInUse() && !raw.record().pinned() && raw.mayBeCopied(nowMs)) {
                 candidates.add(new MigrationCandidate(
                         raw.inode(), raw.knownSize(), raw.knownBytes(), raw.accessedMs(), raw.openings()));
             }
@@ -216,10 +212,6 @@ final class RawMover implements Closeable {
         return order.sorted(files);
     }
 
-    private boolean mayTry(RawFile raw, long nowMs) {
-        return notBefore.getOrDefault(raw.inode(), 0L) <= nowMs;
-    }
-
     private void copyThoseAtRest() throws IOException {
         long now = System.currentTimeMillis();
         long before = now - settings.copyAfterS() * MS_PER_S;
@@ -227,7 +219,7 @@ final class RawMover implements Closeable {
         for (RawFile raw : raws.all()) {
             if (!raw.isInUse()
                     && raw.accessedMs() <= before
-                    && mayTry(raw, now)
+                    && raw.mayBeCopied(now)
                     && !raw.isKnownCopied()
                     && raw.status() != null) {
                 atRest.add(raw);
@@ -284,7 +276,7 @@ final class RawMover implements Closeable {
         try {
             with(raw, node -> attempt(raw, () -> copy(node, raw, progress, counts::noteAhead)));
         } catch (DisturbedException e) {
-            notBefore.put(raw.inode(), System.currentTimeMillis() + MigrationPolicy.AHEAD_AGE_MS);
+            raw.copyNotBefore(System.currentTimeMillis() + MigrationPolicy.AHEAD_AGE_MS);
         }
     }
 
@@ -417,7 +409,6 @@ final class RawMover implements Closeable {
             retryLater(raw);
             return false;
         }
-        notBefore.remove(raw.inode());
         if (!wasCopied) {
             copied.accept(raw.knownSize());
         }
@@ -431,7 +422,7 @@ final class RawMover implements Closeable {
     }
 
     private void retryLater(RawFile raw) {
-        notBefore.put(raw.inode(), System.currentTimeMillis() + 10 * MS_PER_S);
+        raw.copyNotBefore(System.currentTimeMillis() + 10 * MS_PER_S);
     }
 
     /**

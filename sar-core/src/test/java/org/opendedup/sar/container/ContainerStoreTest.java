@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -26,6 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -86,6 +89,33 @@ final class ContainerStoreTest {
         try (ContainerStore store = fixture.open(disk)) {
             chunks.assertAllReadable(store);
         }
+    }
+
+    /** More containers than may be open at once are sealed while the index hears of none. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aCommitDoesNotWaitForAnIndexThatHangs() throws Exception {
+        CountDownLatch goesOn = new CountDownLatch(1);
+        Set<Long> told = ConcurrentHashMap.newKeySet();
+        Set<Long> sealed = new HashSet<>();
+        SealListener hanging = (container, table) -> {
+            Uninterruptibles.awaitUninterruptibly(goesOn);
+            told.add(container);
+        };
+        ContainerStore store = fixture.open(new CrashDirectory(seed), fixture.frameTables::get, hanging);
+        try {
+            for (int commit = 0; commit < 3 * fixture.options.maxOpenContainers(); commit++) {
+                appendSome(store, 1, 10, 3000);
+                fixture.sealAll(store);
+            }
+            store.forEachContainer(sealed::add);
+            assertTrue(sealed.size() > 2 * fixture.options.maxOpenContainers());
+            assertEquals(Set.of(), told, "the control: it hangs");
+        } finally {
+            goesOn.countDown();
+            store.close();
+        }
+        assertEquals(sealed, told);
     }
 
     @Test

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Starts a job when an interval has passed since the last complete one, also if that was in an earlier mount. Looks
  * every ten minutes, the first time ten minutes after the mount. One that fails is tried again after a day. A clock
- * that is set starts a job too early or too late, once.
+ * that is set starts a job too early or too late, once; a time in the future counts for nothing.
  */
 public final class IntervalTimer implements StartTimes, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(IntervalTimer.class);
@@ -70,7 +70,9 @@ public final class IntervalTimer implements StartTimes, AutoCloseable {
     void step() {
         try {
             Instant now = clock.instant();
-            if (!now.isBefore(due()) && !now.isBefore(notBefore) && starter.start()) {
+            // Times that the clock cannot have shown yet are of before it was set back.
+            boolean isPause = now.isBefore(notBefore) && !notBefore.isAfter(now.plus(PAUSE));
+            if (!now.isBefore(due()) && !isPause && starter.start()) {
                 notBefore = now.plus(PAUSE);
             }
         } catch (IOException | RuntimeException e) {
@@ -80,7 +82,8 @@ public final class IntervalTimer implements StartTimes, AutoCloseable {
     }
 
     private Instant due() throws IOException {
-        return last.complete().plus(interval);
+        Instant complete = last.complete();
+        return complete.isAfter(clock.instant()) ? clock.instant() : complete.plus(interval);
     }
 
     @Override

@@ -44,6 +44,17 @@ class IntervalTimerTest {
         }
     }
 
+    /** Otherwise none would start before that time has come again. */
+    @Test
+    void aClockThatWasSetBackStartsAJobAtOnce() {
+        try (IntervalTimer back = at(Duration.ofDays(-300), Duration.ofDays(30))) {
+            back.step();
+            assertEquals(1, started);
+            back.step();
+            assertEquals(1, started, "the control: the same day");
+        }
+    }
+
     @Test
     void withoutAnIntervalThereIsNoNextTime() {
         try (IntervalTimer none = at(Duration.ofDays(300), Duration.ZERO)) {

@@ -348,7 +348,7 @@ final class KernelMount implements FuseMount {
 
     @Override
     public void writeBack() throws IOException {
-        int fd = libc.functions().open(mountPoint.toString(), Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_CLOEXEC);
+        int fd = libc.functions().open(mountPoint.toString(), Libc.O_RDONLY | Libc.O_CLOEXEC);
         if (fd < 0) {
             throw libc.failure("opening " + mountPoint);
         }

@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 class Libc {
     static final int O_RDONLY = 0;
     static final int O_RDWR = 2;
-    static final int O_DIRECTORY = 0200000;
     static final int O_CLOEXEC = 02000000;
 
     private final Functions functions;
