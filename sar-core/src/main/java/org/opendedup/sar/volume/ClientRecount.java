@@ -181,24 +181,21 @@ final class ClientRecount implements SpaceCollector.Basis {
 
     /** @return copies whose counts were changed */
     private long apply(BooleanSupplier goesOn) throws IOException {
-        LongArrayList containers = new LongArrayList();
-        counts.forEachCommitted(container -> {
-            if (container >= from && container < end) {
-                containers.add(container);
-            }
-        });
         BitSet none = new BitSet(0);
         long changed = 0;
-        int uncommitted = 0;
-        for (LongCursor container : containers) {
-            require(goesOn);
-            int here = recount(container.value, named.getOrDefault(container.value, none));
-            changed += here;
-            uncommitted += here > 0 ? 1 : 0;
-            if (uncommitted == BATCH) {
-                commits.commit();
-                uncommitted = 0;
+        LongArrayList containers = counts.committed(from, BATCH);
+        while (!containers.isEmpty() && containers.get(0) < end) {
+            long before = changed;
+            for (LongCursor container : containers) {
+                if (container.value < end) {
+                    require(goesOn);
+                    changed += recount(container.value, named.getOrDefault(container.value, none));
+                }
             }
+            if (changed > before) {
+                commits.commit();
+            }
+            containers = counts.committed(containers.get(containers.size() - 1) + 1, BATCH);
         }
         return changed;
     }

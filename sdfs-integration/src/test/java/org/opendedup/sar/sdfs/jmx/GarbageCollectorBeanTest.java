@@ -32,7 +32,8 @@ class GarbageCollectorBeanTest {
             new GarbageCollections("pool0", collector, FakeCollector.recompress(), () -> {}, SATURDAY);
     private final ScheduleTimer timer = ScheduleTimer.start(
             "the collection of garbage",
-            () -> collections.start(Cause.SCHEDULE).isPresent(), Optional::empty,
+            () -> collections.start(Cause.SCHEDULE).isPresent(),
+            Optional::empty,
             Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
             SATURDAY);
     private final GarbageCollectorMXBean bean = new GarbageCollectorView(collections, timer);

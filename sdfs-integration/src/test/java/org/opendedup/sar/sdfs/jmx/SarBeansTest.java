@@ -78,7 +78,8 @@ class SarBeansTest {
             "beans", new FakeCollector(), FakeCollector.recompress(), () -> {}, Clock.systemUTC());
     private final ScheduleTimer timer = ScheduleTimer.start(
             "the collection of garbage",
-            () -> collections.start(Cause.SCHEDULE).isPresent(), Optional::empty,
+            () -> collections.start(Cause.SCHEDULE).isPresent(),
+            Optional::empty,
             Schedule.parse(Schedule.OFF),
             Clock.systemUTC());
     private final Scrubs scrubs = new Scrubs("beans", new FakeScrub(), Clock.systemUTC());
