@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.CheckCommand;
-import org.opendedup.sar.sdfs.cli.MkfsCommand;
+import org.opendedup.sar.sdfs.cli.MkfsProgram;
 import org.opendedup.sar.sdfs.cli.MountCommand;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -33,7 +33,6 @@ import org.opendedup.sar.sdfs.cli.command.PrintableWriter;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
-import org.opendedup.sar.volume.Volume;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -56,13 +55,15 @@ final class InThisJvm {
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         PrintWriter both = PrintableWriter.to(output);
         Environment environment = new Environment(variables, both, both);
-        int code = CommandRunner.run(command(script, environment), environment, options.toArray(String[]::new));
+        String[] arguments = options.toArray(String[]::new);
+        int code = script.equals("mkfs.sdfs")
+                ? MkfsProgram.run(environment, arguments)
+                : CommandRunner.run(command(script, environment), environment, arguments);
         return new Commands.Result(code, output.toString(StandardCharsets.ISO_8859_1));
     }
 
     private Object command(String script, Environment environment) {
         return switch (script) {
-            case "mkfs.sdfs" -> new MkfsCommand(environment, Volume::create);
             case "mount.sdfs" ->
                 new MountCommand(environment, new FuseMountService(), DaemonCommand.class, this::start);
             case "sdfscli" -> new SdfsCli(environment);

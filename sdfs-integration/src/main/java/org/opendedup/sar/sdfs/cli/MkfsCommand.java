@@ -17,7 +17,6 @@ import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.CompressionConverter;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
@@ -28,7 +27,6 @@ import org.opendedup.sar.sdfs.cli.command.ModeConverter;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import org.opendedup.sar.sdfs.cli.command.Spellings;
-import org.opendedup.sar.sdfs.cli.command.Umask;
 import org.opendedup.sar.sdfs.cli.control.RestoreOptions;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
@@ -42,7 +40,7 @@ import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
-import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.ArgGroup;
@@ -58,7 +56,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
-        customSynopsis = "mkfs.sdfs --volume-name=NAME --volume-capacity=SIZE [OPTION...]%n",
+        customSynopsis = "mkfs.sdfs --volume-name=NAME --volume-capacity=SIZE [OPTION...]%n"
+                + "       mkfs.sdfs --recover LOCATION...%n",
         description = {
             "Makes a deduplicating volume. Mount it with mount.sdfs.",
             "",
@@ -74,7 +73,8 @@ import picocli.CommandLine.Spec;
             "",
             "Example:",
             "  mkfs.sdfs --volume-name=pool0 --volume-capacity=1TB --base-path=/srv/pool0 \\",
-            "            --chunk-store-hashdb-location=/ssd/pool0-hashdb"
+            "            --chunk-store-hashdb-location=/ssd/pool0-hashdb",
+            "  mkfs.sdfs --recover /srv/pool0/chunkstore/chunks   # writes a lost volume file anew"
         })
 public final class MkfsCommand implements Callable<Integer>, Spellings {
     private static final int FRAME_BYTES = 64 << 10;
@@ -313,12 +313,6 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         this.maker = maker;
     }
 
-    public static void main(String[] arguments) {
-        Umask.ownerOnly();
-        Environment environment = Environment.ofProcess();
-        System.exit(CommandRunner.run(new MkfsCommand(environment, Volume::create), environment, arguments));
-    }
-
     @Override
     public List<String> translated(List<String> arguments, Consumer<String> notes) {
         return MkfsSpellings.translated(arguments, notes);
@@ -344,6 +338,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             makeFolder(home, "--index-home=FOLDER names another place");
         }
         maker.make(definition.engineConfig());
+        VolumeFileCopy.write(definition);
         // Last: a volume that has a file is complete.
         VolumeFile.write(file, definition);
         report(file, definition);

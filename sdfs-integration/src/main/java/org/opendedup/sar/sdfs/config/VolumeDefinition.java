@@ -6,6 +6,7 @@ import static org.opendedup.sar.sdfs.config.Checks.checkRange;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
@@ -202,6 +203,36 @@ public record VolumeDefinition(
                 recompress,
                 fileMode,
                 sar,
+                restore,
+                backups,
+                scrubSchedule,
+                raw);
+    }
+
+    /**
+     * Returns this definition with other folders.
+     *
+     * @param moved returns the place of a folder
+     */
+    public VolumeDefinition withPlaces(UnaryOperator<Path> moved) {
+        VolumeConfig.Locations locations = config.locations();
+        IndexPlacement placement = config.indexPlacement();
+        Path home = placement.home();
+        Path ssd = sar.ssdLocation();
+        VolumeConfig changed = config.withLocations(new VolumeConfig.Locations(
+                        moved.apply(locations.data()),
+                        moved.apply(locations.metadata()),
+                        moved.apply(locations.hashDb())))
+                .withIndexPlacement(
+                        home == null ? placement : new IndexPlacement(placement.ssdCapacityBytes(), moved.apply(home)));
+        return new VolumeDefinition(
+                changed,
+                moved.apply(basePath),
+                indexName,
+                garbageCollectionSchedule,
+                recompress,
+                fileMode,
+                ssd == null ? sar : sar.withLocation(moved.apply(ssd)),
                 restore,
                 backups,
                 scrubSchedule,

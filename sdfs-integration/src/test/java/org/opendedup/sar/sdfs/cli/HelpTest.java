@@ -21,6 +21,7 @@ class HelpTest {
         for (Object command : List.of(
                 new SdfsCli(environment),
                 new MkfsCommand(environment, config -> {}),
+                new RecoverCommand(environment),
                 new CheckCommand(environment),
                 new MountCommand(environment, new FuseMountService(), DaemonCommand.class, ProcessBuilder::start),
                 new MountHelper(environment, new FuseMountService(), DaemonCommand.class))) {

@@ -8,6 +8,9 @@ import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The settings of a mounted volume that commands change. Writes the volume file; only the daemon may do so, because it
@@ -16,16 +19,32 @@ import org.opendedup.sar.sdfs.config.VolumeFile;
  * @param definition the volume as it was mounted
  */
 record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoint) {
+    private static final Logger LOG = LoggerFactory.getLogger(KeptSettings.class);
+
     synchronized void keep(SarSettings settings) throws IOException {
-        VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withSar(settings));
+        write(VolumeFile.read(volumeFile).withSar(settings));
     }
 
     synchronized void keep(RecompressLevel level) throws IOException {
-        VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withRecompress(level));
+        write(VolumeFile.read(volumeFile).withRecompress(level));
     }
 
     synchronized void keep(IndexClass kind) throws IOException {
-        VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withIndex(kind));
+        write(VolumeFile.read(volumeFile).withIndex(kind));
+    }
+
+    private void write(VolumeDefinition changed) throws IOException {
+        VolumeFile.write(volumeFile, changed);
+        copy();
+    }
+
+    /** Copies the volume file to the volume's locations. A failure is logged: the volume works without the copies. */
+    synchronized void copy() {
+        try {
+            VolumeFileCopy.write(VolumeFile.read(volumeFile));
+        } catch (IOException e) {
+            LOG.warn("the copies of {} in the volume's locations could not be written: {}", volumeFile, e.toString());
+        }
     }
 
     /**

@@ -193,6 +193,8 @@ public final class VolumeDaemon {
         MountedVolume volume = service.mount(definition, mountPoint, options);
         lastEnd.begin();
         var settings = new KeptSettings(volumeFile, definition, mountPoint);
+        // An administrator may have changed it.
+        settings.copy();
         var administration =
                 new SarAdministration(name(), volume.sar(), definition.sar(), settings::keep, settings::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());

@@ -1,0 +1,25 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.util.Arrays;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.Umask;
+import org.opendedup.sar.volume.Volume;
+
+/** The program {@code mkfs.sdfs}: one option makes it another command. */
+public final class MkfsProgram {
+    private MkfsProgram() {}
+
+    public static void main(String[] arguments) {
+        Umask.ownerOnly();
+        System.exit(run(Environment.ofProcess(), arguments));
+    }
+
+    /** Runs the command that these arguments mean, and returns its exit code. */
+    public static int run(Environment environment, String... arguments) {
+        Object command = Arrays.asList(arguments).contains(RecoverCommand.OPTION)
+                ? new RecoverCommand(environment)
+                : new MkfsCommand(environment, Volume::create);
+        return CommandRunner.run(command, environment, arguments);
+    }
+}
