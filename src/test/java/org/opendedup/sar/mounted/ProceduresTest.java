@@ -253,21 +253,19 @@ class ProceduresTest {
     }
 
     @Test
-    void anOffSiteCopyBringsAVolumeBackWithoutAutomaticBackups() throws IOException {
+    void onlyAnOffSiteBackupOfTheMetadataSurvived() throws IOException {
         volume.close();
-        Path elsewhere = folder.resolve("elsewhere");
         volume = MountedVolume.makeWith(
-                        Files.createDirectory(folder.resolve("pool1")), "--metadata-backup-interval=off")
+                        Files.createDirectories(folder.resolve("second/pool0")), "--metadata-backup-interval=off")
+                .withProperty("sar.index.look.ms", 300)
                 .mount();
         writeFiles();
-        report("sdfscli", "metadata-backup", elsewhere.toString());
+        report("sdfscli", "metadata-backup", folder.resolve("backup").toString());
         volume.unmount();
         assertFalse(Files.exists(volume.data().resolve("metadata-backups")), "automatic backups are off");
         Commands.succeed("rm", "-r", volume.metadata());
-        Commands.succeed("mkdir", "-m", "700", volume.metadata());
-        report("sdfs-check", "--restore-metadata=" + elsewhere + "/");
-        volume.mount();
-        assertFiles();
+        follow("Beside the containers, only an off-site backup");
+        assertEverythingIsThereAndDuplicatesAreFound();
     }
 
     @Test
@@ -365,6 +363,18 @@ class ProceduresTest {
         }
         assertEquals(before, Files.readString(file));
         volume.inItsOwnProcess().adopt();
+        assertEverythingIsThereAndDuplicatesAreFound();
+    }
+
+    @Test
+    void onlyTheDiskOfTheContainersSurvived() throws IOException {
+        volume.unmount();
+        Path survived = Files.move(volume.data(), folder.resolve("survived"));
+        Commands.succeed("rm", "-r", folder.resolve("pool0/base"), volume.hashDb(), folder.resolve("ssd"));
+        Files.delete(volume.configFolder().resolve("pool0-volume-cfg.xml"));
+        Files.createDirectories(volume.data().getParent());
+        Files.move(survived, volume.data());
+        follow("Only the disk of the containers survived");
         assertEverythingIsThereAndDuplicatesAreFound();
     }
 }
