@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
 
 /** A volume file that mkfs.sdfs did not write: the commands say where and what is wrong, and change nothing. */
 class BadDefinitionTest {
@@ -38,6 +40,35 @@ class BadDefinitionTest {
             // The control: only the file was wrong.
             Files.writeString(file, good);
             volume.mount();
+        }
+    }
+
+    /** Both are types, but the content that the volume has would be stored again. */
+    @Test
+    void anotherHashTypeThanThatOfTheStoredContentIsRefused() throws IOException {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("cut")))) {
+            byte[] content = Bytes.random(1, 3 << 20);
+            volume.mount();
+            Bytes.writeAndSync(volume.mountPoint().resolve("file"), content);
+            volume.unmount();
+            Path file = volume.configFolder().resolve(volume.name() + "-volume-cfg.xml");
+            String good = Files.readString(file);
+            Files.writeString(file, good.replace("\"VARIABLE_SHA256\"", "\"SHA256\""));
+            // The copy in either location is enough.
+            Files.writeString(volume.data().resolve(VolumeFileCopy.NAME), "damaged");
+            Map<Path, Long> before = Damage.checksums(folder);
+            Commands.Result refused = volume.tryMount(volume.mountPoint());
+            assertEquals(1, refused.exitCode(), refused::output);
+            assertTrue(refused.output().contains("Write hash-type=\"VARIABLE_SHA256\" there"), refused::output);
+            assertEquals(before, Damage.checksums(folder));
+            // The control: with its own type the volume mounts, and finds its content again.
+            Files.writeString(file, good);
+            volume.mount();
+            long stored = volume.figure("stats", "storedBytes");
+            Bytes.writeAndSync(volume.mountPoint().resolve("again"), content);
+            assertTrue(volume.figure("stats", "storedBytes") - stored < content.length / 2);
+            assertTrue(
+                    Files.readString(volume.data().resolve(VolumeFileCopy.NAME)).startsWith(good));
         }
     }
 

@@ -10,11 +10,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.PathWalk;
 import org.opendedup.sar.sdfs.cli.command.PlainNames;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.opendedup.sar.sdfs.config.VolumeFileException;
 import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
@@ -29,7 +32,7 @@ public final class MountPlaces {
      * Checks the volume's folders: a disk that is not mounted must not be replaced by an empty volume. The hash db may
      * be missing, because it can be rebuilt.
      *
-     * @throws CommandFailedException if a folder is missing; names it
+     * @throws CommandFailedException if a folder is missing, which it names, or the chunks would be others
      * @throws IOException if other users may write to a folder; names it
      */
     public static void checkVolume(VolumeDefinition definition, PrintWriter warnings)
@@ -47,6 +50,28 @@ public final class MountPlaces {
                     + " is missing; the index will be rebuilt from the containers");
         }
         VolumeFolders.of(definition).requireSafe();
+        checkChunking(definition, locations.data());
+        checkChunking(definition, locations.metadata());
+    }
+
+    /** Refuses chunks that are cut in another way than those that are stored: no content would be found again. */
+    private static void checkChunking(VolumeDefinition definition, Path location)
+            throws IOException, CommandFailedException {
+        Chunking stored;
+        try {
+            stored = VolumeFileCopy.read(location)
+                    .map(copy -> copy.definition().config().chunking())
+                    .orElse(definition.config().chunking());
+        } catch (VolumeFileException damaged) {
+            // The other location has a copy, too. The daemon writes both anew.
+            return;
+        }
+        if (stored != definition.config().chunking()) {
+            throw new CommandFailedException("the content of the volume '"
+                    + definition.config().name() + "' is cut into chunks by " + stored + ", and its volume file has "
+                    + definition.config().chunking() + ", which would store all content again. Write hash-type=\""
+                    + stored + "\" there; to change the type, make another volume and copy the files");
+        }
     }
 
     /**
