@@ -11,13 +11,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.Ballast;
 
 /** A ballast occupies its space on any file system, and releases it. */
-@Tag("slow")
 class BallastTest {
     private static final long DISK_BYTES = 64L << 20;
     private static final long BALLAST_BYTES = 8L << 20;

@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +22,6 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
  * to answer, and accepts more when there is space.
  */
 @Timeout(300)
-@Tag("slow")
 class FullIndexTest {
     private static final long DISK_BYTES = 128L << 20;
     private static final int CONTAINER_SLOTS = 1000;

@@ -13,7 +13,6 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -26,7 +25,6 @@ import org.opendedup.sar.metadata.KeyValueStores;
  * The metadata database on a device that becomes full at random moments, within a record of its log, while it writes a
  * table, or while it is reopened: each acknowledged batch exists after a kill, whatever was refused before it.
  */
-@Tag("slow")
 class FullMetadataDatabaseTest {
     private static final long DISK_BYTES = 48L << 20;
     private static final long MEMORY_BYTES = 8 << 20;

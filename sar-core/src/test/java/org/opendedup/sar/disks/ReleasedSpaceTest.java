@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.Directory;
@@ -23,7 +22,6 @@ import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /** Ranges of a file whose space is given back: the file system has it again, and the other bytes stay. */
-@Tag("slow")
 class ReleasedSpaceTest {
     private static final int MIB = 1 << 20;
     private static final long DISK_BYTES = 96 * MIB;

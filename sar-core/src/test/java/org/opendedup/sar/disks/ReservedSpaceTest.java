@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.NoSpaceException;
@@ -20,7 +19,6 @@ import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /** Space that is reserved for a file is taken from what is free, serves its appends, and returns. */
-@Tag("slow")
 class ReservedSpaceTest {
     private static final long MIB = 1L << 20;
     private static final long DISK_BYTES = 64 * MIB;

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +30,6 @@ import org.rocksdb.WriteOptions;
  * The cost of reads in a database whose tables' filters are larger than a part of the cache, and the memory they take
  * in it.
  */
-@Tag("slow")
 final class ColdReadsTest {
     /** About what the least budget gives. */
     private static final long MEMORY_BYTES = 32 << 20;

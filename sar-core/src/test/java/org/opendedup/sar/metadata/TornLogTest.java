@@ -21,7 +21,6 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +34,6 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
  * Logs that RocksDB wrote, in the state after a power cut or a failed sector: pages of the last record exist or not, in
  * any combination. The folder is copied before the last commit, so that the changes acknowledged by then are known.
  */
-@Tag("slow")
 class TornLogTest {
     private static final long MEMORY_BYTES = 8 << 20;
     private static final int PAGE = 4096;

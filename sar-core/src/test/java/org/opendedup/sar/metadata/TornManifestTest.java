@@ -21,7 +21,6 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
@@ -39,7 +38,6 @@ import org.rocksdb.WriteOptions;
  * A manifest whose last record a power cut tore during a flush. All logs that the flush replaces still exist, because
  * they are deleted after the record is synced.
  */
-@Tag("slow")
 class TornManifestTest {
     private static final long MEMORY_BYTES = 8 << 20;
     private static final int SECTOR = 512;

@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +22,6 @@ import org.opendedup.sar.restore.lookahead.StreamStatus;
  * holes: reading them ahead takes no more memory than reading other files.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
-@Tag("slow")
 class TinyReferencesTest {
     private static final int BUDGET = 16 << 20;
     private static final int REQUEST = 128 << 10;

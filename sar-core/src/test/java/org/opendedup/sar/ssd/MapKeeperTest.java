@@ -13,14 +13,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
 
 /** The Map table's database in use: its failures only cost rebuilding it. */
-@Tag("slow")
 class MapKeeperTest {
     /** Far more than its cache holds, so that its files are read. */
     private static final int ENTRIES = 300_000;

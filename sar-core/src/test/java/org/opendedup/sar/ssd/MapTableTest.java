@@ -19,12 +19,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import javax.management.JMException;
 import javax.management.ObjectName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 
-@Tag("slow")
 final class MapTableTest {
     /** The expected values of an entry. */
     private record Line(int segment, int offset, int length, int count, int saving, int heat) {

@@ -14,7 +14,6 @@ import java.util.Comparator;
 import java.util.Random;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -27,7 +26,6 @@ import org.opendedup.sar.io.HookedDirectory;
  * cleaned. The Map table found afterwards is the one of that moment, or one of an earlier moment. Whatever is read from
  * the SSD then has the right bytes.
  */
-@Tag("slow")
 class SsdPowerCutTest {
     private static final int ROUNDS = 30;
     private static final int OFFERS = 150;

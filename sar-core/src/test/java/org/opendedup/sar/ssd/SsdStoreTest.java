@@ -26,7 +26,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -34,7 +33,6 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Timeline;
 
-@Tag("slow")
 final class SsdStoreTest {
     @TempDir
     Path folder;

@@ -18,7 +18,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +28,6 @@ import org.opendedup.sar.collect.CollectionLimits;
 
 /** A damaged volume of chunks is scrubbed, healed, collected, backed up and checked while clients use it. */
 @Timeout(300)
-@Tag("slow")
 class ChunkCareConcurrencyTest {
     private static final int CONTAINERS = 3;
     private static final int IN_EACH = 100;

@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +30,6 @@ import org.opendedup.sar.volume.HookedStores.Call;
  * bytes, no count is another one, no sound chunk is lost, and another pass heals everything.
  */
 @Timeout(300)
-@Tag("slow")
 class ChunkHealCrashTest {
     private static final int NEVER = Integer.MAX_VALUE;
     private static final long CHUNKS = 90;

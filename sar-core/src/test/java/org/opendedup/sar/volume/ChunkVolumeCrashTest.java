@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -24,7 +23,6 @@ import org.opendedup.sar.io.CrashDirectory;
  * volume is in the state after one of the calls, not earlier than the last sync that returned.
  */
 @Timeout(300)
-@Tag("slow")
 class ChunkVolumeCrashTest {
     private static final int TRIALS = 60;
     private static final int STEPS = 400;

@@ -11,7 +11,6 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +31,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
  * the middle of it. After each cut no file has lost a byte, and another collection gives everything back.
  */
 @Timeout(300)
-@Tag("slow")
 class CollectionCrashTest {
     private static final int NEVER = Integer.MAX_VALUE;
 

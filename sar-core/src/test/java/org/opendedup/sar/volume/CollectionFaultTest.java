@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,7 +47,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
  * after a crash; the volume goes on, at the latest after {@code resume}; and the next collection gives everything back.
  */
 @Timeout(300)
-@Tag("slow")
 class CollectionFaultTest {
     private static final String EIO = "Input/output error";
 

@@ -13,7 +13,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,7 +40,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * prefix may decide which bytes a file has.
  */
 @Timeout(300)
-@Tag("slow")
 class CollidingPrefixesTest {
     private static final int CHUNK = 4096;
 

@@ -17,7 +17,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,7 +37,6 @@ import org.opendedup.sar.volume.posix.Owner;
 
 /** Rewrites sparse containers of files of a real volume with chunks of 4 KiB that do not compress. */
 @Timeout(60)
-@Tag("slow")
 class DefragmentationTest {
     private static final int CHUNK = 4096;
     private static final int MIB = 1 << 20;

@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -39,7 +38,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * copies, each separately. In every combination, the volume opens; data written and synced from then on is read back,
  * at once and after further mounts; and data written before gives its bytes or an error, never other bytes.
  */
-@Tag("slow")
 final class ExchangedLocationsTest {
     private static final int MOUNTS = TestSeed.rounds(12);
     private static final int BLOCKS = 24;

@@ -21,7 +21,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,7 +52,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * {@code -Dsar.location=DATA} tries no other store, and {@code -Dsar.fault=ERROR} no other fault. A sweep goes on after
  * a trial that fails, and reports all of them, each with the step of the script.
  */
-@Tag("slow")
 class FaultSweepTest {
     private static final int SAMPLES = 2;
     /** Time after which a trial counts as one that hangs. */

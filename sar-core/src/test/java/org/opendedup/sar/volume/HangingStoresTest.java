@@ -27,7 +27,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,7 +49,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * meanwhile, and afterwards everything goes on.
  */
 @Timeout(300)
-@Tag("slow")
 class HangingStoresTest {
     /** After this time a call counts as one that hangs, in seconds. */
     private static final long HANGS_S = 30;

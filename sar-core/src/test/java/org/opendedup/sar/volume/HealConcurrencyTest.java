@@ -19,7 +19,6 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +33,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /** Healing beside readers, writers, collections and scrubs: never wrong bytes, and at the end everything is whole. */
 @Timeout(300)
-@Tag("slow")
 class HealConcurrencyTest {
     private static final int ROUNDS = 3;
     private static final int FILES = 4;

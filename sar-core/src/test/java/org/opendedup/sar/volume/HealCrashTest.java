@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,7 +42,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * read gives wrong bytes, no sound file loses a byte, and another pass heals everything.
  */
 @Timeout(300)
-@Tag("slow")
 class HealCrashTest {
     private static final int NEVER = Integer.MAX_VALUE;
     private static final int BYTES = 200 << 10;

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -32,7 +31,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * was synced must be there, byte for byte, and nothing else than what was written.
  */
 @Timeout(300)
-@Tag("slow")
 class IntentLogCrashTest {
     private static final int NEVER = Integer.MAX_VALUE;
 

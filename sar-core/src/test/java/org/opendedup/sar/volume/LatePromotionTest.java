@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -36,7 +35,6 @@ import org.opendedup.sar.volume.posix.Owner;
  * Chunks that are judged by the recipe, because their bytes are not in memory or their run was not complete: promoted
  * like any other duplicate.
  */
-@Tag("slow")
 class LatePromotionTest {
     private static final int CHUNK = 4096;
     private static final int MIB = 1 << 20;

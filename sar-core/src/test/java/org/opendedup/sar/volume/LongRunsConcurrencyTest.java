@@ -20,7 +20,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -34,7 +33,6 @@ import org.opendedup.sar.volume.posix.Owner;
  * and out of it, and sync. The contents of a copy, and those after a power cut, are compared byte by byte with the data
  * written before the copy, and before an acknowledged sync.
  */
-@Tag("slow")
 class LongRunsConcurrencyTest {
     private static final int ROUNDS = 2;
     private static final int MIB = 1 << 20;

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,7 +39,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * location or the metadata. After each cut no file has lost a byte, and the same once more leaves each chunk once.
  */
 @Timeout(300)
-@Tag("slow")
 abstract class MovedReferencesCrashContract {
     private static final int NEVER = Integer.MAX_VALUE;
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,7 +14,6 @@ import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
 /** More simultaneous duplicates than an SSD accepts: those that do not fit into its queue are offered again. */
 @Timeout(120)
-@Tag("slow")
 class OfferBurstTest {
     /** 50 MB: many times the size of the queue of so small a volume. */
     private static final int CHUNKS = 12_800;

@@ -15,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
@@ -30,7 +29,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** Which compressible chunks a full SSD accepts, and what remains known of them after the table was lost. */
-@Tag("slow")
 class RanksTest {
     private static final int CHUNK = 4096;
     /** Short enough for a run of its own to be promoted. */

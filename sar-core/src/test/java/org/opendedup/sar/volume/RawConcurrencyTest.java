@@ -21,7 +21,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,7 +42,6 @@ import org.opentest4j.AssertionFailedError;
  * then a thread leaves its files alone for a whole pass of the other one, because files in steady use never migrate.
  */
 @Timeout(180)
-@Tag("slow")
 class RawConcurrencyTest {
     private static final int THREADS = 4;
     private static final int STEPS = 400;

@@ -11,7 +11,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -32,7 +31,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * to its stores or to the fast tier. {@link RawHistory} says what may be found.
  */
 @Timeout(300)
-@Tag("slow")
 class RawCrashTest {
     private static final int NEVER = Integer.MAX_VALUE;
     private static final int CONTROL_TRIALS = 60;

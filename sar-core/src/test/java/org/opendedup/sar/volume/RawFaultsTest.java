@@ -16,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
@@ -39,7 +38,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
 
 /** Raw files on a fast tier that is full, fails, is gone, or has lost something. */
 @Timeout(120)
-@Tag("slow")
 class RawFaultsTest {
     private static final int REPETITIONS = 20;
 

@@ -25,7 +25,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -53,7 +52,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * taken for durable. In each control the protection is off, and what goes on otherwise waits.
  */
 @Timeout(180)
-@Tag("slow")
 class RawHangTest {
     /** The limit of an answer: it is exceeded in each test, so it is short. */
     private static final Duration SHORT = Duration.ofMillis(300);

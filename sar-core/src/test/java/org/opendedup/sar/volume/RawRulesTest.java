@@ -22,7 +22,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -49,7 +48,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * the same time wait for.
  */
 @Timeout(120)
-@Tag("slow")
 class RawRulesTest {
     private static final int REPETITIONS = 20;
     private static final int CRASHES = 60;

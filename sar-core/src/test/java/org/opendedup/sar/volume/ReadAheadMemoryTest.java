@@ -14,7 +14,6 @@ import java.util.Random;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,7 +35,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
  */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Tag("slow")
 class ReadAheadMemoryTest {
     private static final int MIB = 1 << 20;
     private static final int READERS = 4;

@@ -15,7 +15,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,7 +27,6 @@ import org.opendedup.sar.volume.posix.Owner;
 
 /** Files are written while a sequential reader reads ahead: each read returns the bytes written before it. */
 @Timeout(120)
-@Tag("slow")
 class ReadAheadOfWritersTest {
     private static final int MIB = 1 << 20;
     private static final int BLOCK = VersionedBlocks.BYTES;

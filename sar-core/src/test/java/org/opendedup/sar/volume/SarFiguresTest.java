@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.RepeatedTest;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +26,6 @@ import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
 /** Each offer and each read is counted once, under one name, whatever happens to the SSD. */
 @Timeout(240)
-@Tag("slow")
 class SarFiguresTest {
     private static final int STEPS = 40;
     private static final long CAPACITY = 64 << 20;

@@ -24,7 +24,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
@@ -57,7 +56,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * after a crash.
  */
 @Timeout(120)
-@Tag("slow")
 class ShortageTest {
     private static final int CRASHES = 40;
     private static final long MIB = 1 << 20;

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -43,7 +42,6 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * durable that is not, and final losses are reported.
  */
 @Timeout(300)
-@Tag("slow")
 class WriteFailureTest {
     private static final Owner ALICE = new Owner(1000, 1000);
     private static final int RUNS = 30;

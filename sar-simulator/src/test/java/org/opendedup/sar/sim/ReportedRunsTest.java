@@ -15,12 +15,10 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Commands with {@code --report}, small. */
-@Tag("slow")
 class ReportedRunsTest {
     private static final List<String> PAPER_LOOKAHEAD = List.of("paper", "lookahead", "--chunks", "1500");
 

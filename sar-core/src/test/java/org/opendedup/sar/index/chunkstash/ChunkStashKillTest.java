@@ -11,7 +11,6 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.index.ChunkIndex;
@@ -21,7 +20,6 @@ import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.index.rocksdb.DiskIndexFolder;
 
 /** The promise of {@link ChunkIndex#cover} if the process is killed while it seals pages and recycles segments. */
-@Tag("slow")
 class ChunkStashKillTest extends ChunkIndexKillContract {
     private static final int SLOTS = 500;
     /** Older containers are removed, so that segments of the log are recycled. */

@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
@@ -19,7 +18,6 @@ import org.opendedup.sar.index.ChunkIndex;
  * Loses every page of every file of an index once, and truncates every file. Opening the index then either succeeds or
  * reports damage, so that it is rebuilt. Any other failure would prevent a mount.
  */
-@Tag("slow")
 class DamagedIndexTest {
     private static final int PAGE = 4096;
     private static final int CHUNKS = 600;

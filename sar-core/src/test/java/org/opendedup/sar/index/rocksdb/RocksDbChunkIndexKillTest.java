@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.index.ChunkIndex;
@@ -17,7 +16,6 @@ import org.opendedup.sar.index.ChunkIndexKillContract;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /** The promise of {@link ChunkIndex#cover} if the process is killed while a container is filled. */
-@Tag("slow")
 class RocksDbChunkIndexKillTest extends ChunkIndexKillContract {
     private static final int SLOTS = 500;
     /** This number of containers fills the smallest index's memtables several times. */

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexKillContract;
@@ -16,7 +15,6 @@ import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 
 /** The promise of {@link ChunkIndex#cover} when the process is killed while it writes a block. */
-@Tag("slow")
 class SiloKillTest extends ChunkIndexKillContract {
     /** The block that is being written at the kill: blocks have four containers, and are flushed twice. */
     private static final String KILLED_BLOCK = "00000006";

@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,7 +33,6 @@ import org.opendedup.sar.restore.frame.FrameCaches;
  * for it.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
-@Tag("slow")
 class LookaheadCloseTest {
     private static final int CHUNKS = 6000;
     private static final int REQUEST = 128 << 10;

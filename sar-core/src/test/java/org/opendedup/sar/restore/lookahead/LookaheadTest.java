@@ -14,7 +14,6 @@ import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +28,6 @@ import org.opendedup.sar.restore.frame.FrameCaches;
 
 /** Readers in sequence: the bytes they get, the disk reads they need, and the memory they leave used. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
-@Tag("slow")
 class LookaheadTest {
     private static final int CHUNKS = 10_000;
     private static final int REQUEST = 128 << 10;

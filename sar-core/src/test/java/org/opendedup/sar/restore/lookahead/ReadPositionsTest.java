@@ -22,7 +22,6 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,7 +39,6 @@ import org.opendedup.sar.restore.frame.FrameCaches;
  * of frames read from the disk, and the reads reported to the promotion.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
-@Tag("slow")
 class ReadPositionsTest {
     private static final int CHUNKS = 14_000;
     private static final int MIN_CHUNK = 3500;

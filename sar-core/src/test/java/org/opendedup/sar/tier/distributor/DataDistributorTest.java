@@ -9,7 +9,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,7 +18,6 @@ import org.opendedup.sar.tier.copies.Source;
 import org.opendedup.sar.tier.copies.SsdHealth;
 
 /** An SSD that answers too slowly, and readers that no longer use it. */
-@Tag("slow")
 class DataDistributorTest {
     private final FakeCopyStore ssd = new FakeCopyStore();
     private final BlockingQueue<String> told = new LinkedBlockingQueue<>();

@@ -16,7 +16,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
@@ -33,7 +32,6 @@ import org.opendedup.sar.tier.policy.Settings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 
 /** On real containers of 1 MiB: of each the file wants 40 chunks of 128, and of one all. */
-@Tag("slow")
 class RecipePromotionTest {
     private static final long INODE = 7;
     private static final int CHUNK = StoredHome.CHUNK;

@@ -17,7 +17,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -37,7 +36,6 @@ import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.RestoredMetadataException;
 
 /** The metadata of a volume are backed up, lost and restored. */
-@Tag("slow")
 class MetadataRestoreTest {
     private static final CheckProgress UNSEEN = (step, done, of) -> {};
 

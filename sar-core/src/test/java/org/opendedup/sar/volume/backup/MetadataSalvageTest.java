@@ -19,7 +19,6 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -35,7 +34,6 @@ import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** Databases with damaged blocks are salvaged record by record; what is not named as lost is right to the byte. */
-@Tag("slow")
 class MetadataSalvageTest {
     private static final Owner OWNER = new Owner(1, 1);
     private static final int ROUNDS = TestSeed.rounds(3);

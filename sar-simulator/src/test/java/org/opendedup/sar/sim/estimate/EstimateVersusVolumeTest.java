@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +26,6 @@ import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 
 /** Estimates, next to what a volume made of the same files. */
 @Timeout(60)
-@Tag("slow")
 class EstimateVersusVolumeTest {
     private static final int FILES = 4;
     private static final int BLOCKS_OF_FILE = 2500;

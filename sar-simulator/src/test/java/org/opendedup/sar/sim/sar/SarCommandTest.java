@@ -12,12 +12,10 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-@Tag("slow")
 class SarCommandTest {
     private static final String[] SHORT = {
         "--synthetic", "homes", "--warm", "1", "--window", "10:00-12:00", "--ssd", "20MB", "--json"

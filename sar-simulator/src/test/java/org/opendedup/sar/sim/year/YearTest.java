@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +22,6 @@ import org.opendedup.sar.sim.trace.SeriesParameters;
 
 /** Days of backups on a real volume, and the series that they store. */
 @Timeout(120)
-@Tag("slow")
 class YearTest {
     private static final Compression COMPRESSION = new Compression(Compression.Codec.ZSTD, 1, 64 << 10);
     private static final int DAYS = 20;

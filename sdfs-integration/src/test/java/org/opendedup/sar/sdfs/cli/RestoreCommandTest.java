@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +26,6 @@ import org.opendedup.sar.sdfs.cli.control.JobControl;
 
 /** {@code restore} and {@code defrag}, with a volume that only says that it did it. */
 @Timeout(30)
-@Tag("slow")
 class RestoreCommandTest {
     @TempDir
     Path folder;

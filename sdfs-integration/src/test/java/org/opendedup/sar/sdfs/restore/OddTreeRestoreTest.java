@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,7 +44,6 @@ import org.rocksdb.RocksIterator;
  * edited.
  */
 @Timeout(300)
-@Tag("slow")
 class OddTreeRestoreTest {
     @TempDir
     Path folder;

@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,7 +36,6 @@ import org.opendedup.sar.volume.posix.Owner;
  * missing.
  */
 @Timeout(120)
-@Tag("slow")
 class RestoreAttackTest {
     private static final int OTHER = 4711;
     /** Calls that may give the destination its name. */

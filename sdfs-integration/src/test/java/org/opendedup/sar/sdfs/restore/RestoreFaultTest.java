@@ -19,7 +19,6 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,7 +34,6 @@ import org.opendedup.sar.volume.posix.SetMode;
  * there.
  */
 @Timeout(300)
-@Tag("slow")
 class RestoreFaultTest {
     private static final int EIO = 5;
     /** Calls that tell or give back, and cannot fail. */

@@ -27,7 +27,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import jnr.ffi.Runtime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,7 +45,6 @@ import org.opendedup.sar.volume.posix.SetMode;
 
 /** Restores trees of a volume that nobody has mounted. */
 @Timeout(60)
-@Tag("slow")
 class TreeRestoreTest {
     private static final int MIB = 1 << 20;
     /** Length of a file in several containers. */

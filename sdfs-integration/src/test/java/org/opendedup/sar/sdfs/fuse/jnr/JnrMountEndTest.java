@@ -11,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.CorruptionException;
@@ -24,7 +23,6 @@ import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** How mounts by libfuse 2 begin, fail and end. */
 @Timeout(120)
-@Tag("slow")
 class JnrMountEndTest {
     private static final Path ANYWHERE = Path.of("/");
 

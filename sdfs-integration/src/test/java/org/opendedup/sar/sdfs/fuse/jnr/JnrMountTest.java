@@ -19,7 +19,6 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
@@ -30,7 +29,6 @@ import org.opendedup.sar.volume.posix.SetMode;
 /** The traps of libfuse 2 and jnr-fuse, on a mount of a file system in memory. */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Tag("slow")
 class JnrMountTest {
     private static final int KIB = 1 << 10;
     private static final int MIB = 1 << 20;

@@ -27,7 +27,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.CorruptionException;
@@ -39,7 +38,6 @@ import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** The binding on real mounts of a file system in memory. */
 @Timeout(120)
-@Tag("slow")
 class KernelMountTest {
     private final MemoryFileSystem memory = new MemoryFileSystem();
 

@@ -20,14 +20,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** Real mounts whose files the kernel reads and writes itself in backing files. */
 @Timeout(120)
-@Tag("slow")
 class PassthroughMountTest {
     private static final String IMPORTS = """
             import ctypes, fcntl, mmap, os, sys, time

@@ -19,7 +19,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
@@ -29,7 +28,6 @@ import org.opendedup.sar.sdfs.fuse.Syncers;
 
 /** Mounts whose requests come over io_uring: the tests of the other mounts, and what is different here. */
 @Timeout(120)
-@Tag("slow")
 class RingMountTest {
     private static RingSwitch ringSwitch;
     private static String transportBefore;
