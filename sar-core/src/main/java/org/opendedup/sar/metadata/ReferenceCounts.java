@@ -417,10 +417,8 @@ public final class ReferenceCounts {
     }
 
     /**
-     * Returns ids of containers that have a record as of the last commit, in ascending order.
-     *
-     * @param first least id
-     * @param most most ids to return
+     * Returns the ids of containers that have a record as of the last commit: {@code most} from {@code first} on, in
+     * ascending order.
      */
     public LongArrayList committed(long first, int most) throws IOException {
         return scan.committed(first, most);
