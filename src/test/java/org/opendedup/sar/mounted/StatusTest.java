@@ -77,7 +77,7 @@ class StatusTest {
                 Thread.sleep(50);
             }
             volume.unmount();
-            assertEquals(1, status(volume).exitCode(), "not mounted");
+            assertEquals(4, status(volume).exitCode(), "not mounted");
         }
     }
 

@@ -110,21 +110,19 @@ final class RocksCursor implements Cursor {
 
     @Override
     public byte[] key() {
-        requireEntry();
-        return key;
+        return atEntry(key);
     }
 
     @Override
     public byte[] value() {
-        return requireEntry();
+        return atEntry(value);
     }
 
-    private byte[] requireEntry() {
-        byte[] present = value;
-        if (present == null) {
+    private byte[] atEntry(byte @Nullable [] part) {
+        if (part == null || value == null) {
             throw new NoSuchElementException("the cursor is not at an entry");
         }
-        return present;
+        return part;
     }
 
     @Override

@@ -19,6 +19,7 @@ import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
@@ -47,7 +48,11 @@ final class ChunkFolder implements Closeable {
     }
 
     void open() throws IOException {
-        volume = ChunkVolume.open(config, Duration.ofHours(1), visitor -> {});
+        // The tests have no maps: the counts are right at any time.
+        volume = ChunkEngine.openAt(
+                config,
+                stores -> ChunkVolume.open(
+                        config, stores, Verification.CHECKSUMS, Duration.ofHours(1), System::nanoTime, null));
         volume.maintenance().heal().setDelays(NEVER_MS, NEVER_MS);
     }
 

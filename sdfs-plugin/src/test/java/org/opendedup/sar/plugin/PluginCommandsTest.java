@@ -297,7 +297,7 @@ class PluginCommandsTest {
             killed.bind(UnixDomainSocketAddress.of(socket()));
         }
         assertTrue(Files.exists(socket()), "the control");
-        assertEquals(1, cli("stats"));
+        assertEquals(4, cli("stats"));
         Environment environment = environment();
         assertEquals(0, CommandRunner.run(new CheckCommand(environment), environment, "pool0"), err::toString);
         open();
@@ -313,7 +313,7 @@ class PluginCommandsTest {
         // What sdfs-check leaves after a restore.
         Files.createFile(store.resolve("sar/data/other-history"));
         open();
-        assertEquals(1, cli("status"));
+        assertEquals(4, cli("status"));
         assertTrue(out.toString().contains("SDFS's log says why it has no control socket"), out::toString);
         var bean = new ObjectName("org.opendedup.sar:type=Volume,volume=pool0");
         String[] findings =
