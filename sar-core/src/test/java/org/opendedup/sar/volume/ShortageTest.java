@@ -247,6 +247,25 @@ class ShortageTest {
         containers.noSpaceAfter(Long.MAX_VALUE);
     }
 
+    /** Another program has filled the disk: what was free half a second ago admits nothing once a commit found none. */
+    @Test
+    void afterACommitThatFoundNoSpaceTheFreeSpaceIsReadAgain() throws IOException {
+        try (Volume volume = create()) {
+            long before = make(volume, "before");
+            long after = make(volume, "after");
+            write(volume, before, random(1, 300_000));
+            dataDevice.usable.set(0);
+            fill(Full.CONTAINERS);
+            assertThrows(NoSpaceException.class, () -> sync(volume, before));
+            relieve();
+            volume.commit();
+            assertThrows(NoSpaceException.class, () -> write(volume, after, random(2, 300_000)));
+            // The control.
+            dataDevice.usable.set(10L << 30);
+            write(volume, after, random(2, 300_000));
+        }
+    }
+
     @Test
     void aShortageIsToldAsSuchAndEndsWithoutARemount() throws IOException {
         for (Full full : Full.values()) {

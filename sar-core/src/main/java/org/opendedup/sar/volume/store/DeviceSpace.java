@@ -66,6 +66,11 @@ final class DeviceSpace {
         availableBytes -= bytes;
     }
 
+    /** Makes the next admission read the free space again: the device had less than was known. */
+    synchronized void forgetFree() {
+        availableBytes = 0;
+    }
+
     /** Returns the free bytes that nothing is admitted for, so that deletes and commits find them. */
     long reservedBytes() throws IOException {
         return Math.max(0, Math.min(device.usableBytes(), reserveBytes));

@@ -220,6 +220,7 @@ public final class DeviceSpaces {
     public synchronized void beginShortage(NoSpaceException cause) {
         boolean first = shortage == null;
         shortage = cause;
+        forgetFree();
         if (first && System.nanoTime() - loggedNs >= LOG_INTERVAL_NS) {
             loggedNs = System.nanoTime();
             logged = true;
@@ -240,8 +241,15 @@ public final class DeviceSpaces {
         }
     }
 
-    /** Deletes ballasts to make room for a commit. Returns whether that freed anything. */
+    /** Another program may have filled a device: what is admitted from now on must not need a ballast as well. */
+    private void forgetFree() {
+        data.forgetFree();
+        metadata.forgetFree();
+    }
+
+    /** Deletes ballasts to make room for a commit that found none. Returns whether that freed anything. */
     public boolean freeBallasts() {
+        forgetFree();
         return devices.ballasts().free("make what was changed durable");
     }
 
