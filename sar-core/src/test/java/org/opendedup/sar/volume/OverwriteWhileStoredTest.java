@@ -30,7 +30,8 @@ class OverwriteWhileStoredTest {
     /** Number of bytes taken out at a time. */
     private static final int PART_BYTES = 8 * MIB;
 
-    private static final int FILE_BYTES = 12 * MIB;
+    /** More than a part, and less than the memory for bytes that are not stored yet. */
+    private static final int FILE_BYTES = 11 * MIB;
     /** Begins before every chunk that may be unfinished at the part's end, and ends within it. */
     private static final int OVERWRITE_FROM = PART_BYTES - (80 << 10);
 
