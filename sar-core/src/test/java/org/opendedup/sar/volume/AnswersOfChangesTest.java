@@ -6,9 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -118,15 +122,27 @@ class AnswersOfChangesTest {
 
     @Test
     void controlAnswersThatAreReadAfterTheChangeAreNoticed() throws Exception {
+        // Each reads when both have made their change.
+        CyclicBarrier changed = new CyclicBarrier(2);
         int wrong = wrongAnswers(
                 number -> {
                     Attributes unused = changeMode(number);
+                    await(changed);
                     return volume.attributes(inode).uid();
                 },
                 number -> {
                     Attributes unused = changeOwner(number);
+                    await(changed);
                     return volume.attributes(inode).mode() & 0777;
                 });
-        assertTrue(wrong > 0, "no two changes were made at the same time");
+        assertTrue(wrong > 0, "none is noticed");
+    }
+
+    private static void await(CyclicBarrier barrier) throws IOException {
+        try {
+            barrier.await(30, TimeUnit.SECONDS);
+        } catch (InterruptedException | BrokenBarrierException | TimeoutException e) {
+            throw new IOException(e);
+        }
     }
 }

@@ -25,6 +25,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -319,9 +320,11 @@ class KernelMountTest {
 
     @Test
     void aBusyMountWhoseWritesFailIsClosedInTheEnd() throws Exception {
+        AtomicInteger refused = new AtomicInteger();
         MemoryFileSystem full = new MemoryFileSystem() {
             @Override
             public synchronized void write(long handle, long offset, ByteBuffer source) throws IOException {
+                refused.incrementAndGet();
                 throw new NoSpaceException("full");
             }
         };
@@ -329,12 +332,10 @@ class KernelMountTest {
             FileChannel open =
                     FileChannel.open(toy.root.resolve("f"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             open.write(ByteBuffer.allocate(4096));
-            // The control: what the kernel has cannot be written back.
-            assertThrows(IOException.class, toy.mount::writeBack);
-            open.write(ByteBuffer.allocate(4096));
             toy.mount.close();
             toy.mount.awaitEnd();
             assertTrue(full.hasEnded());
+            assertTrue(refused.get() > 0, "control: the kernel had bytes to write back");
             assertThrows(IOException.class, open::close);
         }
     }
