@@ -29,7 +29,7 @@ EXPECTED = PROJECT / "src/test/seconds"
 UNKNOWN_SECONDS = 5
 
 # Of scripts/test --fast: three minutes of two workers, of which a third is for JVMs that start cold.
-FAST_SECONDS = 240
+FAST_SECONDS = 210
 BUDGET_SECONDS = 120
 # No class takes this long: after it the threads are printed and the worker is killed.
 HANG_SECONDS = 600

@@ -208,9 +208,10 @@ class LateSyncsTest {
     }
 
     /** A sync of the fast tier, or else of chunks, that does not end before the latch lets it; or one that does. */
-    private record Storing(boolean isOnFastTier, CountDownLatch end) implements Sync {
+    private record Storing(boolean isOnFastTier, Semaphore begun, CountDownLatch end) implements Sync {
         @Override
         public void store() throws IOException {
+            begun.release();
             try {
                 end.await();
             } catch (InterruptedException e) {
@@ -231,6 +232,7 @@ class LateSyncsTest {
     private boolean isAnsweredBeside(boolean fastTierHangs) throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         CountDownLatch answered = new CountDownLatch(1);
+        Semaphore begun = new Semaphore(0);
         LateSyncs syncs = new LateSyncs(
                 slow,
                 false,
@@ -239,9 +241,12 @@ class LateSyncsTest {
                 new SyncThreads(1, "commit"));
         try (syncs) {
             for (int i = 0; i < SYNCERS; i++) {
-                syncs.takes((unique, errno) -> {}, new Asked(i, 0, 0, () -> "hangs"), new Storing(fastTierHangs, end));
+                Sync hanging = new Storing(fastTierHangs, begun, end);
+                syncs.takes((unique, errno) -> {}, new Asked(i, 0, 0, () -> "hangs"), hanging);
             }
-            Sync other = new Storing(false, new CountDownLatch(0));
+            // Each thread has one before the next user's turn.
+            assertTrue(begun.tryAcquire(2, 60, TimeUnit.SECONDS));
+            Sync other = new Storing(false, begun, new CountDownLatch(0));
             syncs.takes((unique, errno) -> answered.countDown(), new Asked(41, 0, 1, () -> "a sync"), other);
             boolean isAnswered = answered.await(fastTierHangs ? 60 : 1, TimeUnit.SECONDS);
             end.countDown();
