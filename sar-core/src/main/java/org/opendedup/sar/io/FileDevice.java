@@ -17,6 +17,15 @@ public record FileDevice(Path folder, long number) implements Device {
         return new FileDevice(folder, ((Number) Files.getAttribute(folder, "unix:dev")).longValue());
     }
 
+    /** Returns the device of a folder, or if there is no such folder, of the place where it would be made. */
+    public static FileDevice ofNearest(Path folder) throws IOException {
+        Path existing = folder.toAbsolutePath();
+        while (existing.getParent() != null && !Files.exists(existing)) {
+            existing = existing.getParent();
+        }
+        return of(existing);
+    }
+
     @Override
     public long usableBytes() throws IOException {
         return whole().getUsableSpace();

@@ -57,7 +57,7 @@ public final class LastingChannel implements Closeable {
     }
 
     /** Makes the bytes of the file durable. */
-    void force() throws IOException {
+    public void force() throws IOException {
         boolean isInterrupted = Thread.interrupted();
         try {
             isInterrupted |= force(channel);

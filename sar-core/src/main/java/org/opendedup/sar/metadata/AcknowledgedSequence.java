@@ -162,10 +162,7 @@ final class AcknowledgedSequence implements Closeable {
         try (lock;
                 channel) {
             if (channel.isOpen()) {
-                channel.with(open -> {
-                    open.force(false);
-                    return open;
-                });
+                channel.force();
             }
         }
     }

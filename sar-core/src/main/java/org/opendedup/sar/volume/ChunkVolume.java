@@ -41,8 +41,9 @@ import org.opendedup.sar.volume.store.VolumeStores;
  *
  * <p>What was put and claimed is durable when {@link #sync} returns; everything else after at most ten seconds and the
  * duration of a commit. A crash loses calls after the last commit as a whole: a chunk never appears without its count.
- * Counts are hints: the volume adds what it is told. {@link #collect} removes what has had no reference for a grace
- * period and is in none of the client's maps, which it asks first. Safe for use by many threads.
+ *
+ * <p>The counts are only hints. {@link #collect} first asks the client's maps. It removes a chunk that no map names and
+ * that has had no reference for a grace period. Safe for use by many threads.
  */
 public final class ChunkVolume implements Closeable {
     /** The answer that a chunk is not stored. */

@@ -32,7 +32,7 @@ final class ClientRecount implements SpaceCollector.Basis {
     /** Containers whose counts change in one commit at most. */
     private static final int BATCH = 256;
 
-    /** Masks references: whether to go on is asked at one of so many. */
+    /** Bits of the number of a reference that are 0 when the recount asks whether it may go on: at each 4096th. */
     private static final int ASKED = 0xfff;
 
     private final RecentlyUnreferenced recent;

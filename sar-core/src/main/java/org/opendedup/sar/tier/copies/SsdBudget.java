@@ -51,7 +51,7 @@ public final class SsdBudget {
      */
     public long place(Path location, long capacityBytes) throws IOException {
         // Without the lock: an SSD that hangs must not stop an index that is elsewhere.
-        boolean isOneDevice = FileDevice.of(existing(location)).equals(FileDevice.of(existing(index)));
+        boolean isOneDevice = FileDevice.ofNearest(location).equals(FileDevice.ofNearest(index));
         long found = isOneDevice ? bytesIn(location) : 0;
         synchronized (this) {
             isShared = isOneDevice;
@@ -59,14 +59,6 @@ public final class SsdBudget {
             resize = bytes -> {};
             return bound(capacityBytes);
         }
-    }
-
-    private static Path existing(Path folder) {
-        Path existing = folder.toAbsolutePath();
-        while (existing.getParent() != null && !Files.exists(existing)) {
-            existing = existing.getParent();
-        }
-        return existing;
     }
 
     private static long bytesIn(Path location) throws IOException {

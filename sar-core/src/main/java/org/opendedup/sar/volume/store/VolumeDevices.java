@@ -1,8 +1,6 @@
 package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDevice;
@@ -18,20 +16,9 @@ public record VolumeDevices(Device data, Device metadata, Device index, Ballasts
         return new VolumeDevices(
                 FileDevice.of(locations.data()),
                 FileDevice.of(locations.metadata()),
-                ofIndex(locations.hashDb()),
+                // A volume also works without its index, and without the folder of that.
+                FileDevice.ofNearest(locations.hashDb()),
                 ballasts);
-    }
-
-    /**
-     * Returns the device of the index's folder, or of the place where the folder would be created: a volume also works
-     * without it.
-     */
-    static Device ofIndex(Path folder) throws IOException {
-        Path existing = folder.toAbsolutePath();
-        while (existing.getParent() != null && !Files.exists(existing)) {
-            existing = existing.getParent();
-        }
-        return FileDevice.of(existing);
     }
 
     /** Returns the devices of a volume whose stores the caller provides: only the device of the containers is known. */

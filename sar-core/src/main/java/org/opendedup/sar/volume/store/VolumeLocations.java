@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.io.PrivateFiles;
@@ -192,8 +193,7 @@ public final class VolumeLocations {
             try {
                 return opening.open();
             } catch (IOException e) {
-                if (!Device.isFull(e)
-                        || !ballasts.freeOn(VolumeDevices.ofIndex(folder), "open the fingerprint index")) {
+                if (!Device.isFull(e) || !ballasts.freeOn(FileDevice.ofNearest(folder), "open the fingerprint index")) {
                     throw e;
                 }
                 return opening.open();

@@ -29,6 +29,7 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Ballast;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
@@ -83,7 +84,7 @@ class IndexOpeningTest {
     void ballastsOnOtherDevicesStay() throws IOException {
         Path shm = Path.of("/dev/shm");
         assumeTrue(
-                Files.isWritable(shm) && !VolumeDevices.ofIndex(shm).equals(VolumeDevices.ofIndex(folder)),
+                Files.isWritable(shm) && !FileDevice.ofNearest(shm).equals(FileDevice.ofNearest(folder)),
                 "needs /dev/shm as another device");
         Ballasts ballasts = ballasts();
         ballasts.restore();

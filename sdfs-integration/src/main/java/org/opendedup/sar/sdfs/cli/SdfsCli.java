@@ -324,8 +324,8 @@ public final class SdfsCli implements Callable<Integer>, Spellings {
         return new CommandFailedException(
                 "the volume '" + name() + "' is not mounted; "
                         + (isOfPlugin()
-                                ? "mount it with OpenDedup SDFS. If it is mounted, SDFS's log says why it has no control "
-                                        + "socket"
+                                ? "mount it with OpenDedup SDFS. If it is mounted, SDFS's log says why it has no"
+                                        + " control socket"
                                 : "mount it: mount.sdfs " + name() + " MOUNTPOINT"),
                 ExitCode.NOT_MOUNTED);
     }

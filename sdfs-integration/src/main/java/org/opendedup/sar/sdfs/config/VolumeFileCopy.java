@@ -3,7 +3,6 @@ package org.opendedup.sar.sdfs.config;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -12,9 +11,8 @@ import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.io.Output;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 
@@ -30,7 +28,6 @@ public record VolumeFileCopy(VolumeDefinition definition, UUID volume, boolean i
     /** Name of the file in the locations. */
     public static final String NAME = "volume-cfg.xml";
 
-    private static final String NEW_NAME = "volume-cfg.xml.new";
     private static final Pattern COMMENT =
             Pattern.compile("<!-- copy in the (data|metadata) location of volume ([0-9a-f-]{36}) -->\\s*$");
 
@@ -60,16 +57,7 @@ public record VolumeFileCopy(VolumeDefinition definition, UUID volume, boolean i
         if (Files.exists(copy) && Files.size(copy) == text.length && Arrays.equals(Files.readAllBytes(copy), text)) {
             return;
         }
-        Directory folder = FileDirectory.open(location);
-        if (folder.exists(NEW_NAME)) {
-            folder.delete(NEW_NAME);
-        }
-        try (Output file = folder.create(NEW_NAME)) {
-            file.append(ByteBuffer.wrap(text));
-            file.force();
-        }
-        folder.rename(NEW_NAME, NAME);
-        folder.sync();
+        AtomicFile.write(copy, text);
     }
 
     /**

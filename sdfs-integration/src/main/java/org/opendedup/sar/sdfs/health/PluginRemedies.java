@@ -24,8 +24,8 @@ public record PluginRemedies(String volume, String bean, Path index, BooleanSupp
 
     @Override
     public String ofDamage() {
-        return "Write the same content again, in any file, or attach an SSD that has copies, if there is one; then heal. Restore files"
-                + " that give errors from a backup";
+        return "Write the same content again, in any file, or attach an SSD that has copies, if there is one;"
+                + " then heal. Restore files that give errors from a backup";
     }
 
     /** There is no command: it would list files. */

@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.PathWalk;
 import org.opendedup.sar.sdfs.cli.command.PlainNames;
@@ -80,11 +80,7 @@ public final class MountPlaces {
      * @param place need not exist
      */
     public static void refuseVolume(Path place) throws IOException, CommandFailedException {
-        Path existing = place;
-        while (Files.notExists(existing)) {
-            existing = Objects.requireNonNull(existing.getParent(), "the root folder exists");
-        }
-        if (Files.getFileStore(existing).type().equals(DeadMount.TYPE)) {
+        if (Files.getFileStore(FileDevice.ofNearest(place).folder()).type().equals(DeadMount.TYPE)) {
             throw new CommandFailedException(place + " lies in a volume of this program; choose a folder on a disk");
         }
     }

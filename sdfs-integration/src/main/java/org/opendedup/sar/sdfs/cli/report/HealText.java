@@ -102,8 +102,8 @@ public final class HealText {
             if (all.size() > MAX_REASONS) {
                 text.append("\n  and more: --json shows all");
             }
-            text.append(
-                    "\nWrite the same content again, under any name, or attach an SSD that has copies, if there is one.");
+            text.append("\nWrite the same content again, under any name, or attach an SSD that has copies,"
+                    + " if there is one.");
         }
         return text.toString();
     }

@@ -344,7 +344,7 @@ final class FileRequests {
         return ANSWERED_LATER;
     }
 
-    /** Returns whether the file of the current request has so many bytes after an offset that to see all takes long. */
+    /** Returns whether a search of the file of the current request from an offset on may take long. */
     private boolean isLongAfter(long offset) throws IOException {
         return operations.attributes(request.node()).size() - offset > SHORT_BYTES;
     }
