@@ -330,15 +330,17 @@ public final class MetadataStore implements Closeable {
      *
      * <p>The batch also deletes the count record of a removed container, if none of its copies exists any more.
      *
+     * @return whether anything was to be written
      * @throws IllegalStateException if a removed container has an existing copy that is not known to be damaged;
      *     nothing is written then, and the generation may be committed with other changes
      */
-    public void commit(Generation generation, ContainerChanges changes) throws IOException {
+    public boolean commit(Generation generation, ContainerChanges changes) throws IOException {
         ContainerUpdate update = new ContainerUpdate(database, generation.counts(), changes);
         ContainerSummary summary = overlay.commit(generation, update);
         if (summary != null) {
             containers.committed(summary);
         }
+        return summary != null;
     }
 
     /**

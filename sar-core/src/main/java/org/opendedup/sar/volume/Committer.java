@@ -188,6 +188,7 @@ final class Committer implements Commits, Closeable {
         return underWay;
     }
 
+    /** Returns the number of commits that wrote something. A volume that nobody changes makes none. */
     long commits() {
         return commits.get();
     }
@@ -368,11 +369,12 @@ final class Committer implements Commits, Closeable {
      */
     private void makeDurable(Frozen frozen) throws IOException {
         ContainerChanges changes = containers.force();
-        metadata.commit(frozen.generation(), changes);
+        if (metadata.commit(frozen.generation(), changes)) {
+            commits.incrementAndGet();
+        }
         containers.committed(changes);
         waiting = null;
         durable = frozen.number();
-        commits.incrementAndGet();
         frozen.files().committed();
     }
 

@@ -33,7 +33,7 @@ import org.opendedup.sar.metadata.Totals;
  * @param cacheHits number of frames found in memory
  * @param cacheMisses number of frames read from the disk
  * @param dirtyBytes bytes accepted and not yet ingested
- * @param commits number of metadata commits since the volume was opened
+ * @param commits number of metadata commits that wrote something since the volume was opened
  * @param memoryBudgetBytes the configured memory budget, in bytes
  * @param inodesInUse number of inodes that the kernel refers to (its caches hold them), or that are open
  * @param index where the fingerprint index has its bytes

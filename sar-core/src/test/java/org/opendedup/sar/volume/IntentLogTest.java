@@ -141,6 +141,30 @@ class IntentLogTest {
         assertTrue(dataCalls.get() > 0, "the control: more bytes are stored in a container");
     }
 
+    /** A disk that is to sleep must not be called at all. */
+    @Test
+    void aVolumeThatNobodyChangesCommitsNothing() throws IOException {
+        Committer committer = volume.context().committer();
+        files.make("log");
+        files.append("log", bytes(10_000));
+        volume.sync();
+        // Stores what the sync has left, such as a container's end.
+        committer.tick();
+        long before = committer.commits();
+        commits.set(0);
+        dataCalls.set(0);
+        for (int tick = 0; tick < 10; tick++) {
+            committer.tick();
+        }
+        volume.sync();
+        assertEquals(0, committer.commits() - before, "commits");
+        assertEquals(0, commits.get(), "writes of the metadata");
+        assertEquals(0, dataCalls.get(), "calls of the containers");
+        files.append("log", bytes(100));
+        files.sync("log");
+        assertTrue(committer.commits() > before && commits.get() > 0, "the control: a change is committed");
+    }
+
     @Test
     void manyAppendsAreLoggedOnceEach() throws IOException {
         files.make("log");

@@ -317,6 +317,8 @@ class RawFaultsTest {
         file("a", filled(5_000, 1));
         raw.setGone(true);
         long before = volume.context().committer().commits();
+        // A commit without a change is none.
+        files.make("b");
         while (volume.context().committer().commits() < before + 1) {
             Thread.sleep(50);
         }

@@ -66,6 +66,8 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
             command.add("-XX:ThreadPriorityPolicy=1");
             command.add("-XX:CompilerThreadPriority=0");
         }
+        // Without it the JVM changes a file in /tmp 20 times a second, so that the disk below never rests.
+        command.add("-XX:-UsePerfData");
         // A daemon without memory cannot answer. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
         // From release 22 on, zstd-jni has other classes that look its functions up by name in all native libraries.

@@ -23,6 +23,12 @@ class DaemonJvmTest {
         assertEquals("-cp", command.get(command.size() - 2));
     }
 
+    /** Its file in /tmp would be changed 20 times a second, also by an idle volume. */
+    @Test
+    void itKeepsNoFigureInAFile() {
+        assertTrue(command(17, "").contains("-XX:-UsePerfData"));
+    }
+
     @Test
     void givesLeaveForNativeCodeOnlyToReleasesThatKnowIt() {
         assertFalse(command(17, "").toString().contains("native-access"));
