@@ -23,8 +23,16 @@ import org.opendedup.sar.metadata.RecipePage;
  * <p>Files may change meanwhile: of each page of a recipe this sees one state that it had since the begin.
  */
 public final class DamagedFiles {
-    /** Maximum number of names in a path; a deeper path begins with three dots. Also ends a circle of folders. */
-    private static final int MAX_DEPTH = 4096;
+    /**
+     * Characters of a folder's path, at most; of a longer one, three dots and the last names are kept. Also ends a
+     * circle of folders.
+     */
+    private static final int MAX_FOLDER_LENGTH = 4096;
+
+    /** Characters of all paths, at most; of what is named after them, three dots and the last name are kept. */
+    private static final int MAX_LENGTH = 4 << 20;
+
+    private static final String DOTS = "/...";
 
     /** Most files to be kept in a process that does other work: some 50 MB of memory. */
     public static final int MOST_IN_USE = 50_000;
@@ -84,6 +92,8 @@ public final class DamagedFiles {
     private final Map<Long, List<Name>> names = new HashMap<>();
     /** Paths of folders, without a slash at the end. */
     private final Map<Long, String> folders = new HashMap<>();
+    /** Characters of the paths that were made. */
+    private long length;
 
     /**
      * @param progress called for each inode, in the thread of {@link #run}, which passes on what it throws
@@ -211,7 +221,9 @@ public final class DamagedFiles {
     private List<String> paths(long inode) throws IOException {
         List<String> paths = new ArrayList<>();
         for (Name name : names.getOrDefault(inode, List.of())) {
-            paths.add(folder(name.directory()) + "/" + new String(name.name(), StandardCharsets.UTF_8));
+            String folder = length < MAX_LENGTH ? folder(name.directory()) : DOTS;
+            length += folder.length();
+            paths.add(folder + "/" + new String(name.name(), StandardCharsets.UTF_8));
         }
         paths.sort(null);
         return paths;
@@ -224,11 +236,11 @@ public final class DamagedFiles {
         }
         StringBuilder path = new StringBuilder();
         long at = inode;
-        for (int depth = 0; at != Inode.ROOT; depth++) {
+        while (at != Inode.ROOT) {
             Inode folder = metadata.namespace().inode(at);
-            byte[] name = folder == null || depth == MAX_DEPTH ? null : nameIn(folder.parent(), at);
-            if (folder == null || name == null) {
-                path.insert(0, "/...");
+            byte[] name = folder == null ? null : nameIn(folder.parent(), at);
+            if (folder == null || name == null || path.length() + name.length + 1 > MAX_FOLDER_LENGTH) {
+                path.insert(0, DOTS);
                 break;
             }
             path.insert(0, new String(name, StandardCharsets.UTF_8)).insert(0, '/');

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The first entries of a list in a report, as many as fit into it. */
-final class BoundedWords {
+public final class BoundedWords {
     private static final int MAX = 50;
     /**
      * Limit of all entries in bytes. In the JSON of a report a byte may become six; a line of JSON has 64 KiB at most,
@@ -17,7 +17,7 @@ final class BoundedWords {
     private int bytes;
 
     /** Adds an entry; returns false if there is no room. */
-    boolean add(String more) {
+    public boolean add(String more) {
         int moreBytes = more.getBytes(StandardCharsets.UTF_8).length;
         if (words.size() == MAX || bytes + moreBytes > MAX_BYTES) {
             return false;
@@ -26,7 +26,7 @@ final class BoundedWords {
         return words.add(more);
     }
 
-    List<String> copy() {
+    public List<String> copy() {
         return List.copyOf(words);
     }
 }

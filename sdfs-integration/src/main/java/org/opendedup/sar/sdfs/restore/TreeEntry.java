@@ -13,7 +13,7 @@ import java.util.List;
  * @param target target of a symbolic link; otherwise empty
  * @param extendedAttributes extended attributes, including access lists
  */
-record TreeEntry(
+public record TreeEntry(
         long parent,
         byte[] name,
         long inode,
@@ -34,9 +34,9 @@ record TreeEntry(
     private static final int FIXED_BYTES = 6 * Long.BYTES + 8 * Integer.BYTES;
 
     /** The name and value of an extended attribute. */
-    record ExtendedAttribute(byte[] name, byte[] value) {}
+    public record ExtendedAttribute(byte[] name, byte[] value) {}
 
-    boolean isRoot() {
+    public boolean isRoot() {
         return parent == NONE;
     }
 
@@ -44,11 +44,11 @@ record TreeEntry(
         return mode & FileStatus.TYPE;
     }
 
-    boolean isDirectory() {
+    public boolean isDirectory() {
         return type() == FileStatus.DIRECTORY;
     }
 
-    boolean isRegular() {
+    public boolean isRegular() {
         return type() == FileStatus.REGULAR;
     }
 

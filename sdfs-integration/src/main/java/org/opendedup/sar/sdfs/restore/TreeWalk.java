@@ -14,17 +14,21 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.posix.Attributes;
 
 /**
- * Walks a tree of a volume of any depth, folders ahead of their entries. Leaves out entries that are removed during the
- * walk; reports damaged ones.
+ * Walks a tree of a volume, folders ahead of their entries. Follows no symbolic links. Leaves out entries that are
+ * removed during the walk; reports damaged ones, and what lies in too many folders. Any user can nest folders to any
+ * depth, so the memory for a folder on the way is small and the number of them is bounded.
  */
-final class TreeWalk {
+public final class TreeWalk {
     /** Names of a folder that are listed in one call. */
     private static final int BATCH = 256;
     /** Names in memory, of all folders on the current path; beyond it, the upper folders are listed again later. */
     private static final int MAX_NAMES = 1 << 15;
+    /** Folders on the current path, 50 bytes of memory each. A path that a program can name has at most 2,048. */
+    private static final int MAX_DEPTH = 1 << 17;
 
     private final Volume volume;
     private final Visitor visitor;
+    private final int maxDepth;
     /** The folders from the tree's root to the current position. */
     private final List<Folder> way = new ArrayList<>();
     /** Number of names in memory, of all these folders. */
@@ -33,7 +37,7 @@ final class TreeWalk {
     private int firstWithNames;
 
     /** Receives what the walk finds. */
-    interface Visitor {
+    public interface Visitor {
         /**
          * Visits an entry; its inode is in use until this returns.
          *
@@ -48,13 +52,23 @@ final class TreeWalk {
          * @param name its name; null if the list of the folder's names is damaged
          */
         void damaged(long parent, byte @Nullable [] name, CorruptionException why) throws IOException;
+
+        /**
+         * Reports a folder that lies in so many others that its entries are not visited. It was visited itself.
+         *
+         * @param parent number of the folder that contains it
+         * @param depth number of folders on the way to it, with the tree's root
+         */
+        void tooDeep(long parent, byte[] name, int depth) throws IOException;
     }
 
     /** A folder whose entries are being visited. */
     private static final class Folder {
         final long inode;
         final long number;
-        final Deque<Named> names = new ArrayDeque<>();
+        /** Names that are not visited yet; null if none are in memory. */
+        @Nullable
+        Deque<Named> names;
         /** Position after the last name that was visited. */
         long cookie;
 
@@ -62,13 +76,31 @@ final class TreeWalk {
             this.inode = inode;
             this.number = number;
         }
+
+        int held() {
+            return names == null ? 0 : names.size();
+        }
+
+        @Nullable
+        Named poll() {
+            Named next = names == null ? null : names.poll();
+            if (held() == 0) {
+                names = null;
+            }
+            return next;
+        }
     }
 
     private record Named(byte[] name, long cookie) {}
 
-    TreeWalk(Volume volume, Visitor visitor) {
+    public TreeWalk(Volume volume, Visitor visitor) {
+        this(volume, visitor, MAX_DEPTH);
+    }
+
+    TreeWalk(Volume volume, Visitor visitor, int maxDepth) {
         this.volume = volume;
         this.visitor = visitor;
+        this.maxDepth = maxDepth;
     }
 
     /** Returns the root of a tree. */
@@ -77,7 +109,7 @@ final class TreeWalk {
     }
 
     /** @param inode the tree's root, in use by the caller */
-    void walk(long inode) throws IOException {
+    public void walk(long inode) throws IOException {
         TreeEntry root = root(volume, inode);
         long number = visitor.visit(root);
         if (!root.isDirectory()) {
@@ -103,7 +135,7 @@ final class TreeWalk {
 
     private void leave() {
         Folder left = way.remove(way.size() - 1);
-        names -= left.names.size();
+        names -= left.held();
         firstWithNames = Math.min(firstWithNames, way.size());
         if (!way.isEmpty()) {
             volume.forget(left.inode, 1);
@@ -111,14 +143,14 @@ final class TreeWalk {
     }
 
     private @Nullable Named next(Folder folder) throws IOException {
-        if (folder.names.isEmpty()) {
+        if (folder.held() == 0) {
             try {
                 list(folder);
             } catch (CorruptionException e) {
                 visitor.damaged(folder.number, null, e);
             }
         }
-        Named next = folder.names.poll();
+        Named next = folder.poll();
         if (next != null) {
             names--;
             folder.cookie = next.cookie;
@@ -128,6 +160,7 @@ final class TreeWalk {
 
     private void list(Folder folder) throws IOException {
         long[] last = {folder.cookie};
+        Deque<Named> found = new ArrayDeque<>();
         do {
             int[] listed = {0};
             volume.list(folder.inode, last[0], false, (name, inode, type, nextCookie, attributes) -> {
@@ -136,15 +169,16 @@ final class TreeWalk {
                 }
                 last[0] = nextCookie;
                 if (!EntryNames.isSelf(name) && !EntryNames.isParent(name)) {
-                    folder.names.add(new Named(name, nextCookie));
+                    found.add(new Named(name, nextCookie));
                 }
                 return true;
             });
             if (listed[0] == 0) {
                 break;
             }
-        } while (folder.names.isEmpty());
-        names += folder.names.size();
+        } while (found.isEmpty());
+        folder.names = found;
+        names += found.size();
         firstWithNames = Math.min(firstWithNames, way.size() - 1);
         dropNames();
     }
@@ -152,8 +186,8 @@ final class TreeWalk {
     private void dropNames() {
         for (; names > MAX_NAMES && firstWithNames < way.size() - 1; firstWithNames++) {
             Folder folder = way.get(firstWithNames);
-            names -= folder.names.size();
-            folder.names.clear();
+            names -= folder.held();
+            folder.names = null;
         }
     }
 
@@ -167,7 +201,9 @@ final class TreeWalk {
             isLookedUp = true;
             TreeEntry entry = entry(volume, attributes, folder.number, name);
             long number = visitor.visit(entry);
-            if (entry.isDirectory()) {
+            if (entry.isDirectory() && way.size() >= maxDepth) {
+                visitor.tooDeep(folder.number, name, way.size());
+            } else if (entry.isDirectory()) {
                 way.add(new Folder(inode, number));
                 isEntered = true;
             }

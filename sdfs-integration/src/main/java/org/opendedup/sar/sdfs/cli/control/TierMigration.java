@@ -6,6 +6,7 @@ import java.util.List;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.FastTier;
 
 /** Migrates raw files. */
@@ -70,21 +71,21 @@ final class TierMigration extends TreeJob {
     }
 
     @Override
-    void visit(String at, long inode, boolean isFolder, CheckProgress progress) throws IOException {
-        if (isFolder) {
+    void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException {
+        if (entry.isDirectory()) {
             return;
         }
-        FastTier.FileStatus file = tier.explain(inode);
+        FastTier.FileStatus file = tier.explain(entry.inode());
         if (file.place() == FastTier.Place.CHUNKS) {
             add(IN_CHUNKS, isFirst ? 1 : 0);
         } else if (file.place() == FastTier.Place.LOST) {
             add(LOST, isFirst ? 1 : 0);
         } else {
-            migrate(at, inode, file.bytes(), progress);
+            migrate(entry.inode(), at, file.bytes(), progress);
         }
     }
 
-    private void migrate(String at, long inode, long bytes, CheckProgress progress) throws IOException {
+    private void migrate(long inode, ShownPath at, long bytes, CheckProgress progress) throws IOException {
         try {
             if (!tier.migrate(inode, read -> checkStopped(progress))) {
                 add(IN_CHUNKS, 1);
@@ -95,7 +96,7 @@ final class TierMigration extends TreeJob {
                 throw e;
             }
             add(BUSY, 1);
-            name(BUSY_NAMES, at);
+            name(BUSY_NAMES, at.toString());
             return;
         }
         add(MIGRATED, 1);

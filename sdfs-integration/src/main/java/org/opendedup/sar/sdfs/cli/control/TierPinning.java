@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.List;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
@@ -19,12 +20,10 @@ final class TierPinning extends TreeJob {
     private static final String DONE = "rawFiles";
     private static final String IN_CHUNKS = "inChunksFiles";
 
-    private final String path;
     private final boolean isPinned;
 
     TierPinning(ServedPaths paths, String path, boolean isPinned) {
         super(paths, path, isPinned ? "pinned files" : "unpinned files", DONE, List.of(DONE, IN_CHUNKS));
-        this.path = path;
         this.isPinned = isPinned;
     }
 
@@ -38,8 +37,9 @@ final class TierPinning extends TreeJob {
     }
 
     @Override
-    void visit(String at, long inode, boolean isFolder, CheckProgress progress) throws IOException {
-        if (isPinned && at.equals(path)) {
+    void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException {
+        long inode = entry.inode();
+        if (isPinned && entry.isRoot()) {
             volume().setExtendedAttribute(inode, ATTRIBUTE, PIN, SetMode.CREATE_OR_REPLACE);
         } else if (!isPinned) {
             byte[] value = volume().extendedAttribute(inode, ATTRIBUTE);
@@ -47,7 +47,7 @@ final class TierPinning extends TreeJob {
                 volume().removeExtendedAttribute(inode, ATTRIBUTE);
             }
         }
-        if (!isFolder) {
+        if (!entry.isDirectory()) {
             add(volume().fastTier().pin(inode, isPinned) ? DONE : IN_CHUNKS, 1);
         }
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.FastTier.Place;
 import org.opendedup.sar.volume.OpenFile;
 
@@ -22,8 +23,9 @@ final class TierReload extends TreeJob {
     }
 
     @Override
-    void visit(String at, long inode, boolean isFolder, CheckProgress progress) throws IOException {
-        if (isFolder) {
+    void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException {
+        long inode = entry.inode();
+        if (entry.isDirectory()) {
             return;
         }
         if (volume().fastTier().explain(inode).place() != Place.CHUNKS) {

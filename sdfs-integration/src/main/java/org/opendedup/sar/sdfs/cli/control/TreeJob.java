@@ -2,14 +2,19 @@ package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.sdfs.cli.command.FailureText;
+import org.opendedup.sar.sdfs.restore.BoundedWords;
+import org.opendedup.sar.sdfs.restore.TreeEntry;
+import org.opendedup.sar.sdfs.restore.TreeWalk;
 import org.opendedup.sar.volume.Volume;
 
 /**
@@ -17,9 +22,6 @@ import org.opendedup.sar.volume.Volume;
  * files that it passed over. A file that cannot be worked on does not end the work on the others.
  */
 abstract class TreeJob implements StepJob.Work, StepJob.Result {
-    /** Names in each list of a report; the counts are exact. */
-    static final int NAMED_MAX = 20;
-
     private static final String FAILED = "failedFiles";
     private static final String FAILURES = "failures";
 
@@ -32,7 +34,7 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
     private final Map<String, Long> counts = new LinkedHashMap<>();
 
     /** Guarded by this. */
-    private final Map<String, List<String>> names = new LinkedHashMap<>();
+    private final Map<String, BoundedWords> names = new LinkedHashMap<>();
 
     /**
      * @param step what is done, for the line of progress
@@ -46,7 +48,7 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
         this.counted = counted;
         counts.forEach(name -> this.counts.put(name, 0L));
         this.counts.put(FAILED, 0L);
-        this.names.put(FAILURES, new ArrayList<>());
+        this.names.put(FAILURES, new BoundedWords());
     }
 
     final Volume volume() {
@@ -69,16 +71,13 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
     final void reset(String name, String list) {
         synchronized (this) {
             counts.put(name, 0L);
-            names.put(list, new ArrayList<>());
+            names.put(list, new BoundedWords());
         }
     }
 
     final void name(String list, String text) {
         synchronized (this) {
-            List<String> named = names.computeIfAbsent(list, key -> new ArrayList<>());
-            if (named.size() < NAMED_MAX) {
-                named.add(Printable.line(text));
-            }
+            names.computeIfAbsent(list, key -> new BoundedWords()).add(Printable.line(text));
         }
     }
 
@@ -90,34 +89,78 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
     /** Works on all files once. */
     final void walk(CheckProgress progress) throws IOException {
         boolean done = paths.use(path, inode -> {
-            VolumeWalk.visit(volume(), path, inode, (at, found, isFolder) -> {
-                checkStopped(progress);
-                try {
-                    visit(at, found, isFolder, progress);
-                } catch (InterruptedIOException | NoSpaceException e) {
-                    throw e;
-                } catch (IOException e) {
-                    add(FAILED, 1);
-                    name(FAILURES, at + ": " + FailureText.of(e));
-                }
-            });
+            new TreeWalk(volume(), new Visits(progress)).walk(inode);
             return true;
         });
         assert done;
+    }
+
+    /** Visits what the walk finds. The number of an entry is its depth; that of the root is 0. */
+    private final class Visits implements TreeWalk.Visitor {
+        private final CheckProgress progress;
+        private final ShownPath shown = new ShownPath(path);
+
+        Visits(CheckProgress progress) {
+            this.progress = progress;
+        }
+
+        @Override
+        public long visit(TreeEntry entry) throws IOException {
+            checkStopped(progress);
+            long depth = entry.parent() + 1;
+            shown.at(depth, EntryNames.text(entry.name()));
+            if (entry.isDirectory() || entry.isRegular()) {
+                work(entry);
+            } else if (entry.isRoot()) {
+                throw new IOException(path + " is neither a file nor a folder");
+            }
+            return depth;
+        }
+
+        private void work(TreeEntry entry) throws IOException {
+            try {
+                TreeJob.this.visit(entry, shown, progress);
+            } catch (InterruptedIOException | NoSpaceException e) {
+                throw e;
+            } catch (IOException e) {
+                failed(FailureText.of(e));
+            }
+        }
+
+        @Override
+        public void damaged(long parent, byte @Nullable [] name, CorruptionException why) {
+            shown.at(parent + 1, name == null ? "..." : EntryNames.text(name));
+            failed(why.getMessage());
+        }
+
+        @Override
+        public void tooDeep(long parent, byte[] name, int depth) {
+            shown.at(parent + 1, EntryNames.text(name));
+            failed("what a folder in " + depth + " others contains is left out");
+        }
+
+        private void failed(@Nullable String why) {
+            add(FAILED, 1);
+            name(FAILURES, shown + ": " + why);
+        }
     }
 
     final void checkStopped(CheckProgress progress) throws InterruptedIOException {
         progress.at(step, count(counted), 0);
     }
 
-    /** @param at path from the volume's root */
-    abstract void visit(String at, long inode, boolean isFolder, CheckProgress progress) throws IOException;
+    /**
+     * Works on a regular file or a folder.
+     *
+     * @param at its path, for messages
+     */
+    abstract void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException;
 
     @Override
     public final void addTo(Map<String, Object> report) {
         synchronized (this) {
             report.putAll(counts);
-            names.forEach((list, named) -> report.put(list, List.copyOf(named)));
+            names.forEach((list, named) -> report.put(list, named.copy()));
         }
     }
 }
