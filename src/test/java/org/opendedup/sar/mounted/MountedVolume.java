@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
-import org.opendedup.sar.sdfs.mounts.MountTable;
+import org.opendedup.sar.io.handle.MountTable;
 
 /**
  * A volume made and mounted by the project's own commands, in a separate folder. The commands and the daemon run in

@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**

@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.fuse;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.opendedup.sar.sdfs.mounts.MountTable;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.volume.AccessTimes;
 
 /**

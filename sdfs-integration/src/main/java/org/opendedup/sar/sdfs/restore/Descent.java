@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Iterator;
 import java.util.List;
+import org.opendedup.sar.io.handle.PosixCalls;
 
 /**
  * Opens folders at any depth below an open folder. Follows no symbolic link and enters no other file system.

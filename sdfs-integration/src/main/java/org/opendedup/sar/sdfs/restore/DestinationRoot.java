@@ -7,6 +7,11 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.handle.FileStatus;
+import org.opendedup.sar.io.handle.Handle;
+import org.opendedup.sar.io.handle.Mounts;
+import org.opendedup.sar.io.handle.PosixCalls;
+import org.opendedup.sar.io.handle.Writer;
 
 /**
  * The root of a restored tree at its destination, held open from when it is made. Other users may own the folder above

@@ -2,6 +2,8 @@ package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.handle.Handle;
+import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.metadata.EntryNames;
 
 /**

@@ -8,6 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.handle.FileStatus;
+import org.opendedup.sar.io.handle.Handle;
+import org.opendedup.sar.io.handle.PosixCalls;
 
 /**
  * The folders of a tree at its destination, opened on demand; a bounded number stays open. Each is opened below an open

@@ -10,6 +10,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
 import org.opendedup.sar.restore.bulk.PlaceWriter;

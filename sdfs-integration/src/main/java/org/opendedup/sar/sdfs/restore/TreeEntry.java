@@ -4,6 +4,7 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.opendedup.sar.io.handle.FileStatus;
 
 /**
  * A file, folder or other entry of a tree, as it was when the tree was walked.

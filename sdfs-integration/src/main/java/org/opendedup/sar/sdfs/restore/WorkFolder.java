@@ -12,6 +12,11 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.handle.FileStatus;
+import org.opendedup.sar.io.handle.Handle;
+import org.opendedup.sar.io.handle.Mounts;
+import org.opendedup.sar.io.handle.PosixCalls;
+import org.opendedup.sar.io.handle.Writer;
 
 /**
  * The work folder of a restore, next to its destination: it has the journal, and a scratch folder for data that does

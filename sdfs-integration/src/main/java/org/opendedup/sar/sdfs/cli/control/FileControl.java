@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.ReadersReport;
-import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
 /**

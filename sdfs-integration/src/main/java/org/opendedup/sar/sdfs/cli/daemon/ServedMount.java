@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
-import org.opendedup.sar.sdfs.mounts.MountTable;
 
 /** The daemon's mount as the kernel's mount table shows it. Safe for use by many threads. */
 final class ServedMount {

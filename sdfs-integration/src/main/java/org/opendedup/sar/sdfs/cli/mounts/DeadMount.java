@@ -6,9 +6,9 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.opendedup.sar.io.handle.MountTable.Entry;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.mounts.MountTable.Entry;
 
 /** What a killed daemon leaves: a mount that answers "Transport endpoint is not connected" until it is unmounted. */
 public final class DeadMount {

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.opendedup.sar.sdfs.mounts.MountTable;
+import org.opendedup.sar.io.handle.MountTable;
 
 /** Who has access to a mount, and what is allowed in it, according to the mount table. */
 public record MountAccess(Set<String> options) {

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.FileDevice;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.PathWalk;
 import org.opendedup.sar.sdfs.cli.command.PlainNames;
@@ -18,7 +19,6 @@ import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
 import org.opendedup.sar.sdfs.config.VolumeFileException;
-import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Checks the folders ahead of a mount, so that errors are reported at once and in plain words. */

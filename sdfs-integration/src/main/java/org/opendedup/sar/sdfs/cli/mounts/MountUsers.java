@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.mounts.MountTable.Entry;
+import org.opendedup.sar.io.handle.MountTable.Entry;
 
 /**
  * Finds the processes that keep a mount busy, by {@code /proc} (see proc(5)): those that have its files open or mapped,

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
-import org.opendedup.sar.sdfs.mounts.MountTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.fuzz.ParserSet;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
-import org.opendedup.sar.sdfs.mounts.MountTable;
 
 /** Messages to the control socket, mount options, and the kernel's table of mounts. */
 public final class CommandTextsFuzz {

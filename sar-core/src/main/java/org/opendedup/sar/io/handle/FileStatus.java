@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.restore;
+package org.opendedup.sar.io.handle;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -10,11 +10,11 @@ import java.nio.ByteOrder;
  * @param inode its number in its file system
  * @param device number of the file system
  */
-record FileStatus(int mode, int uid, long links, long inode, long device, long size) {
-    static final int DIRECTORY = 0040000;
-    static final int REGULAR = 0100000;
-    static final int SYMBOLIC_LINK = 0120000;
-    static final int TYPE = 0170000;
+public record FileStatus(int mode, int uid, long links, long inode, long device, long size) {
+    public static final int DIRECTORY = 0040000;
+    public static final int REGULAR = 0100000;
+    public static final int SYMBOLIC_LINK = 0120000;
+    public static final int TYPE = 0170000;
 
     /** {@code sizeof(struct statx)} in bytes, the same on all architectures. */
     static final int BYTES = 256;
@@ -42,33 +42,33 @@ record FileStatus(int mode, int uid, long links, long inode, long device, long s
                 in.getLong(SIZE_AT));
     }
 
-    int type() {
+    public int type() {
         return mode & TYPE;
     }
 
-    boolean isDirectory() {
+    public boolean isDirectory() {
         return type() == DIRECTORY;
     }
 
-    boolean isRegular() {
+    public boolean isRegular() {
         return type() == REGULAR;
     }
 
-    boolean isSymbolicLink() {
+    public boolean isSymbolicLink() {
         return type() == SYMBOLIC_LINK;
     }
 
     /** Returns whether it belongs to a user and no other user may change its contents. */
-    boolean isWrittenOnlyBy(int user) {
+    public boolean isWrittenOnlyBy(int user) {
         return uid == user && (mode & WRITABLE_BY_OTHERS) == 0;
     }
 
     /** Returns whether it belongs to a user and no other user has any access. */
-    boolean isPrivateTo(int user) {
+    public boolean isPrivateTo(int user) {
         return uid == user && (mode & OPEN_TO_OTHERS) == 0;
     }
 
-    boolean isSameFile(FileStatus other) {
+    public boolean isSameFile(FileStatus other) {
         return inode == other.inode && device == other.device && type() == other.type();
     }
 }

@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.mounts;
+package org.opendedup.sar.io.handle;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

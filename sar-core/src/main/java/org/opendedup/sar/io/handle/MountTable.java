@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.mounts;
+package org.opendedup.sar.io.handle;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,17 +1,16 @@
-package org.opendedup.sar.sdfs.restore;
+package org.opendedup.sar.io.handle;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.opendedup.sar.sdfs.mounts.MountTable;
 
 /**
  * Finds the mount of an open entry and the mount's owner. The server of a FUSE file system can report any owner, mode
  * and inode number, and sees all bytes, so such a mount must belong to root or to the user. An open file keeps its
  * mount, so the mount's number cannot be reused meanwhile.
  */
-final class Mounts {
+public final class Mounts {
     private static final String ID = "mnt_id:";
     private static final String USER = "user_id=";
     private static final int ROOT = 0;
@@ -19,7 +18,7 @@ final class Mounts {
     private Mounts() {}
 
     /** Returns the number of the mount that contains an open entry. */
-    static long id(Handle handle) throws IOException {
+    public static long id(Handle handle) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/fdinfo/" + handle.fd()))) {
             if (line.startsWith(ID)) {
                 return Long.parseLong(line.substring(ID.length()).strip());
@@ -29,7 +28,7 @@ final class Mounts {
     }
 
     /** @throws IOException if an open entry is in the FUSE mount of a user who is neither root nor this one */
-    static void checkTrusted(Handle handle, int user) throws IOException {
+    public static void checkTrusted(Handle handle, int user) throws IOException {
         checkTrusted(MountTable.read(), id(handle), user, handle.toString());
     }
 
@@ -43,7 +42,7 @@ final class Mounts {
         for (String option : mount.options()) {
             if (option.startsWith(USER) && !trusted.contains(option)) {
                 throw new IOException(shown + " lies in a file system that user " + option.substring(USER.length())
-                        + " has mounted; a restore does not write there");
+                        + " has mounted; it is not trusted");
             }
         }
     }

@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.restore;
+package org.opendedup.sar.io.handle;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Every operation on it, or on a name in it, uses its descriptor. Calls whose failure the caller handles return the C
  * library's result.
  */
-final class Handle implements Closeable {
+public final class Handle implements Closeable {
     private static final byte[] SELF = {0};
     private static final int CLOSED = -1;
 
@@ -26,7 +26,7 @@ final class Handle implements Closeable {
     private int fd;
 
     /** @param shown path for messages */
-    Handle(PosixCalls posix, int fd, boolean namesOnly, String shown) {
+    public Handle(PosixCalls posix, int fd, boolean namesOnly, String shown) {
         this.posix = posix;
         this.fd = fd;
         this.namesOnly = namesOnly;
@@ -34,7 +34,7 @@ final class Handle implements Closeable {
     }
 
     /** Opens a name in a folder; null if that fails. Does not follow a symbolic link. */
-    static @Nullable Handle at(PosixCalls posix, int folder, byte[] name, int flags, int mode, String shown) {
+    public static @Nullable Handle at(PosixCalls posix, int folder, byte[] name, int flags, int mode, String shown) {
         int all = flags | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
         int fd = posix.functions().openat(folder, PosixCalls.terminated(name), all, mode);
         return fd < 0 ? null : new Handle(posix, fd, (flags & PosixCalls.O_PATH) != 0, shown);
@@ -42,17 +42,17 @@ final class Handle implements Closeable {
 
     /** Opens a name in this folder; null if that fails. */
     @Nullable
-    Handle at(byte[] name, int flags, int mode, String path) {
+    public Handle at(byte[] name, int flags, int mode, String path) {
         return at(posix, fd, name, flags, mode, path);
     }
 
     /** Opens a name in this folder, which must exist. */
-    Handle opened(byte[] name, int flags, String path) throws IOException {
+    public Handle opened(byte[] name, int flags, String path) throws IOException {
         return opened(name, flags, 0, path);
     }
 
     /** Opens a name in this folder, which must exist or be made. */
-    Handle opened(byte[] name, int flags, int mode, String path) throws IOException {
+    public Handle opened(byte[] name, int flags, int mode, String path) throws IOException {
         Handle handle = at(name, flags, mode, path);
         if (handle == null) {
             throw posix.failure((flags & PosixCalls.O_CREAT) == 0 ? "opening" : "making", path);
@@ -62,12 +62,12 @@ final class Handle implements Closeable {
 
     /** A condition that must hold before a handle is used. */
     @FunctionalInterface
-    interface Check {
+    public interface Check {
         void of(Handle handle) throws IOException;
     }
 
     /** Returns this handle if the check passes; otherwise closes it. */
-    Handle verified(Check check) throws IOException {
+    public Handle verified(Check check) throws IOException {
         boolean isVerified = false;
         try {
             check.of(this);
@@ -82,7 +82,7 @@ final class Handle implements Closeable {
 
     /** Names an entry of any kind in this folder without opening it; null if there is none. */
     @Nullable
-    Handle named(byte[] name, String path) throws IOException {
+    public Handle named(byte[] name, String path) throws IOException {
         Handle handle = at(name, PosixCalls.O_PATH, 0, path);
         if (handle == null && posix.errno() != PosixCalls.ENOENT) {
             throw posix.failure("opening", path);
@@ -90,7 +90,7 @@ final class Handle implements Closeable {
         return handle;
     }
 
-    int fd() {
+    public int fd() {
         return fd;
     }
 
@@ -98,7 +98,7 @@ final class Handle implements Closeable {
      * Returns a path to the open entry that does not depend on its names; a name appended to it is a name in this
      * folder. For calls of the JDK.
      */
-    Path path() {
+    public Path path() {
         return Path.of("/proc/self/fd/" + fd);
     }
 
@@ -106,7 +106,7 @@ final class Handle implements Closeable {
         return PosixCalls.terminated(path().toString().getBytes(StandardCharsets.US_ASCII));
     }
 
-    FileStatus status() throws IOException {
+    public FileStatus status() throws IOException {
         FileStatus status = statusAt(SELF, PosixCalls.AT_EMPTY_PATH);
         if (status == null) {
             throw posix.failure("looking at", shown);
@@ -116,7 +116,7 @@ final class Handle implements Closeable {
 
     /** Returns the status of a name in this folder; null if there is none. */
     @Nullable
-    FileStatus statusOf(byte[] name, String path) throws IOException {
+    public FileStatus statusOf(byte[] name, String path) throws IOException {
         FileStatus status = statusAt(PosixCalls.terminated(name), PosixCalls.AT_SYMLINK_NOFOLLOW);
         if (status == null && posix.errno() != PosixCalls.ENOENT) {
             throw posix.failure("looking at", path);
@@ -131,19 +131,19 @@ final class Handle implements Closeable {
     }
 
     /** Changes owner and group; -1 leaves the value unchanged. */
-    int changeOwner(int uid, int gid) {
+    public int changeOwner(int uid, int gid) {
         return namesOnly
                 ? posix.functions().fchownat(fd, SELF, uid, gid, PosixCalls.AT_EMPTY_PATH)
                 : posix.functions().fchown(fd, uid, gid);
     }
 
-    int changeMode(int mode) {
+    public int changeMode(int mode) {
         return namesOnly
                 ? posix.functions().chmod(procPath(), mode)
                 : posix.functions().fchmod(fd, mode);
     }
 
-    int setAttribute(byte[] name, byte[] value) {
+    public int setAttribute(byte[] name, byte[] value) {
         byte[] terminated = PosixCalls.terminated(name);
         return namesOnly
                 ? posix.functions().setxattr(procPath(), terminated, value, value.length, 0)
@@ -154,21 +154,21 @@ final class Handle implements Closeable {
      * Removes the access lists that it inherited from the folder above it. A file system without access lists refuses
      * this, which does no harm.
      */
-    void removeAccessLists() {
+    public void removeAccessLists() {
         for (String list : new String[] {"system.posix_acl_default", "system.posix_acl_access"}) {
             posix.functions().fremovexattr(fd, PosixCalls.terminated(list.getBytes(StandardCharsets.US_ASCII)));
         }
     }
 
     /** @param times seconds and nanoseconds of the last access, then of the last change */
-    int setTimes(long[] times) {
+    public int setTimes(long[] times) {
         return namesOnly
                 ? posix.functions().utimensat(PosixCalls.AT_FDCWD, procPath(), times, 0)
                 : posix.functions().futimens(fd, times);
     }
 
     /** Adds another name. */
-    int link(Handle folder, byte[] name) {
+    public int link(Handle folder, byte[] name) {
         return posix.functions()
                 .linkat(
                         PosixCalls.AT_FDCWD,
@@ -179,7 +179,7 @@ final class Handle implements Closeable {
     }
 
     /** Makes everything in its file system durable. Returns false if it cannot, because it only names its file. */
-    boolean syncFileSystem() throws IOException {
+    public boolean syncFileSystem() throws IOException {
         if (namesOnly) {
             return false;
         }

@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.restore;
+package org.opendedup.sar.io.handle;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -8,13 +8,13 @@ import java.util.UUID;
  * The user who writes, as the file system of a folder reports it. That is the process's user, except on a network file
  * system that maps root to nobody.
  */
-final class Writer {
+public final class Writer {
     private static final int FLAGS = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
 
     private Writer() {}
 
     /** Returns the owner of new files in a folder. If the folder has another owner, makes a file to find out. */
-    static int in(PosixCalls posix, Handle folder) throws IOException {
+    public static int in(PosixCalls posix, Handle folder) throws IOException {
         int user = posix.functions().geteuid();
         if (folder.status().uid() == user) {
             return user;

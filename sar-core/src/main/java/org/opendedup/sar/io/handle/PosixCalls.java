@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.restore;
+package org.opendedup.sar.io.handle;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,46 +14,46 @@ import jnr.ffi.types.uintptr_t;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
- * The calls of the C library that a restore needs and the JDK does not have: names below an open folder, names that are
- * not text, device nodes, access lists, times of symbolic links, owners by number. Names are bytes ended by a zero.
+ * The calls of the C library that the JDK does not have: names below an open folder, names that are not text, device
+ * nodes, access lists, times of symbolic links, owners by number. Names are bytes ended by a zero.
  */
-final class PosixCalls {
-    static final int O_RDONLY = 0;
-    static final int O_WRONLY = 1;
-    static final int O_CREAT = 0100;
-    static final int O_EXCL = 0200;
-    static final int O_NONBLOCK = 04000;
-    static final int O_CLOEXEC = 02000000;
-    static final int O_PATH = 010000000;
-    static final int AT_FDCWD = -100;
-    static final int AT_SYMLINK_NOFOLLOW = 0x100;
-    static final int AT_REMOVEDIR = 0x200;
-    static final int AT_SYMLINK_FOLLOW = 0x400;
-    static final int AT_EMPTY_PATH = 0x1000;
-    static final int RENAME_NOREPLACE = 1;
+public final class PosixCalls {
+    public static final int O_RDONLY = 0;
+    public static final int O_WRONLY = 1;
+    public static final int O_CREAT = 0100;
+    public static final int O_EXCL = 0200;
+    public static final int O_NONBLOCK = 04000;
+    public static final int O_CLOEXEC = 02000000;
+    public static final int O_PATH = 010000000;
+    public static final int AT_FDCWD = -100;
+    public static final int AT_SYMLINK_NOFOLLOW = 0x100;
+    public static final int AT_REMOVEDIR = 0x200;
+    public static final int AT_SYMLINK_FOLLOW = 0x400;
+    public static final int AT_EMPTY_PATH = 0x1000;
+    public static final int RENAME_NOREPLACE = 1;
 
-    static final int EPERM = 1;
-    static final int ENOENT = 2;
-    static final int E2BIG = 7;
-    static final int EACCES = 13;
-    static final int EEXIST = 17;
-    static final int EXDEV = 18;
-    static final int ENOTDIR = 20;
-    static final int EINVAL = 22;
-    static final int ENOSPC = 28;
-    static final int EMLINK = 31;
-    static final int ERANGE = 34;
-    static final int ENAMETOOLONG = 36;
-    static final int ENOSYS = 38;
-    static final int ELOOP = 40;
-    static final int EOVERFLOW = 75;
-    static final int EOPNOTSUPP = 95;
-    static final int EDQUOT = 122;
+    public static final int EPERM = 1;
+    public static final int ENOENT = 2;
+    public static final int E2BIG = 7;
+    public static final int EACCES = 13;
+    public static final int EEXIST = 17;
+    public static final int EXDEV = 18;
+    public static final int ENOTDIR = 20;
+    public static final int EINVAL = 22;
+    public static final int ENOSPC = 28;
+    public static final int EMLINK = 31;
+    public static final int ERANGE = 34;
+    public static final int ENAMETOOLONG = 36;
+    public static final int ENOSYS = 38;
+    public static final int ELOOP = 40;
+    public static final int EOVERFLOW = 75;
+    public static final int EOPNOTSUPP = 95;
+    public static final int EDQUOT = 122;
 
     /** The flags are the same on all architectures, except these two: ARM and PowerPC have their own values. */
-    static final int O_DIRECTORY;
+    public static final int O_DIRECTORY;
 
-    static final int O_NOFOLLOW;
+    public static final int O_NOFOLLOW;
 
     static {
         String machine = System.getProperty("os.arch", "");
@@ -65,48 +65,48 @@ final class PosixCalls {
     private final Functions functions;
     private final Runtime runtime;
 
-    PosixCalls() {
+    public PosixCalls() {
         this(LibraryLoader.create(Functions.class).load("c"));
     }
 
     /** @param functions the C library's functions, or wrappers of them */
-    PosixCalls(Functions functions) {
+    public PosixCalls(Functions functions) {
         this.functions = functions;
         runtime = Runtime.getSystemRuntime();
     }
 
-    Functions functions() {
+    public Functions functions() {
         return functions;
     }
 
     /** Returns the error of the last call of this thread. */
-    int errno() {
+    public int errno() {
         return runtime.getLastError();
     }
 
     /** Sets the error of the last call of this thread. */
-    void setErrno(int errno) {
+    public void setErrno(int errno) {
         runtime.setLastError(errno);
     }
 
     /** Returns the address of a direct buffer's byte at its position. */
-    long address(ByteBuffer direct) {
+    public long address(ByteBuffer direct) {
         return Pointer.wrap(runtime, direct).address();
     }
 
     /** Makes an exception with the failed operation, the path, and the reason from the C library. */
-    IOException failure(String what, String path) {
+    public IOException failure(String what, String path) {
         int errno = errno();
         String message = what + " " + path + ": " + reason(errno);
         return errno == ENOSPC || errno == EDQUOT ? new NoSpaceException(message) : new IOException(message);
     }
 
-    String reason(int errno) {
+    public String reason(int errno) {
         return functions.strerror(errno);
     }
 
     /** Returns the name with a zero at its end. */
-    static byte[] terminated(byte[] name) {
+    public static byte[] terminated(byte[] name) {
         return Arrays.copyOf(name, name.length + 1);
     }
 

@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.restore;
+package org.opendedup.sar.io.handle;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.opendedup.sar.sdfs.mounts.MountTable;
 
 class MountsTest {
     private static final int USER = 1000;
@@ -34,8 +33,7 @@ class MountsTest {
     void theFuseMountsOfOthersAreNot(int id, int whose) {
         var e = assertThrows(IOException.class, () -> Mounts.checkTrusted(TABLE, id, USER, "place"));
         assertEquals(
-                "place lies in a file system that user " + whose + " has mounted; a restore does not write there",
-                e.getMessage());
+                "place lies in a file system that user " + whose + " has mounted; it is not trusted", e.getMessage());
     }
 
     @ParameterizedTest

@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.restore;
+package org.opendedup.sar.io.handle;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -13,7 +13,7 @@ import java.util.Deque;
  * could change between check and use. Never enters a FUSE file system that another user has mounted, because its server
  * decides which owner a link shows.
  */
-final class TrustedPath {
+public final class TrustedPath {
     private static final int ROOT = 0;
     private static final int NONE = -1;
     private static final int MAX_LINKS = 40;
@@ -23,14 +23,18 @@ final class TrustedPath {
     private final PosixCalls posix;
     private final Path path;
     private final int user;
+    /** Whether folders that are missing are made. */
+    private final boolean makes;
+
     private final Deque<byte[]> names = new ArrayDeque<>();
     private int links;
     /** Number of the mount that was entered last and passed the check. */
     private long mount = NONE;
 
-    private TrustedPath(PosixCalls posix, Path path) {
+    private TrustedPath(PosixCalls posix, Path path, boolean makes) {
         this.posix = posix;
         this.path = path;
+        this.makes = makes;
         user = posix.functions().geteuid();
     }
 
@@ -39,8 +43,13 @@ final class TrustedPath {
      *
      * @param folder absolute path
      */
-    static Handle open(PosixCalls posix, Path folder) throws IOException {
-        return new TrustedPath(posix, folder).open();
+    public static Handle open(PosixCalls posix, Path folder) throws IOException {
+        return new TrustedPath(posix, folder, false).open();
+    }
+
+    /** As {@link #open}; makes the folders that are missing, into which only this user can go. */
+    public static Handle make(PosixCalls posix, Path folder) throws IOException {
+        return new TrustedPath(posix, folder, true).open();
     }
 
     private Handle open() throws IOException {
@@ -90,6 +99,10 @@ final class TrustedPath {
 
     private Handle step(Handle folder, byte[] name) throws IOException {
         Handle next = folder.at(name, FOLDER, 0, path.toString());
+        if (next == null && makes && posix.errno() == PosixCalls.ENOENT) {
+            posix.functions().mkdirat(folder.fd(), PosixCalls.terminated(name), 0700);
+            next = folder.at(name, FOLDER, 0, path.toString());
+        }
         if (next != null) {
             return next.verified(this::checkMount);
         }
@@ -104,7 +117,7 @@ final class TrustedPath {
             }
             if (status.uid() != ROOT && status.uid() != user) {
                 throw new IOException(path + " leads through " + text(name) + ", a symbolic link of user "
-                        + status.uid() + "; a restore does not follow it: name the folder itself");
+                        + status.uid() + "; it is not followed: name the folder itself");
             }
             return follow(folder, link);
         }
