@@ -30,6 +30,13 @@ public interface Directory {
     List<String> list() throws IOException;
 
     /**
+     * Returns the names of the files in this directory itself, sorted, as {@link #list} does. Reads no folder in it.
+     */
+    default List<String> names() throws IOException {
+        return list().stream().filter(name -> name.indexOf('/') < 0).toList();
+    }
+
+    /**
      * Returns the names that are not less than {@code from}, sorted like those of {@link #list}. Reads no folder in
      * which there can be none.
      */

@@ -204,6 +204,22 @@ public final class FileDirectory implements Directory {
     }
 
     @Override
+    public List<String> names() throws IOException {
+        try (DirectoryStream<Path> entries = calls.read(root)) {
+            List<String> names = new ArrayList<>();
+            for (Path entry : entries) {
+                if (Files.isRegularFile(entry, LinkOption.NOFOLLOW_LINKS)) {
+                    names.add(entry.getFileName().toString());
+                }
+            }
+            Collections.sort(names);
+            return names;
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+    }
+
+    @Override
     public List<String> listFrom(String from) throws IOException {
         List<String> names = new ArrayList<>();
         addNames(root, "", from, names);

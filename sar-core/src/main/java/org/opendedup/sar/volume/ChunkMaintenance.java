@@ -28,7 +28,7 @@ public final class ChunkMaintenance {
                         "call: sdfscli " + config.name() + " metadata-backup --accept-restored"));
         check = new VolumeCheck(config, volume);
         heal = new VolumeHeal(volume, () -> {}); // What was put is in a container already.
-        scrub = new VolumeScrub(volume, ReferencePhase.OF_CLIENT, heal);
+        scrub = new VolumeScrub(volume, ReferencePhase.OF_CLIENT, heal, backups);
         damage = new ChunkDamage(volume);
     }
 

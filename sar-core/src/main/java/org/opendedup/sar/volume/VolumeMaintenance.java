@@ -73,7 +73,8 @@ public final class VolumeMaintenance {
         scrub = new VolumeScrub(
                 volume,
                 (pace, progress, restBytes, before) -> new ReferenceScrub(check, pace, progress, restBytes).run(before),
-                heal);
+                heal,
+                backups);
         damage = new VolumeDamage(volume);
         join = new VolumeJoin(config, context);
     }

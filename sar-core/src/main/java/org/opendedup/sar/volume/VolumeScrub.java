@@ -21,6 +21,7 @@ import org.opendedup.sar.scrub.ScrubProgress;
 import org.opendedup.sar.scrub.Scrubber;
 import org.opendedup.sar.scrub.SsdScrub;
 import org.opendedup.sar.tier.SsdAudit;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +47,7 @@ public final class VolumeScrub {
     private final Committer committer;
     private final InstantSource clock;
     private final VolumeHeal heal;
+    private final MetadataBackups backups;
     private final Pace pace = new Pace();
     private final ReentrantLock running = new ReentrantLock();
 
@@ -53,9 +55,10 @@ public final class VolumeScrub {
      * @param references compares the references of files
      * @param heal asked for a pass after each scrub that found something damaged
      */
-    VolumeScrub(EngineInUse volume, ReferencePhase references, VolumeHeal heal) {
+    VolumeScrub(EngineInUse volume, ReferencePhase references, VolumeHeal heal, MetadataBackups backups) {
         this.references = references;
         this.heal = heal;
+        this.backups = backups;
         engine = volume.engine();
         metadata = volume.metadata();
         damaged = volume.damaged();
@@ -85,9 +88,9 @@ public final class VolumeScrub {
     }
 
     /**
-     * Verifies containers, references of files, copies on the SSD, and samples of the index, while the volume is in
-     * use: continues a scrub that was stopped, or begins a new one. One scrub runs at a time; a second call waits for
-     * the first, and then begins another.
+     * Verifies containers, references of files, copies on the SSD, samples of the index, and the automatic backups of
+     * the metadata, while the volume is in use: continues a scrub that was stopped, or begins a new one. One scrub runs
+     * at a time; a second call waits for the first, and then begins another.
      *
      * @return the record of the complete scrub, which is durable
      * @throws InterruptedIOException if {@code progress} stopped it; the next call continues it
@@ -110,6 +113,7 @@ public final class VolumeScrub {
                     recording.ended(verify(phase, recording));
                 }
             }
+            verifyBackups(recording);
             ScrubRecord complete =
                     new ScrubRecord(before.beganMs(), clock.millis(), false, ScrubCursor.BEGIN, recording.totals);
             note(complete);
@@ -122,6 +126,26 @@ public final class VolumeScrub {
             return complete;
         } finally {
             running.unlock();
+        }
+    }
+
+    /**
+     * Reads the automatic backups of the metadata, which nobody else reads before they are needed. A scrub that is
+     * stopped here begins its last phase again. What is found is no damage of the volume: {@link MetadataBackups#look}
+     * tells it.
+     */
+    private void verifyBackups(Recording recording) throws InterruptedIOException {
+        try {
+            backups.scrub(bytes -> {
+                pace.await(bytes, recording::goesOn);
+                if (!recording.goesOn()) {
+                    throw new InterruptedIOException("the scrub was stopped");
+                }
+            });
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            log.warn("the scrub passes over the backups of the metadata, wholly or from there on: {}", e.toString());
         }
     }
 
@@ -181,6 +205,10 @@ public final class VolumeScrub {
                 note();
             }
             return more;
+        }
+
+        boolean goesOn() {
+            return verified(totals, 0, next);
         }
 
         void ended(ScrubTotals all) {

@@ -210,7 +210,7 @@ class LostChunksTest {
         MetadataRestore.restore(
                 volume.config.locations(),
                 backups,
-                MetadataBackups.list(backups).get(0));
+                MetadataBackups.automatic(data).backups().get(0));
         OtherHistory.giveUp(FileDirectory.open(data));
         volume.open();
         assertTrue(volume.canRead("a", 0, 1000), "the place that lacks less is taken");

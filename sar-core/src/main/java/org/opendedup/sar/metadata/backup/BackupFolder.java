@@ -3,24 +3,20 @@ package org.opendedup.sar.metadata.backup;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.HexFormat;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.Output;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,21 +29,14 @@ import org.slf4j.LoggerFactory;
  * <p>A table is known by its number, its length and the hash of its last bytes. These contain its properties, with the
  * random id of the database's session that made it. So a table of another history that has the same number differs.
  *
- * <p>For one thread at a time.
+ * <p>A file that is found damaged is renamed, and thereby missing: the next backup copies it again if its database has
+ * it, and until then everybody sees which backups lack it. A list that is damaged or cannot be read is no backup. It
+ * hides which tables it has, so these stay until it is as old as backups that are removed.
+ *
+ * <p>For one thread at a time, but for {@link #find}.
  */
 public final class BackupFolder {
-    /** Name of the folder in a data location. */
-    public static final String NAME = "metadata-backups";
-
     private static final Logger log = LoggerFactory.getLogger(BackupFolder.class);
-    private static final String LIST_SUFFIX = ".backup";
-    private static final String NEW_SUFFIX = ".new";
-    private static final Pattern LIST = Pattern.compile("(\\d{6,18})\\.backup");
-    private static final String TABLES = "tables/";
-    private static final String OTHERS = "files/";
-    /** Bytes at the end of a table that identify it: its properties lie there, which take about two kilobytes. */
-    private static final int TAIL_BYTES = 16 << 10;
-
     private static final int BUFFER_BYTES = 256 << 10;
     /** Longest list that is read: some million tables. */
     private static final long MOST_LIST_BYTES = 256 << 20;
@@ -57,7 +46,7 @@ public final class BackupFolder {
     public interface Steps {
         Steps UNBOUND = bytes -> {};
 
-        /** @param bytes bytes that were copied since the last call */
+        /** @param bytes bytes that were copied or read since the last call */
         void copied(long bytes) throws IOException;
     }
 
@@ -67,43 +56,84 @@ public final class BackupFolder {
         void check(String table) throws IOException;
     }
 
+    /**
+     * The lists of a folder.
+     *
+     * @param backups the backups, the oldest first
+     * @param unusable names of lists that are damaged or cannot be read, the oldest first
+     */
+    private record Lists(List<Backup> backups, List<String> unusable) {}
+
     private final Directory folder;
+    private final String shown;
 
     public BackupFolder(Directory folder) {
+        this(folder, folder.toString());
+    }
+
+    /** @param shown path of the folder for messages */
+    BackupFolder(Directory folder, String shown) {
         this.folder = folder;
+        this.shown = shown;
     }
 
-    /** Returns the backups, the oldest first. A list that is damaged is left out; {@link #damaged} names it. */
+    /**
+     * Returns the backups, the oldest first. A list that is damaged or cannot be read is left out; {@link #findings}
+     * names it.
+     */
     public List<Backup> list() throws IOException {
-        List<Backup> found = new ArrayList<>();
-        for (String name : listNames()) {
-            try {
-                found.add(read(name));
-            } catch (NoSuchFileException e) {
-                // Removed meanwhile, because a newer backup was made.
-                log.debug("{} in {} is gone", name, folder, e);
-            } catch (CorruptionException e) {
-                log.debug("{} in {} is left out", name, folder, e);
-            }
-        }
-        found.sort(Comparator.comparingLong(Backup::number));
-        return found;
+        return lists().backups();
     }
 
-    /** Returns the names of lists that are damaged. */
-    public List<String> damaged() throws IOException {
-        List<String> damaged = new ArrayList<>();
-        for (String name : listNames()) {
-            try {
-                var unused = read(name);
-            } catch (NoSuchFileException e) {
-                log.debug("{} in {} is gone", name, folder, e);
-            } catch (CorruptionException e) {
-                log.debug("{} in {} is damaged", name, folder, e);
-                damaged.add(name);
+    private Lists lists() throws IOException {
+        List<Backup> backups = new ArrayList<>();
+        List<String> unusable = new ArrayList<>();
+        for (String name : folder.names()) {
+            if (BackupNames.isList(name)) {
+                try {
+                    backups.add(read(name));
+                } catch (NoSuchFileException e) {
+                    // Removed meanwhile, because a newer backup was made.
+                    log.debug("{} in {} is gone", name, shown, e);
+                } catch (IOException e) {
+                    NoAnswer.rethrow(e);
+                    log.debug("{} in {} is left out", name, shown, e);
+                    unusable.add(name);
+                }
             }
         }
-        return damaged;
+        backups.sort(Comparator.comparingLong(Backup::number));
+        unusable.sort(Comparator.comparingLong(BackupNames::numberOf));
+        return new Lists(backups, unusable);
+    }
+
+    /** Returns what is wrong with the backups, each in a sentence without its full stop; reads only their lists. */
+    public List<String> findings() throws IOException {
+        Lists lists = lists();
+        List<String> findings = new ArrayList<>();
+        for (String name : lists.unusable()) {
+            findings.add("the list " + name + " is damaged or cannot be read, so that backup is of no use");
+        }
+        Set<String> names = new HashSet<>(folder.names());
+        for (Backup backup : lists.backups()) {
+            long missing = missing(backup, names);
+            if (missing > 0) {
+                findings.add("backup " + backup.number() + " lacks " + missing + " of its "
+                        + backup.files().size() + " files");
+            }
+        }
+        return findings;
+    }
+
+    /** Returns whether all files of a backup are there; reads none. */
+    public boolean isWhole(Backup backup) throws IOException {
+        return missing(backup, new HashSet<>(folder.names())) == 0;
+    }
+
+    private static long missing(Backup backup, Set<String> names) {
+        return backup.files().stream()
+                .filter(file -> !names.contains(file.stored()))
+                .count();
     }
 
     /**
@@ -114,46 +144,143 @@ public final class BackupFolder {
      */
     public Backup add(Directory database, BackupOrigin origin, TableCheck check, Steps steps) throws IOException {
         removeLeftovers();
-        Map<String, BackupFile> known = knownTables();
-        long number =
-                listNames().stream().mapToLong(BackupFolder::numberOf).max().orElse(0) + 1;
-        List<BackupFile> files = new ArrayList<>();
-        for (String name : database.list()) {
-            if (!name.endsWith(".sst")) {
-                files.add(copy(database, name, String.format(Locale.ROOT, "%s%06d.%s", OTHERS, number, name), steps));
-                continue;
+        Set<String> made = new LinkedHashSet<>();
+        try {
+            Map<String, BackupFile> known = knownTables();
+            long number = nextNumber();
+            List<BackupFile> files = new ArrayList<>();
+            for (String name : database.names()) {
+                String stored = BackupNames.stored(database, name, number);
+                BackupFile shared = known.get(stored);
+                if (shared != null && folder.exists(stored) && folder.length(stored) == shared.bytes()) {
+                    files.add(new BackupFile(name, shared.bytes(), shared.crc(), stored));
+                    continue;
+                }
+                if (BackupNames.isTableOfDatabase(name)) {
+                    check.check(name);
+                }
+                if (shared == null) {
+                    made.add(stored);
+                }
+                files.add(copy(database, name, stored, shared, steps));
             }
-            String stored = TABLES + identity(database, name);
-            BackupFile shared = known.get(stored);
-            if (shared != null && folder.exists(stored) && folder.length(stored) == shared.bytes()) {
-                files.add(new BackupFile(name, shared.bytes(), shared.crc(), stored));
-            } else {
-                check.check(name);
-                files.add(copy(database, name, stored, steps));
-            }
+            folder.sync();
+            Backup backup = new Backup(number, origin, files);
+            write(backup);
+            return backup;
+        } catch (IOException | RuntimeException e) {
+            giveBack(made, e);
+            throw e;
         }
-        folder.sync();
-        Backup backup = new Backup(number, origin, files);
-        write(backup);
-        return backup;
+    }
+
+    /** Removes what a backup that failed has copied: the disk may be full. */
+    private void giveBack(Set<String> made, Exception cause) {
+        try {
+            for (String name : made) {
+                if (folder.exists(name)) {
+                    folder.delete(name);
+                }
+            }
+            removeLeftovers();
+        } catch (IOException e) {
+            cause.addSuppressed(e);
+        }
     }
 
     /** Returns the number of bytes that {@link #add} would copy. */
     public long newBytes(Directory database) throws IOException {
         Map<String, BackupFile> known = knownTables();
+        Set<String> names = new HashSet<>(folder.names());
         long bytes = 0;
-        for (String name : database.list()) {
-            boolean isShared = name.endsWith(".sst") && known.containsKey(TABLES + identity(database, name));
-            bytes += isShared ? 0 : database.length(name);
+        for (String name : database.names()) {
+            String stored = BackupNames.stored(database, name, 0);
+            bytes += known.containsKey(stored) && names.contains(stored) ? 0 : database.length(name);
         }
         return bytes;
     }
 
-    /** Removes all backups but the newest {@code count}, and the files that no other backup has. */
+    /**
+     * Reads a backup from the disk, and copies again what is not as it was written: nobody else reads a table that
+     * backups share, before the day on which all of them are needed.
+     *
+     * @param database the files that the backup was made of
+     * @return names of the files of the database that were copied again
+     * @throws CorruptionException if a file is damaged here, and the database has other bytes
+     */
+    public List<String> readBack(Backup backup, Directory database, TableCheck check, Steps steps) throws IOException {
+        List<String> mended = new ArrayList<>();
+        for (BackupFile file : backup.files()) {
+            CorruptionException damage = find(file, steps);
+            if (damage == null) {
+                continue;
+            }
+            setAside(file);
+            if (BackupNames.isTableOfDatabase(file.name())) {
+                check.check(file.name());
+            }
+            copy(database, file.name(), file.stored(), file, steps);
+            mended.add(file.name());
+        }
+        folder.sync();
+        return mended;
+    }
+
+    /**
+     * Reads a file of a backup from the disk.
+     *
+     * @return what is wrong with it; null if it is as it was written
+     * @throws IOException if it was not possible to tell, or {@code steps} stopped it
+     */
+    public @Nullable CorruptionException find(BackupFile file, Steps steps) throws IOException {
+        try (Input input = open(file)) {
+            // What the kernel has in memory says nothing of the disk.
+            input.forgetCached(0, input.length());
+            check(file, transfer(input, null, steps));
+            input.forgetCached(0, input.length());
+            return null;
+        } catch (CorruptionException e) {
+            return e;
+        } catch (IOException e) {
+            NoAnswer.rethrow(e);
+            return new CorruptionException(shown + "/" + file.stored(), -1, "a file that can be read", e.toString());
+        }
+    }
+
+    /** Gives a file another name: every backup that has it lacks it from now on. */
+    private void setAside(BackupFile file) throws IOException {
+        if (folder.exists(file.stored())) {
+            folder.rename(file.stored(), file.stored() + BackupNames.DAMAGED);
+        }
+    }
+
+    /** As {@link #find}; makes the damage last, so that {@link #findings} names it and the next backup mends it. */
+    public @Nullable CorruptionException findAndNote(BackupFile file, Steps steps) throws IOException {
+        boolean isNamed = list().stream().anyMatch(backup -> backup.files().contains(file));
+        CorruptionException damage = isNamed ? find(file, steps) : null;
+        if (damage != null) {
+            setAside(file);
+            folder.sync();
+        }
+        return damage;
+    }
+
+    /**
+     * Removes the oldest backups, so that {@code count} whole ones are left, and the files that no other backup has. A
+     * list that cannot be used goes when it is older than all that are left.
+     */
     public void keep(int count) throws IOException {
-        List<Backup> all = list();
-        for (Backup old : all.subList(0, Math.max(0, all.size() - count))) {
-            folder.delete(listName(old.number()));
+        List<Backup> whole = new ArrayList<>();
+        for (Backup backup : list()) {
+            if (isWhole(backup)) {
+                whole.add(backup);
+            }
+        }
+        long oldest = whole.size() < count ? 0 : whole.get(whole.size() - count).number();
+        for (String name : folder.names()) {
+            if (BackupNames.isList(name) && BackupNames.numberOf(name) < oldest) {
+                folder.delete(name);
+            }
         }
         // A file may go only when no list that a power cut could bring back has it.
         folder.sync();
@@ -183,8 +310,9 @@ public final class BackupFolder {
      */
     public void verify(Backup backup, Steps steps) throws IOException {
         for (BackupFile file : backup.files()) {
-            try (Input input = open(file)) {
-                check(file, transfer(input, null, steps));
+            CorruptionException damage = find(file, steps);
+            if (damage != null) {
+                throw damage;
             }
         }
     }
@@ -213,55 +341,58 @@ public final class BackupFolder {
     }
 
     private Input open(BackupFile file) throws IOException {
-        if (!folder.exists(file.stored())) {
-            throw new CorruptionException(folder + "/" + file.stored(), -1, "a file of the backup", "none");
+        if (folder.exists(file.stored())) {
+            return folder.open(file.stored());
         }
-        return folder.open(file.stored());
+        String damaged = file.stored() + BackupNames.DAMAGED;
+        throw new CorruptionException(
+                shown + "/" + file.stored(),
+                -1,
+                "a file of the backup",
+                folder.exists(damaged) ? "none: it was found damaged, and is now " + damaged : "none");
     }
 
     private void check(BackupFile file, BackupFile found) throws CorruptionException {
         if (file.bytes() != found.bytes() || file.crc() != found.crc()) {
             throw new CorruptionException(
-                    folder + "/" + file.stored(),
+                    shown + "/" + file.stored(),
                     -1,
                     file.bytes() + " bytes with CRC-32C " + Integer.toHexString(file.crc()),
                     found.bytes() + " bytes with " + Integer.toHexString(found.crc()));
         }
     }
 
-    private List<String> listNames() throws IOException {
-        return folder.list().stream()
-                .filter(name -> LIST.matcher(name).matches())
-                .toList();
-    }
-
-    private static long numberOf(String listName) {
-        Matcher matcher = LIST.matcher(listName);
-        return matcher.matches() ? Long.parseLong(matcher.group(1)) : 0;
-    }
-
-    private static String listName(long number) {
-        return String.format(Locale.ROOT, "%06d%s", number, LIST_SUFFIX);
+    private long nextNumber() throws IOException {
+        return 1
+                + folder.names().stream()
+                        .filter(BackupNames::isList)
+                        .mapToLong(BackupNames::numberOf)
+                        .max()
+                        .orElse(0);
     }
 
     private Backup read(String name) throws IOException {
         try (Input input = folder.open(name)) {
             if (input.length() > MOST_LIST_BYTES) {
-                throw new CorruptionException(folder + "/" + name, -1, "the list of a backup's files", "a longer file");
+                throw new CorruptionException(shown + "/" + name, -1, "the list of a backup's files", "a longer file");
             }
             byte[] bytes = new byte[(int) input.length()];
             input.readFully(0, ByteBuffer.wrap(bytes));
-            return BackupFormat.decode(bytes, folder + "/" + name);
+            Backup backup = BackupFormat.decode(bytes, shown + "/" + name);
+            if (backup.number() != BackupNames.numberOf(name)) {
+                throw new CorruptionException(shown + "/" + name, -1, "the list of that backup", "another one");
+            }
+            return backup;
         }
     }
 
     private void write(Backup backup) throws IOException {
-        String name = listName(backup.number());
-        try (Output output = folder.create(name + NEW_SUFFIX)) {
+        String name = BackupNames.list(backup.number());
+        try (Output output = folder.create(name + BackupNames.NEW)) {
             output.append(ByteBuffer.wrap(BackupFormat.encode(backup)));
             output.force();
         }
-        folder.rename(name + NEW_SUFFIX, name);
+        folder.rename(name + BackupNames.NEW, name);
         folder.sync();
     }
 
@@ -273,47 +404,60 @@ public final class BackupFolder {
         return known;
     }
 
-    /** Removes files that no backup has. Keeps all of them if a list is damaged: they may be its files. */
-    public void removeLeftovers() throws IOException {
-        if (!damaged().isEmpty()) {
-            log.warn("the list of a metadata backup in {} is damaged: {}; no old file is removed", folder, damaged());
-            return;
+    /** Removes files that no backup has. */
+    private void removeLeftovers() throws IOException {
+        Lists lists = lists();
+        if (!lists.unusable().isEmpty()) {
+            log.debug("{} in {} cannot be used; the tables that no other backup has stay", lists.unusable(), shown);
         }
-        Set<String> named = new HashSet<>(knownTables().keySet());
-        for (String name : folder.list()) {
-            boolean isOurs =
-                    name.startsWith(TABLES) || name.startsWith(OTHERS) || name.endsWith(LIST_SUFFIX + NEW_SUFFIX);
-            if (isOurs && !named.contains(name)) {
+        Set<String> named = new HashSet<>();
+        lists.backups().forEach(backup -> backup.files().forEach(file -> named.add(file.stored())));
+        List<String> names = folder.names();
+        for (String name : names) {
+            String stored = BackupNames.without(BackupNames.DAMAGED, name);
+            boolean isReplaced = !stored.equals(name) && names.contains(stored);
+            boolean isLeft = BackupNames.isStored(stored)
+                    && (isReplaced || !named.contains(stored) && !mayBeOf(lists.unusable(), stored));
+            if (isLeft || BackupNames.isUnfinished(name)) {
                 folder.delete(name);
             }
         }
         folder.sync();
     }
 
-    private static String identity(Directory database, String table) throws IOException {
-        try (Input input = database.open(table)) {
-            long bytes = input.length();
-            byte[] tail = new byte[(int) Math.min(bytes, TAIL_BYTES)];
-            input.readFully(bytes - tail.length, ByteBuffer.wrap(tail));
-            String hash = HexFormat.of()
-                    .formatHex(MessageDigest.getInstance("SHA-256").digest(tail), 0, 16);
-            return table.replace(".sst", "-" + bytes + "-" + hash + ".sst");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
-        }
+    /** Returns whether one of the lists, which cannot be used, may have a file. */
+    private static boolean mayBeOf(List<String> unusable, String stored) {
+        return unusable.stream().anyMatch(list -> BackupNames.isTable(stored) || BackupNames.isFileOf(list, stored));
     }
 
-    private BackupFile copy(Directory database, String name, String stored, Steps steps) throws IOException {
-        if (folder.exists(stored)) {
-            // Its list is gone, or it has another length than its list says.
-            folder.delete(stored);
+    /**
+     * Copies a file; one of that name is replaced when the new one is durable.
+     *
+     * @param known what a backup says of the file; null if none has it
+     * @throws CorruptionException if that says something else: a table never changes, so one of the two is damaged
+     */
+    private BackupFile copy(Directory database, String name, String stored, @Nullable BackupFile known, Steps steps)
+            throws IOException {
+        String unfinished = stored + BackupNames.NEW;
+        if (folder.exists(unfinished)) {
+            folder.delete(unfinished);
         }
+        BackupFile copied;
         try (Input input = database.open(name);
-                Output output = folder.create(stored)) {
-            BackupFile copied = transfer(input, output, steps);
+                Output output = folder.create(unfinished)) {
+            copied = transfer(input, output, steps);
             output.force();
-            return new BackupFile(name, copied.bytes(), copied.crc(), stored);
         }
+        if (known != null && (copied.bytes() != known.bytes() || copied.crc() != known.crc())) {
+            folder.delete(unfinished);
+            throw new CorruptionException(
+                    "the file " + name + " of the metadata database",
+                    -1,
+                    "the bytes that were backed up to " + shown + "/" + stored,
+                    "others, so one of the two is damaged");
+        }
+        folder.rename(unfinished, stored);
+        return new BackupFile(name, copied.bytes(), copied.crc(), stored);
     }
 
     /** Reads a file, and writes it unless {@code output} is null; returns its length and checksum. */
@@ -334,5 +478,10 @@ public final class BackupFolder {
             steps.copied(bytes);
         }
         return new BackupFile("", length, (int) crc.getValue(), "");
+    }
+
+    @Override
+    public String toString() {
+        return shown;
     }
 }

@@ -14,12 +14,10 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 
 /** The list of a backup's files, as docs/FORMAT.md specifies it: lines of ASCII, of which the last has a checksum. */
 final class BackupFormat {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     /** A file's name in the database. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
-    /** Its name in the backup's folder. */
-    private static final Pattern STORED = Pattern.compile("(tables|files)/[A-Za-z0-9][A-Za-z0-9._-]*");
 
     private static final String MAGIC = "SAR-METADATA-BACKUP";
 
@@ -82,7 +80,7 @@ final class BackupFormat {
 
     /** A restore copies files by these names: they must not lead out of the folders. */
     private static BackupFile file(String[] fields) {
-        if (!NAME.matcher(fields[1]).matches() || !STORED.matcher(fields[4]).matches()) {
+        if (!NAME.matcher(fields[1]).matches() || !BackupNames.isStored(fields[4])) {
             throw new IllegalArgumentException("'" + fields[1] + "' or '" + fields[4] + "' is no name of a file");
         }
         long bytes = Long.parseLong(fields[2]);

@@ -5,27 +5,36 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.metadata.backup.BackupOrigin;
+import org.opendedup.sar.metadata.backup.BackupPlace;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,11 +58,18 @@ public final class MetadataBackups implements Closeable {
 
     private final Path metadataFolder;
     private final Path folder;
+    private final UUID volume;
     private final MetadataStore metadata;
     private final InstantSource clock;
     private final Pace pace = new Pace();
     private final AtomicLong failures = new AtomicLong();
     private volatile boolean closing;
+    /** Whether somebody waits for the end of the backups. */
+    private volatile boolean hurries;
+    /** Why the last automatic backup could not be made; null if it was. */
+    private volatile @Nullable String failure;
+
+    private volatile Condition condition = Condition.WELL;
     private volatile DeviceOf devices = FileDevice::of;
     /** Number of the latest collection, which the disk may have had no room for. */
     private final AtomicLong noted = new AtomicLong();
@@ -68,6 +84,7 @@ public final class MetadataBackups implements Closeable {
         metadataFolder = locations.metadata();
         folder = folderIn(locations.data());
         this.metadata = metadata;
+        volume = metadata.header().volume();
         this.clock = clock;
         pace.setBytesPerSecond(BACKGROUND_BYTES_PER_SECOND);
         try {
@@ -88,14 +105,18 @@ public final class MetadataBackups implements Closeable {
         MetadataFolder.delete(metadataFolder.resolve(CHECKPOINT + ".tmp"));
     }
 
-    /** Makes automatic backups as fast as the disk allows, also one that is being made: somebody waits for it. */
+    /**
+     * Makes automatic backups as fast as the disk allows, also one that is being made, and does not read them back:
+     * somebody waits for them.
+     */
     public void hurry() {
+        hurries = true;
         pace.setBytesPerSecond(Pace.UNLIMITED);
     }
 
     /** Returns the folder of the automatic backups of a volume. */
     public static Path folderIn(Path data) {
-        return data.resolve(BackupFolder.NAME);
+        return data.resolve(BackupPlace.AUTOMATIC);
     }
 
     public Path folder() {
@@ -104,49 +125,134 @@ public final class MetadataBackups implements Closeable {
 
     /** Returns the automatic backups, the oldest first. */
     public List<Backup> list() throws IOException {
-        return list(folder);
-    }
-
-    /** Returns the backups in a folder, the oldest first; none if it does not exist. */
-    public static List<Backup> list(Path folder) throws IOException {
-        return Files.isDirectory(folder) ? new BackupFolder(FileDirectory.open(folder)).list() : List.of();
+        return in(folder, volume, BackupFolder::list, List.of());
     }
 
     /**
-     * Adds an automatic backup, and removes all but the newest {@code keep}. Copies slowly.
+     * The automatic backups of a volume.
+     *
+     * @param backups the oldest first
+     * @param findings what is wrong with them, each in a sentence without its full stop
+     * @param collections number of garbage collections that were begun
+     */
+    public record Automatic(Path folder, List<Backup> backups, List<String> findings, long collections) {
+        public Automatic {
+            backups = List.copyOf(backups);
+            findings = List.copyOf(findings);
+        }
+
+        /**
+         * Returns whether garbage was collected after a backup was begun: chunks that only it refers to may be gone.
+         */
+        public boolean isOlderThanCollection(Backup backup) {
+            return backup.origin().collections() != collections;
+        }
+    }
+
+    /** Returns the automatic backups of a volume, which need not be mounted. */
+    public static Automatic automatic(Path data) throws IOException {
+        Path folder = folderIn(data);
+        long collections = storedCollections(folder);
+        return in(
+                folder,
+                volumeOf(data),
+                backups -> new Automatic(folder, backups.list(), backups.findings(), collections),
+                new Automatic(folder, List.of(), List.of(), collections));
+    }
+
+    /** Returns the automatic backups, of which this mount may know more than the disk. */
+    public Automatic automatic() throws IOException {
+        return new Automatic(folder, list(), look().findings(), collections());
+    }
+
+    /** Returns the id of the volume whose data location this is. */
+    public static UUID volumeOf(Path data) throws IOException {
+        UUID volume = VolumeIdentity.volume(FileDirectory.open(data));
+        if (volume == null) {
+            throw new IOException(
+                    data + " does not say of which volume it is: its file volume.id is missing or damaged."
+                            + " Is its disk not mounted?");
+        }
+        return volume;
+    }
+
+    @FunctionalInterface
+    private interface Use<T> {
+        T of(BackupFolder backups) throws IOException;
+    }
+
+    /** @param otherwise what is returned if there is no folder */
+    private static <T> T in(Path folder, UUID volume, Use<T> use, T otherwise) throws IOException {
+        Optional<BackupPlace> found = BackupPlace.find(folder.toAbsolutePath(), volume);
+        if (found.isEmpty()) {
+            return otherwise;
+        }
+        try (BackupPlace place = found.get()) {
+            return use.of(place.backups());
+        }
+    }
+
+    /**
+     * Adds an automatic backup, and removes all but the newest {@code keep}. Copies slowly, and reads slowly what it
+     * and the earlier ones share.
      *
      * @throws IOException if it fails; the volume and the earlier backups are not affected
      */
     public synchronized Backup backUp(int keep) throws IOException {
-        try {
-            PrivateFiles.createFolders(folder);
-            Backup backup = add(folder, bytes -> {
-                requireOpen();
-                pace.await(bytes, () -> !closing);
-            });
-            new BackupFolder(FileDirectory.open(folder)).keep(keep);
+        try (BackupPlace place = BackupPlace.make(folder.toAbsolutePath(), volume)) {
+            Backup backup = add(
+                    place,
+                    bytes -> {
+                        requireOpen();
+                        pace.await(bytes, () -> !closing);
+                    },
+                    bytes -> {
+                        requireTime();
+                        pace.await(bytes, () -> !closing && !hurries);
+                    });
+            place.backups().keep(keep);
+            failure = null;
             return backup;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             failures.incrementAndGet();
+            failure = e instanceof FileSystemException || e.getMessage() == null ? e.toString() : e.getMessage();
             throw e;
+        } finally {
+            look();
         }
     }
 
     /**
-     * Adds a backup to a folder of the caller's, as fast as possible, and reads it back to verify it. Earlier backups
-     * in that folder stay; they share tables.
+     * Adds a backup to the volume's own folder in a folder of the caller's, as fast as possible, and reads it back.
+     * Earlier backups there stay; they share tables. Nothing else in the caller's folder is touched.
+     *
+     * @return the backup, and the folder that has it
      */
-    public synchronized Backup backUpTo(Path target) throws IOException {
+    public synchronized Copy backUpTo(Path target) throws IOException {
         if (Files.exists(target) && !Files.isDirectory(target)) {
             throw new NotDirectoryException(target.toString());
         }
-        PrivateFiles.createFolders(target);
-        Backup backup = add(target, bytes -> requireOpen());
-        new BackupFolder(FileDirectory.open(target)).verify(backup, bytes -> requireOpen());
-        return backup;
+        try (BackupPlace place = BackupPlace.make(BackupPlace.in(target.toAbsolutePath(), volume), volume)) {
+            return new Copy(add(place, bytes -> requireOpen(), bytes -> requireOpen()), place.toString());
+        }
     }
 
-    private Backup add(Path target, BackupFolder.Steps steps) throws IOException {
+    /**
+     * A backup in a folder that somebody named.
+     *
+     * @param folder the volume's own folder there
+     */
+    public record Copy(Backup backup, String folder) {}
+
+    /** Makes copies in folders that somebody names, apart from the volume. */
+    @FunctionalInterface
+    public interface Copies {
+        /** @throws IOException if the folder is not apart from the volume, or the copy fails */
+        Copy copyTo(Path folder) throws IOException;
+    }
+
+    /** @param reading steps of reading back; what stops them at the end of a mount does not undo the backup */
+    private Backup add(BackupPlace place, BackupFolder.Steps steps, BackupFolder.Steps reading) throws IOException {
         Path checkpoint = metadataFolder.resolve(CHECKPOINT);
         deleteCheckpoint();
         noteCollections();
@@ -155,34 +261,108 @@ public final class MetadataBackups implements Closeable {
             if (!metadata.checkpoint(checkpoint)) {
                 throw new IOException("the metadata are not in a database with files; there is nothing to back up");
             }
-            BackupFolder backups = new BackupFolder(FileDirectory.open(target));
+            BackupFolder backups = place.backups();
             FileDirectory database = FileDirectory.open(checkpoint);
-            Device device = devices.of(target);
-            try {
-                backups.removeLeftovers();
-                DeviceSpaces.requireRoomForCopy(device, backups.newBytes(database));
-                return backups.add(
-                        database, origin, table -> KeyValueStores.verifyTable(checkpoint.resolve(table)), bytes -> {
-                            // Others write to the disk meanwhile.
-                            DeviceSpaces.requireRoomForCopy(device, 0);
-                            steps.copied(bytes);
-                        });
-            } catch (IOException | RuntimeException e) {
-                giveBack(backups, e);
-                throw e;
-            }
+            BackupFolder.TableCheck sound = table -> KeyValueStores.verifyTable(checkpoint.resolve(table));
+            Device device = devices.of(place.path());
+            DeviceSpaces.requireRoomForCopy(device, backups.newBytes(database));
+            Backup made = backups.add(database, origin, sound, bytes -> {
+                // Others write to the disk meanwhile.
+                DeviceSpaces.requireRoomForCopy(device, 0);
+                steps.copied(bytes);
+            });
+            readBack(backups, made, database, sound, reading);
+            return made;
+        } catch (IOException e) {
+            throw place.named(e);
         } finally {
             MetadataFolder.delete(checkpoint);
         }
     }
 
-    /** Removes what a backup that failed has copied: the disk may be full. */
-    private static void giveBack(BackupFolder backups, Exception cause) {
+    private void readBack(
+            BackupFolder backups,
+            Backup made,
+            FileDirectory database,
+            BackupFolder.TableCheck sound,
+            BackupFolder.Steps reading)
+            throws IOException {
         try {
-            backups.removeLeftovers();
-        } catch (IOException e) {
-            cause.addSuppressed(e);
+            List<String> mended = backups.readBack(made, database, sound, reading);
+            if (!mended.isEmpty()) {
+                log.warn("files of metadata backups in {} were damaged, and are copied again: {}", backups, mended);
+            }
+        } catch (OutOfTime e) {
+            log.info("backup {} of the metadata is not read back, as the volume is being closed", made.number());
         }
+    }
+
+    /**
+     * Reads all automatic backups from the disk. What is damaged is noted there, and copied again by the next backup.
+     *
+     * @param steps may wait, or stop it by an exception
+     * @return what is wrong with the backups
+     */
+    public List<String> scrub(BackupFolder.Steps steps) throws IOException {
+        var unused = in(folder, volume, backups -> scrub(backups, steps), 0);
+        return look().findings();
+    }
+
+    /** @return number of the files that were read */
+    private int scrub(BackupFolder backups, BackupFolder.Steps steps) throws IOException {
+        Set<BackupFile> files = new LinkedHashSet<>();
+        backups.list().forEach(backup -> files.addAll(backup.files()));
+        for (BackupFile file : files) {
+            if (backups.find(file, steps) != null) {
+                note(backups, file);
+            }
+        }
+        return files.size();
+    }
+
+    /** Backups are made and removed meanwhile: only under the lock it is sure that the file is what was read. */
+    private synchronized void note(BackupFolder backups, BackupFile file) throws IOException {
+        CorruptionException damage = backups.findAndNote(file, BackupFolder.Steps.UNBOUND);
+        if (damage != null) {
+            log.error("a file of metadata backups is damaged: {}", damage.getMessage());
+        }
+    }
+
+    /**
+     * How the automatic backups are.
+     *
+     * @param findings what is wrong with them, each in a sentence without its full stop
+     * @param failure why the last one could not be made; null if it was made, or none was tried in this mount
+     */
+    public record Condition(List<String> findings, @Nullable String failure) {
+        public Condition {
+            findings = List.copyOf(findings);
+        }
+
+        /** Of backups that are well. */
+        public static final Condition WELL = new Condition(List.of(), null);
+    }
+
+    /** Returns how the automatic backups were when they were looked at last; reads nothing. */
+    public Condition condition() {
+        return condition;
+    }
+
+    /** Looks how the automatic backups are, by their lists and the names of their files. */
+    public Condition look() {
+        List<String> findings;
+        try {
+            findings = in(folder, volume, BackupFolder::findings, List.of());
+        } catch (IOException e) {
+            findings = List.of("they cannot be read: " + e.getMessage());
+        }
+        condition = new Condition(findings, failure);
+        return condition;
+    }
+
+    /** Returns whether all files of an automatic backup are there. */
+    public boolean isWhole(Backup backup) throws IOException {
+        return in(folder, volume, backups -> backups.isWhole(backup), false);
     }
 
     private long nowNs() {
@@ -194,6 +374,17 @@ public final class MetadataBackups implements Closeable {
         if (closing) {
             throw new InterruptedIOException("the volume is being closed");
         }
+    }
+
+    private void requireTime() throws OutOfTime {
+        if (closing || hurries) {
+            throw new OutOfTime();
+        }
+    }
+
+    /** Ends the reading back of a backup that is complete. */
+    private static final class OutOfTime extends InterruptedIOException {
+        private static final long serialVersionUID = 1;
     }
 
     /** Returns whether the metadata have changed since a backup was begun. */
@@ -213,10 +404,10 @@ public final class MetadataBackups implements Closeable {
     }
 
     private long collections() {
-        return Math.max(noted.get(), storedCollections());
+        return Math.max(noted.get(), storedCollections(folder));
     }
 
-    private long storedCollections() {
+    private static long storedCollections(Path folder) {
         try {
             Path file = folder.resolve(COLLECTIONS);
             return Files.exists(file)
@@ -244,9 +435,10 @@ public final class MetadataBackups implements Closeable {
 
     private void noteCollections() throws IOException {
         Path location = Objects.requireNonNull(folder.toAbsolutePath().getParent());
-        if (Files.isDirectory(location) && noted.get() > storedCollections()) {
-            PrivateFiles.createFolders(folder);
-            AtomicFile.write(folder.resolve(COLLECTIONS), (noted.get() + "\n").getBytes(US_ASCII));
+        if (Files.isDirectory(location) && noted.get() > storedCollections(folder)) {
+            try (BackupPlace place = BackupPlace.make(folder.toAbsolutePath(), volume)) {
+                AtomicFile.write(place.path().resolve(COLLECTIONS), (noted.get() + "\n").getBytes(US_ASCII));
+            }
         }
     }
 

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,11 +14,14 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
@@ -151,7 +156,8 @@ class BackupFolderTest {
             BackupFolder folder = new BackupFolder(stored);
             if (name.endsWith(".backup")) {
                 assertEquals(List.of(), folder.list());
-                assertEquals(List.of(name), folder.damaged());
+                assertEquals(1, folder.findings().size());
+                assertTrue(folder.findings().get(0).contains(name));
             } else {
                 assertThrows(
                         CorruptionException.class,
@@ -162,6 +168,144 @@ class BackupFolderTest {
             stored.put(name, right);
         }
         new BackupFolder(stored).verify(backup, BackupFolder.Steps.UNBOUND);
+    }
+
+    private static void flip(CrashDirectory stored, String name) throws IOException {
+        byte[] bytes = stored.contents(name);
+        bytes[bytes.length / 3] ^= 1;
+        stored.delete(name);
+        stored.put(name, bytes);
+    }
+
+    private static String largest(Backup backup) {
+        return backup.files().stream()
+                .max(Comparator.comparingLong(BackupFile::bytes))
+                .orElseThrow()
+                .stored();
+    }
+
+    @Test
+    void aSharedTableThatIsDamagedIsCopiedAgainWhenItIsReadBack() throws IOException {
+        CrashDirectory database = database();
+        CrashDirectory stored = new CrashDirectory(seed);
+        BackupFolder folder = new BackupFolder(stored);
+        Backup first = folder.add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        flip(stored, largest(first));
+        Backup second = folder.add(database, origin(6), SOUND, BackupFolder.Steps.UNBOUND);
+        // The control: without reading it back, the second one is of as little use as the first.
+        assertThrows(CorruptionException.class, () -> folder.verify(second, BackupFolder.Steps.UNBOUND));
+        long[] read = new long[1];
+        assertEquals(List.of("000010.sst"), folder.readBack(second, database, SOUND, bytes -> read[0] += bytes));
+        assertEquals(second.bytes() + 300_000, read[0], "each step can wait");
+        assertHas(folder, first, database);
+        assertHas(folder, second, database);
+        assertEquals(List.of(), folder.findings());
+    }
+
+    @Test
+    void aTableThatTheDatabaseHasOtherwiseIsNotTakenForWhole() throws IOException {
+        CrashDirectory database = database();
+        CrashDirectory stored = new CrashDirectory(seed);
+        BackupFolder folder = new BackupFolder(stored);
+        Backup first = folder.add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        flip(stored, largest(first));
+        flip(database, "000010.sst");
+        assertThrows(
+                CorruptionException.class, () -> folder.readBack(first, database, SOUND, BackupFolder.Steps.UNBOUND));
+        assertEquals(List.of("backup 1 lacks 1 of its 6 files"), folder.findings());
+        assertFalse(folder.isWhole(first));
+        assertThrows(
+                CorruptionException.class,
+                () -> folder.add(database, origin(6), SOUND, BackupFolder.Steps.UNBOUND),
+                "the same table with other bytes");
+        flip(database, "000010.sst");
+        assertHas(folder, folder.add(database, origin(6), SOUND, BackupFolder.Steps.UNBOUND), database);
+        assertHas(folder, first, database);
+    }
+
+    @Test
+    void damageThatIsNotedLastsUntilTheNextBackupMendsIt() throws IOException {
+        CrashDirectory database = database();
+        CrashDirectory stored = new CrashDirectory(seed);
+        BackupFolder folder = new BackupFolder(stored);
+        Backup first = folder.add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        BackupFile file = first.files().get(0);
+        assertNull(folder.findAndNote(file, BackupFolder.Steps.UNBOUND));
+        flip(stored, file.stored());
+        assertNotNull(folder.findAndNote(file, BackupFolder.Steps.UNBOUND));
+        assertEquals(List.of("backup 1 lacks 1 of its 6 files"), new BackupFolder(stored).findings());
+        assertHas(folder, folder.add(database, origin(6), SOUND, BackupFolder.Steps.UNBOUND), database);
+        assertEquals(List.of(), folder.findings());
+        folder.keep(2);
+        assertTrue(stored.list().stream().noneMatch(name -> name.endsWith(".damaged")), stored.list()::toString);
+    }
+
+    /** A folder in which a file cannot be read. */
+    private static Directory unreadable(CrashDirectory stored, String wanted) {
+        return (Directory) Proxy.newProxyInstance(
+                Directory.class.getClassLoader(), new Class<?>[] {Directory.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("open") && arguments[0].equals(wanted)) {
+                        throw new IOException(wanted + ": Input/output error");
+                    }
+                    try {
+                        return method.invoke(stored, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aListThatCannotBeUsedIsToldAndGoesInItsTurn(boolean isDamaged) throws IOException {
+        CrashDirectory stored = new CrashDirectory(seed);
+        CrashDirectory database = database();
+        Backup first = new BackupFolder(stored).add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+        new BackupFolder(stored).add(database, origin(2), SOUND, BackupFolder.Steps.UNBOUND);
+        if (isDamaged) {
+            flip(stored, "000002.backup");
+        }
+        BackupFolder folder = new BackupFolder(isDamaged ? stored : unreadable(stored, "000002.backup"));
+        assertEquals(List.of(first), folder.list());
+        assertTrue(folder.findings().get(0).contains("000002.backup"), folder.findings()::toString);
+        CrashDirectory later = later(database);
+        for (int i = 3; i <= 5; i++) {
+            folder.add(later, origin(i), SOUND, BackupFolder.Steps.UNBOUND);
+            folder.keep(3);
+            boolean isKept = i < 5;
+            assertEquals(isKept, stored.exists("000002.backup"), "after backup " + i);
+            assertEquals(isKept, stored.exists("file-000002-CURRENT"), "after backup " + i);
+            assertEquals(
+                    isKept,
+                    stored.list().stream().anyMatch(name -> name.startsWith("table-000012")),
+                    "a table that it may have, after backup " + i);
+            assertEquals(i < 5, stored.exists("file-000001-CURRENT"), "after backup " + i);
+        }
+        assertEquals(List.of(), folder.findings());
+        assertEquals(3, folder.list().size());
+    }
+
+    @Test
+    void filesWithOtherNamesAreNotTouched() throws IOException {
+        CrashDirectory stored = new CrashDirectory(seed);
+        List<String> foreign = List.of(
+                "tables/customers.csv",
+                "files/projects/thesis.tex",
+                "table-000010.sst",
+                "file-1-CURRENT",
+                "file-000001-CURRENT/deep",
+                "notes.new",
+                "notes.damaged",
+                "old.backup",
+                "0001.backup.new");
+        foreign.forEach(name -> stored.put(name, bytes(10)));
+        BackupFolder folder = new BackupFolder(stored);
+        folder.add(database(), origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+        folder.add(database(), origin(2), SOUND, BackupFolder.Steps.UNBOUND);
+        folder.keep(1);
+        assertEquals(
+                List.of(),
+                foreign.stream().filter(name -> !stored.list().contains(name)).toList());
     }
 
     /** Which trials of power cuts found a backup that is not whole. */
@@ -274,7 +418,7 @@ class BackupFolderTest {
         try {
             List<Backup> left = found.list();
             assertFalse(left.isEmpty(), "no backup is left");
-            assertEquals(List.of(), found.damaged());
+            assertEquals(List.of(), found.findings());
             for (Backup backup : left) {
                 found.verify(backup, BackupFolder.Steps.UNBOUND);
             }
@@ -358,7 +502,7 @@ class BackupFolderTest {
                 });
         BackupFolder folder = new BackupFolder(racing);
         assertEquals(List.of(first), folder.list());
-        assertEquals(List.of(), folder.damaged());
+        assertEquals(List.of(), folder.findings());
     }
 
     @Test
@@ -380,15 +524,15 @@ class BackupFolderTest {
     @Test
     void theListOfABackupStaysReadable() throws IOException {
         String text = """
-                SAR-METADATA-BACKUP 1
+                SAR-METADATA-BACKUP 2
                 number 4
                 epoch 00000000-0000-0001-0000-000000000002 7 fffffffffffffffb
                 created 1700000000000000001
                 changes 12345
                 collections 3
-                file 000010.sst 300000 89abcdef tables/000010-300000-00112233445566778899aabbccddeeff.sst
-                file CURRENT 16 00000001 files/000004.CURRENT
-                crc 26c442c1
+                file 000010.sst 300000 89abcdef table-000010-300000-00112233445566778899aabbccddeeff.sst
+                file CURRENT 16 00000001 file-000004-CURRENT
+                crc d0e9d996
                 """;
         Backup backup = BackupFormat.decode(text.getBytes(US_ASCII), "golden");
         assertEquals(text, new String(BackupFormat.encode(backup), US_ASCII));
@@ -399,6 +543,6 @@ class BackupFolderTest {
         assertEquals(0x89abcdef, backup.files().get(0).crc());
         assertThrows(
                 UnsupportedFormatException.class,
-                () -> BackupFormat.decode(text.replace("BACKUP 1", "BACKUP 2").getBytes(US_ASCII), "golden"));
+                () -> BackupFormat.decode(text.replace("BACKUP 2", "BACKUP 1").getBytes(US_ASCII), "golden"));
     }
 }

@@ -1,14 +1,19 @@
 package org.opendedup.sar.volume.backup;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -16,7 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.metadata.ScrubPhase;
 import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.volume.Volume;
 
 /** Backups of the metadata on a disk that becomes full, and beside collections. */
@@ -83,7 +90,7 @@ class MetadataBackupsTest {
             backups.findDevices(path -> new FillingDevice(KEPT + 1000, 0));
             NoSpaceException full = assertThrows(NoSpaceException.class, () -> backups.backUp(4));
             assertTrue(full.getMessage().contains("a device that becomes full"), full.getMessage());
-            assertEquals(List.of(), files(backups.folder()));
+            assertEquals(List.of("SAR-METADATA-BACKUPS"), files(backups.folder()));
             assertEquals(1, backups.failures());
             // Control: with room it is made.
             backups.findDevices(path -> new FillingDevice(TOTAL, 0));
@@ -137,6 +144,118 @@ class MetadataBackupsTest {
             Files.delete(noted);
             assertFalse(backups.isOlderThanCollection(backups.backUp(4)));
             assertEquals("2", Files.readString(noted).strip());
+        }
+    }
+
+    /** Returns a table that the automatic backups have, in their folder. */
+    private static Path table(MetadataBackups backups) throws IOException {
+        return backups.folder()
+                .resolve(backups.list().get(0).files().stream()
+                        .map(BackupFile::stored)
+                        .filter(name -> name.endsWith(".sst"))
+                        .findFirst()
+                        .orElseThrow());
+    }
+
+    @Test
+    void aSharedTableThatIsDamagedIsCopiedAgainByTheNextBackup() throws IOException {
+        try (Volume volume = trial.open()) {
+            MetadataBackups backups = volume.maintenance().backups();
+            backups.backUp(4);
+            byte[] sound = Files.readAllBytes(table(backups));
+            trial.flip(table(backups));
+            backups.backUp(4);
+            assertArrayEquals(sound, Files.readAllBytes(table(backups)));
+            // The control: somebody waits for this one, so it is not read back.
+            trial.flip(table(backups));
+            backups.hurry();
+            assertEquals(3, backups.backUp(4).number());
+            assertFalse(Arrays.equals(sound, Files.readAllBytes(table(backups))));
+        }
+    }
+
+    @Test
+    void aScrubOfTheVolumeReadsTheBackups() throws IOException {
+        try (Volume volume = trial.open()) {
+            MetadataBackups backups = volume.maintenance().backups();
+            backups.backUp(4);
+            volume.maintenance().scrub().run((totals, rest, next) -> true);
+            assertEquals(MetadataBackups.Condition.WELL, backups.condition(), "the control");
+            trial.flip(table(backups));
+            volume.maintenance().scrub().run((totals, rest, next) -> true);
+            assertEquals(1, backups.condition().findings().size());
+            assertFalse(backups.isWhole(backups.list().get(0)));
+            assertEquals(
+                    1,
+                    MetadataBackups.automatic(trial.config.locations().data())
+                            .findings()
+                            .size());
+            backups.backUp(1);
+            assertEquals(MetadataBackups.Condition.WELL, backups.condition());
+        }
+    }
+
+    @Test
+    void aScrubCanBeStoppedWhileItReadsTheBackups() throws IOException {
+        try (Volume volume = trial.open()) {
+            volume.maintenance().backups().backUp(4);
+            var afterIndex = new AtomicInteger();
+            assertThrows(
+                    InterruptedIOException.class,
+                    () -> volume.maintenance()
+                            .scrub()
+                            .run((totals, rest, next) ->
+                                    next.phase() != ScrubPhase.INDEX || afterIndex.incrementAndGet() < 5));
+            assertFalse(volume.maintenance().scrub().current().isComplete());
+            assertTrue(volume.maintenance()
+                    .scrub()
+                    .run((totals, rest, next) -> true)
+                    .isComplete());
+        }
+    }
+
+    @Test
+    void whatElseIsInTheFolderOfACopyIsNotTouched() throws IOException {
+        Path target = folder.resolve("backup");
+        Map<String, String> foreign = Map.of(
+                "files/projects/thesis.tex", "the only copy",
+                "tables/customers.csv", "customers",
+                "000007.backup", "another program's",
+                "other.txt", "other");
+        for (Map.Entry<String, String> file : foreign.entrySet()) {
+            Path path = target.resolve(file.getKey());
+            Files.createDirectories(path.getParent());
+            Files.writeString(path, file.getValue());
+        }
+        BackupTrial second = new BackupTrial(folder.resolve("second"), seed + 1);
+        try (Volume volume = trial.open();
+                Volume other = second.open()) {
+            MetadataBackups.Copy copy = volume.maintenance().backups().backUpTo(target);
+            assertEquals(1, copy.backup().number());
+            assertEquals(target, Path.of(copy.folder()).getParent());
+            assertEquals(
+                    1, other.maintenance().backups().backUpTo(target).backup().number(), "each volume has its own");
+            assertEquals(
+                    2, volume.maintenance().backups().backUpTo(target).backup().number());
+        }
+        for (Map.Entry<String, String> file : foreign.entrySet()) {
+            assertEquals(file.getValue(), Files.readString(target.resolve(file.getKey())));
+        }
+    }
+
+    /** One bit of a shared table must not make a folder of copies useless for ever. */
+    @Test
+    void aCopyElsewhereMendsADamagedSharedTable() throws IOException {
+        Path target = folder.resolve("backup");
+        try (Volume volume = trial.open()) {
+            MetadataBackups backups = volume.maintenance().backups();
+            Path own = Path.of(backups.backUpTo(target).folder());
+            try (Stream<Path> all = Files.list(own)) {
+                trial.flip(all.filter(file -> file.toString().endsWith(".sst"))
+                        .findFirst()
+                        .orElseThrow());
+            }
+            assertEquals(2, backups.backUpTo(target).backup().number());
         }
     }
 }

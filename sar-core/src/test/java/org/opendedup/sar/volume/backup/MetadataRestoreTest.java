@@ -69,7 +69,8 @@ class MetadataRestoreTest {
     }
 
     private Backup newest() throws IOException {
-        List<Backup> all = MetadataBackups.list(automatic());
+        List<Backup> all =
+                MetadataBackups.automatic(trial.config.locations().data()).backups();
         return all.get(all.size() - 1);
     }
 
@@ -298,10 +299,9 @@ class MetadataRestoreTest {
     @Test
     void aDamagedBackupIsRefusedAndChangesNothing() throws IOException {
         Map<String, byte[]> all = new TreeMap<>(trial.files);
-        Path tables = automatic().resolve("tables");
         List<Path> stored = new ArrayList<>();
-        try (var list = Files.list(tables)) {
-            list.forEach(stored::add);
+        try (var list = Files.list(automatic())) {
+            list.filter(file -> file.toString().endsWith(".sst")).forEach(stored::add);
         }
         trial.flip(stored.get(0));
         assertThrows(CorruptionException.class, this::restore);
@@ -322,12 +322,13 @@ class MetadataRestoreTest {
     @Test
     void anotherVolumesBackupIsRefused() throws IOException {
         BackupTrial other = new BackupTrial(folder.resolve("other"), seed + 1);
-        Path elsewhere = folder.resolve("off-site");
+        MetadataBackups.Copy foreign;
         try (Volume volume = other.open()) {
-            volume.maintenance().backups().backUpTo(elsewhere);
+            foreign = volume.maintenance().backups().backUpTo(folder.resolve("off-site"));
         }
-        Backup foreign = MetadataBackups.list(elsewhere).get(0);
-        assertThrows(IOException.class, () -> MetadataRestore.restore(trial.config.locations(), elsewhere, foreign));
+        assertThrows(
+                IOException.class,
+                () -> MetadataRestore.restore(trial.config.locations(), Path.of(foreign.folder()), foreign.backup()));
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
         }
@@ -335,16 +336,13 @@ class MetadataRestoreTest {
 
     @Test
     void anOffSiteCopyRestoresAVolumeWithoutItsMetadata() throws IOException {
-        Path elsewhere = folder.resolve("off-site");
+        MetadataBackups.Copy copy;
         try (Volume volume = trial.open()) {
-            volume.maintenance().backups().backUpTo(elsewhere);
+            copy = volume.maintenance().backups().backUpTo(folder.resolve("off-site"));
         }
         MetadataFolder.delete(trial.config.locations().metadata());
         Files.createDirectory(trial.config.locations().metadata());
-        MetadataRestore.restore(
-                trial.config.locations(),
-                elsewhere,
-                MetadataBackups.list(elsewhere).get(0));
+        MetadataRestore.restore(trial.config.locations(), Path.of(copy.folder()), copy.backup());
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
         }

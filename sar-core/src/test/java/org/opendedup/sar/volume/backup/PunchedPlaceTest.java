@@ -101,7 +101,7 @@ class PunchedPlaceTest {
 
     private MetadataReport restore() throws IOException {
         Path backups = MetadataBackups.folderIn(trial.config.locations().data());
-        var all = MetadataBackups.list(backups);
+        var all = MetadataBackups.automatic(trial.config.locations().data()).backups();
         return MetadataRestore.restore(trial.config.locations(), backups, all.get(all.size() - 1));
     }
 

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Backs up the metadata of a mounted volume by itself: when the interval has passed since the newest backup and
- * something has changed, and after each garbage collection, so that the newest backup is whole. A failure is one line
- * in the log, and is tried again after a while; the volume goes on.
+ * something has changed, after each garbage collection, so that the newest backup is whole, and when the newest one was
+ * found damaged. A failure is one line in the log, and is tried again after a while; the volume goes on.
  *
  * <p>The clock may be set, or stand still. So the time of day only decides about backups of earlier mounts; the age of
  * those that this timer made is known by a clock that nobody can set.
@@ -96,6 +96,7 @@ public final class BackupTimer implements AutoCloseable {
             return;
         }
         try {
+            backups.look();
             if (isDue(false)) {
                 backUp();
             }
@@ -121,7 +122,7 @@ public final class BackupTimer implements AutoCloseable {
             return !isCollecting.getAsBoolean();
         }
         Backup newest = all.get(all.size() - 1);
-        if (backups.isOlderThanCollection(newest)) {
+        if (backups.isOlderThanCollection(newest) || !backups.isWhole(newest)) {
             return !isCollecting.getAsBoolean();
         }
         boolean isOld =
@@ -132,7 +133,10 @@ public final class BackupTimer implements AutoCloseable {
             // A clock that was set back must not end the backups.
             isOld |= ageNs < 0 || ageNs >= settings.interval().toNanos();
         }
-        return isOld && backups.hasChangedSince(newest);
+        // Damaged ones go in their turn, which must come.
+        return isOld
+                && (backups.hasChangedSince(newest)
+                        || !backups.condition().findings().isEmpty());
     }
 
     private void backUp() throws IOException {

@@ -3,7 +3,6 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -15,6 +14,7 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.OtherHistory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,8 +30,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Copies the metadata of a mounted volume to a folder, consistent and verified, while it is in use.",
             "",
-            "The folder may be on another machine's file system. A further copy to the same folder shares what has not",
-            "changed. The volume also backs its metadata up by itself, to metadata-backups in its data location.",
+            "In the folder, the volume has a folder of its own, sar-metadata-ID; nothing else there is touched, and",
+            "several volumes may use one folder. It may be on another machine's file system. A further copy shares what",
+            "has not changed. The volume also backs its metadata up by itself, to metadata-backups in its data location.",
             ""
         },
         customSynopsis = {
@@ -65,7 +66,9 @@ final class MetadataBackupCommand implements Callable<Integer> {
     @Nullable
     Path folder;
 
-    @Option(names = "--list", description = "List the automatic backups, the oldest first.")
+    @Option(
+            names = "--list",
+            description = "List the automatic backups, the oldest first; the volume need not be mounted.")
     boolean list;
 
     @Option(
@@ -94,23 +97,23 @@ final class MetadataBackupCommand implements Callable<Integer> {
         Path absolute = Objects.requireNonNull(folder).toAbsolutePath().normalize();
         Map<String, Object> made =
                 cli.ask(BackupControl.COMMAND, Map.of("action", BackupControl.MAKE, "folder", absolute.toString()));
-        print(cli, made, "Copied and verified; backup\n" + BackupText.line(made));
+        print(cli, made, "Copied to " + made.get("folder") + " and read back; backup\n" + BackupText.line(made));
         return ExitCode.OK;
     }
 
-    private int list(SdfsCli cli) throws IOException, CommandFailedException {
-        Map<String, Object> reply = cli.ask(BackupControl.COMMAND, Map.of("action", BackupControl.LIST));
-        var text = new StringBuilder("Backups in " + reply.get("folder") + ":");
-        List<Map<String, Object>> all = Json.objects(reply, "backups");
-        all.forEach(backup -> text.append('\n').append(BackupText.line(backup)));
-        if (all.isEmpty()) {
-            text.append(" none");
+    /** Whoever has lost the metadata cannot mount the volume, and must see what there is. */
+    private int list(SdfsCli cli) throws IOException {
+        Map<String, Object> reply = cli.tryAsk(BackupControl.COMMAND, Map.of("action", BackupControl.LIST))
+                .orElse(null);
+        if (reply == null) {
+            reply = BackupText.values(MetadataBackups.automatic(cli.locations().data()));
         }
-        long failures = ((Number) Objects.requireNonNull(reply.get("failures"))).longValue();
+        String text = BackupText.list(reply);
+        long failures = reply.get("failures") instanceof Number number ? number.longValue() : 0;
         if (failures > 0) {
-            text.append("\n").append(failures).append(" failed since the volume was mounted; the log says why.");
+            text += "\n" + failures + " failed since the volume was mounted; the log says why.";
         }
-        print(cli, reply, text.toString());
+        print(cli, reply, text);
         return ExitCode.OK;
     }
 

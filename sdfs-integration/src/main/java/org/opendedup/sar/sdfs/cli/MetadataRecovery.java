@@ -6,8 +6,12 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.backup.BackupFolder;
+import org.opendedup.sar.metadata.backup.BackupPlace;
 import org.opendedup.sar.sdfs.cli.command.ChoiceConverter;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
@@ -52,33 +56,74 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
      * @param wanted {@link #NEWEST}, the number of an automatic backup, or a folder, of which the newest is taken
      */
     Outcome restore(String wanted) throws IOException, CommandFailedException {
-        boolean isFolder = wanted.contains("/");
-        Path folder = isFolder ? Path.of(wanted) : MetadataBackups.folderIn(locations.data());
-        if (isFolder && !Files.isDirectory(folder)) {
+        UUID id = MetadataBackups.volumeOf(locations.data());
+        try (BackupPlace place = wanted.contains("/") ? placeIn(Path.of(wanted), id) : automatic(id)) {
+            BackupFolder stored = place.backups();
+            Backup backup = choose(place, stored, wanted);
+            MetadataReport report;
+            try {
+                report = MetadataRestore.restore(locations, place.path(), backup);
+            } catch (IOException e) {
+                throw place.named(e);
+            }
+            var values = new LinkedHashMap<String, Object>();
+            values.put("backup", BackupText.values(backup, false));
+            values.putAll(BackupText.values(report));
+            return new Outcome(
+                    values,
+                    "Restored the metadata from " + place + ", backup\n"
+                            + BackupText.line(BackupText.values(backup, false)) + "\n"
+                            + BackupText.text(accept(), !ofPlugin, report));
+        }
+    }
+
+    private BackupPlace automatic(UUID id) throws IOException, CommandFailedException {
+        Path folder = MetadataBackups.folderIn(locations.data());
+        return BackupPlace.find(folder.toAbsolutePath(), id).orElseThrow(() -> noBackupIn(folder, ""));
+    }
+
+    /** The folder that was named for backups, or the volume's own in it. */
+    private static BackupPlace placeIn(Path named, UUID id) throws IOException, CommandFailedException {
+        Path folder = named.toAbsolutePath().normalize();
+        if (!Files.isDirectory(folder)) {
             throw new CommandFailedException(folder + " is no folder with backups of metadata");
         }
-        List<Backup> all = MetadataBackups.list(folder);
-        if (all.isEmpty()) {
-            throw new CommandFailedException("there is no backup of metadata in " + folder);
+        Optional<BackupPlace> own = BackupPlace.find(BackupPlace.in(folder, id), id);
+        if (own.isPresent()) {
+            return own.get();
         }
-        boolean newest = isFolder || wanted.equals(NEWEST);
+        List<String> others = BackupPlace.namesIn(folder);
+        if (!others.isEmpty()) {
+            throw noBackupIn(folder, " of volume " + id + "; there are those of other volumes: " + others);
+        }
+        return BackupPlace.find(folder, id).orElseThrow(() -> noBackupIn(folder, ""));
+    }
+
+    private static CommandFailedException noBackupIn(Path folder, String more) {
+        return new CommandFailedException("there is no backup of metadata in " + folder + more);
+    }
+
+    private static Backup choose(BackupPlace place, BackupFolder stored, String wanted)
+            throws IOException, CommandFailedException {
+        List<Backup> all = stored.list();
+        List<String> findings = stored.findings();
+        if (all.isEmpty()) {
+            throw noBackupIn(Path.of(place.toString()), findings.isEmpty() ? "" : ": " + String.join("; ", findings));
+        }
+        String there = "; there are:\n"
+                + BackupText.list(
+                        BackupText.values(new MetadataBackups.Automatic(Path.of(place.toString()), all, findings, 0)));
+        boolean newest = wanted.equals(NEWEST) || wanted.contains("/");
         Backup backup = newest
                 ? all.get(all.size() - 1)
                 : all.stream()
                         .filter(one -> Long.toString(one.number()).equals(wanted))
                         .findFirst()
-                        .orElseThrow(() -> new CommandFailedException("there is no backup " + wanted + " in " + folder
-                                + "; there are "
-                                + all.stream().map(Backup::number).toList()));
-        MetadataReport report = MetadataRestore.restore(locations, folder, backup);
-        var values = new LinkedHashMap<String, Object>();
-        values.put("backup", BackupText.values(backup, false));
-        values.putAll(BackupText.values(report));
-        return new Outcome(
-                values,
-                "Restored the metadata from " + folder + ", backup\n"
-                        + BackupText.line(BackupText.values(backup, false)) + "\n"
-                        + BackupText.text(accept(), !ofPlugin, report));
+                        .orElseThrow(() -> new CommandFailedException("there is no backup " + wanted + there));
+        if (!stored.isWhole(backup)) {
+            throw new CommandFailedException("backup " + backup.number() + " is damaged" + there);
+        }
+        return backup;
     }
 
     /** Returns whether a text has the form of what {@link #restore} takes. */

@@ -56,6 +56,11 @@ record CommandRemedies(String volume, Path log, Path hashDb) implements Remedies
     }
 
     @Override
+    public String listBackups() {
+        return sdfscli("metadata-backup --list");
+    }
+
+    @Override
     public String attachSsd() {
         return sdfscli("sar attach");
     }

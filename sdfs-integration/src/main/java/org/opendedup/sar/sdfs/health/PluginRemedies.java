@@ -66,6 +66,11 @@ public record PluginRemedies(String volume, String bean, Path index, BooleanSupp
     }
 
     @Override
+    public String listBackups() {
+        return sdfscli("metadata-backup --list", "MetadataBackup", "Backups");
+    }
+
+    @Override
     public String attachSsd() {
         return sdfscli("sar attach", "SsdLog", "attach");
     }

@@ -22,6 +22,9 @@ public interface Remedies {
     /** Gives up the metadata that were replaced by restored ones. */
     String acceptRestored();
 
+    /** Lists the automatic backups of the metadata. */
+    String listBackups();
+
     String attachSsd();
 
     String ssdStatus();

@@ -5,6 +5,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 
 /**
  * What is known at one moment about what a volume stores, with or without files. {@link StoreRules} decide whether that
@@ -18,6 +19,7 @@ import org.opendedup.sar.volume.VolumeCondition;
  * @param collectionFailure why the last collection of garbage failed; null if it did not
  * @param collectionDue time of the schedule for which no collection of garbage has run; null if there is none
  * @param scrub the scrubs
+ * @param backups the automatic backups of the metadata
  * @param now the time of the other facts
  */
 public record StoreFacts(
@@ -30,4 +32,5 @@ public record StoreFacts(
         @Nullable String collectionFailure,
         @Nullable Instant collectionDue,
         ScrubFacts scrub,
+        MetadataBackups.Condition backups,
         Instant now) {}

@@ -10,6 +10,7 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** Decides from facts what is wrong with what a volume stores, and what to do; with or without files. */
@@ -43,6 +44,7 @@ public final class StoreRules {
         rules.space();
         rules.ssd();
         rules.scrub();
+        rules.backups();
         rules.rest();
         rules.findings.sort((one, other) -> other.severity().compareTo(one.severity()));
         return List.copyOf(rules.findings);
@@ -198,6 +200,28 @@ public final class StoreRules {
                             + Duration.between(scrub.since(), facts.now()).toDays() + " days",
                     "Start one, and keep the volume mounted at the times of its schedule",
                     start);
+        }
+    }
+
+    private void backups() {
+        List<String> found = facts.backups().findings();
+        if (!found.isEmpty()) {
+            degraded(
+                    "metadata-backups",
+                    "the backups of the metadata in " + MetadataBackups.folderIn(facts.data())
+                            + " are not as they should be: " + Printable.line(found.get(0))
+                            + (found.size() == 1 ? "" : ", and " + (found.size() - 1) + " more"),
+                    "Check the disk, and make a copy elsewhere. The next backup copies again what the database still"
+                            + " has; damaged ones go in their turn",
+                    remedies.listBackups());
+        }
+        String failure = facts.backups().failure();
+        if (failure != null) {
+            degraded(
+                    "metadata-backup-failed",
+                    "the metadata could not be backed up: " + Printable.line(failure),
+                    "Remove the cause; the volume tries it again every five minutes",
+                    remedies.listBackups());
         }
     }
 

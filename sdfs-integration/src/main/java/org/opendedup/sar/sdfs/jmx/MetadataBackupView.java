@@ -12,9 +12,11 @@ import org.opendedup.sar.volume.config.OtherHistory;
 /**
  * Implements {@link MetadataBackupMXBean}.
  *
+ * @param copies makes copies
  * @param data the data location
  */
-record MetadataBackupView(MetadataBackups backups, Path data) implements MetadataBackupMXBean {
+record MetadataBackupView(MetadataBackups backups, MetadataBackups.Copies copies, Path data)
+        implements MetadataBackupMXBean {
     @Override
     public String getFolder() {
         return backups.folder().toString();
@@ -39,10 +41,7 @@ record MetadataBackupView(MetadataBackups backups, Path data) implements Metadat
     @Override
     public long backUpTo(String folder) {
         Path target = Path.of(folder);
-        if (!target.isAbsolute()) {
-            throw new IllegalArgumentException("the folder must be an absolute path, not " + folder);
-        }
-        return Beans.call(() -> backups.backUpTo(target).number());
+        return Beans.call(() -> copies.copyTo(target).backup().number());
     }
 
     @Override

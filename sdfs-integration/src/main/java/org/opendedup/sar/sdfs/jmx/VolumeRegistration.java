@@ -104,8 +104,8 @@ public final class VolumeRegistration implements AutoCloseable {
     }
 
     /** @param data the data location */
-    public void backups(MetadataBackups backups, Path data) {
-        add("MetadataBackup", new MetadataBackupView(backups, data), MetadataBackupMXBean.class);
+    public void backups(MetadataBackups backups, MetadataBackups.Copies copies, Path data) {
+        add("MetadataBackup", new MetadataBackupView(backups, copies, data), MetadataBackupMXBean.class);
     }
 
     /** Adds the beans of the SSD. */

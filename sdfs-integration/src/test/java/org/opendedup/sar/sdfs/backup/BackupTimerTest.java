@@ -3,6 +3,8 @@ package org.opendedup.sar.sdfs.backup;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,6 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.backup.BackupFile;
+import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.volume.Volume;
@@ -177,6 +181,27 @@ class BackupTimerTest {
     }
 
     @Test
+    void oneIsMadeWhenTheNewestIsDamaged() throws IOException {
+        timer(Duration.ZERO).step();
+        BackupFile file = backups.list().get(0).files().stream()
+                .filter(one -> one.bytes() > 0)
+                .findFirst()
+                .orElseThrow();
+        Path stored = backups.folder().resolve(file.stored());
+        byte[] bytes = Files.readAllBytes(stored);
+        bytes[0] ^= 1;
+        Files.write(stored, bytes);
+        timer(Duration.ZERO).step();
+        assertEquals(1, count(), "the control: nothing is known of it, and nothing has changed");
+        assertEquals(1, backups.scrub(BackupFolder.Steps.UNBOUND).size());
+        assertEquals(1, backups.condition().findings().size());
+        timer(Duration.ZERO).step();
+        assertEquals(2, newest());
+        timer(Duration.ZERO).step();
+        assertEquals(2, newest(), "once");
+    }
+
+    @Test
     void theFirstIsNotMadeInTheMiddleOfACollection() throws IOException {
         isCollecting.set(true);
         timer(Duration.ZERO).step();
@@ -230,12 +255,14 @@ class BackupTimerTest {
         BackupTimer timer = timer(Duration.ZERO);
         timer.step();
         assertEquals(1, backups.failures());
+        assertNotNull(backups.condition().failure());
         timer.step();
         assertEquals(1, backups.failures(), "tried again at once");
         change("goes on");
         Files.delete(backups.folder());
         timer(Duration.ZERO).step();
         assertEquals(1, count());
+        assertNull(backups.condition().failure());
     }
 
     @Test

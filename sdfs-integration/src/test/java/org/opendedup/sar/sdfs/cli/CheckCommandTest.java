@@ -12,6 +12,7 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.volume.ChunkVolume;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The command on a volume on the disk, without a mount. */
@@ -141,6 +143,62 @@ class CheckCommandTest {
             int inUse = check("sdfs0");
             assertEquals(ExitCode.FAILED, inUse, "a volume in use is not checked");
         }
+    }
+
+    /** A list that needs a mounted volume is of no use on the day on which none mounts. */
+    @Test
+    void theBackupsOfAVolumeThatIsNotMountedAreListed() throws IOException {
+        VolumeConfig config = makeVolumeOfPlugin();
+        assertEquals(ExitCode.OK, cli("sdfs0", "metadata-backup", "--list"), output.err());
+        Pattern line = Pattern.compile("\n +1  \\d{4}-\\d\\d-\\d\\d [0-9:]{8}  ");
+        assertTrue(line.matcher(output.out()).find(), output.out());
+        assertFalse(output.out().contains("garbage was collected since"), output.out());
+        Files.writeString(MetadataBackups.folderIn(config.locations().data()).resolve("collections"), "1\n");
+        assertEquals(ExitCode.OK, cli("sdfs0", "metadata-backup", "--list"), output.err());
+        assertTrue(output.out().contains("garbage was collected since"), output.out());
+        assertEquals(ExitCode.FAILED, check("sdfs0", "--restore-metadata=7"));
+        assertTrue(output.err().contains("there is no backup 7"), output.err());
+        assertTrue(line.matcher(output.err()).find(), output.err());
+        assertEquals(ExitCode.OK, check("sdfs0", "--restore-metadata=1"), output.err());
+    }
+
+    private int cli(String... arguments) {
+        return CommandRunner.run(new SdfsCli(output.environment()), output.environment(), arguments);
+    }
+
+    @Test
+    void eachVolumeIsRestoredFromAFolderThatSeveralUse() throws IOException {
+        VolumeConfig config = makeVolumeOfPlugin();
+        Path copies = folder.resolve("copies");
+        try (Volume volume =
+                Volume.open(output.environment().configDirectory().read("pool0").engineConfig())) {
+            volume.maintenance().backups().backUpTo(copies);
+        }
+        assertEquals(ExitCode.FAILED, check("sdfs0", "--restore-metadata=" + copies + "/"));
+        assertTrue(output.err().contains("those of other volumes: [sar-metadata-"), output.err());
+        MetadataBackups.Copy copy;
+        try (ChunkVolume volume = ChunkVolume.open(config, Duration.ofHours(1), visitor -> {})) {
+            copy = volume.maintenance().backups().backUpTo(copies);
+        }
+        for (String named : List.of(copies + "/", copy.folder())) {
+            assertEquals(ExitCode.OK, check("sdfs0", "--restore-metadata=" + named), output.err());
+        }
+        assertEquals(ExitCode.OK, check("pool0", "--restore-metadata=" + copies + "/"), output.err());
+    }
+
+    @Test
+    void aBackupThatWasFoundDamagedIsNotRestored() throws IOException {
+        VolumeConfig config = makeVolumeOfPlugin();
+        Path backups = MetadataBackups.folderIn(config.locations().data());
+        try (Stream<Path> files = Files.list(backups)) {
+            Path table = files.filter(file -> file.toString().endsWith(".sst"))
+                    .findFirst()
+                    .orElseThrow();
+            Files.move(table, Path.of(table + ".damaged"));
+        }
+        assertEquals(ExitCode.FAILED, check("sdfs0", "--restore-metadata"));
+        assertTrue(output.err().contains("backup 1 is damaged"), output.err());
+        assertTrue(output.err().contains("backup 1 lacks 1 of its"), output.err());
     }
 
     private void damageManifest() throws IOException {

@@ -129,7 +129,6 @@ class PluginVolumeTest {
                 "heal --wait",
                 "heal status",
                 "check",
-                "metadata-backup --list",
                 "metadata-backup /tmp/backup",
                 "index status",
                 "sar status",

@@ -13,6 +13,7 @@ import org.opendedup.sar.volume.FastTier;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.VolumeCondition.Index;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** Facts of a volume that is well, to be changed by tests. */
@@ -37,6 +38,7 @@ public final class Facts {
     public @Nullable String collectionFailure;
     public @Nullable Instant collectionDue;
     public ScrubFacts scrub = new ScrubFacts(true, false, NOW.minus(Duration.ofDays(30)), ScrubTotals.NONE, null);
+    public MetadataBackups.Condition backups = MetadataBackups.Condition.WELL;
     public @Nullable String lostAtLastEnd;
 
     public HealthFacts facts() {
@@ -61,6 +63,7 @@ public final class Facts {
                 collectionFailure,
                 collectionDue,
                 scrub,
+                backups,
                 NOW);
         return new HealthFacts(
                 store,

@@ -34,6 +34,7 @@ import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.FastTier;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition.Index;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** The table of decisions about a volume's health. */
@@ -250,6 +251,18 @@ class HealthRulesTest {
                         "index",
                         "grep -a index /base/log/pool0.log",
                         facts -> facts.index = new Index(true, false, false, 2, 9, IndexUse.UNKNOWN)),
+                row(
+                        "a damaged backup of the metadata",
+                        degraded,
+                        "metadata-backups",
+                        "sdfscli pool0 metadata-backup --list",
+                        facts -> facts.backups = new MetadataBackups.Condition(List.of("one", "two"), null)),
+                row(
+                        "metadata that could not be backed up",
+                        degraded,
+                        "metadata-backup-failed",
+                        "sdfscli pool0 metadata-backup --list",
+                        facts -> facts.backups = new MetadataBackups.Condition(List.of(), "EIO")),
                 row(
                         "restored metadata",
                         degraded,

@@ -14,6 +14,7 @@ import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
+import org.opendedup.sar.sdfs.cli.control.BackupTargets;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
@@ -56,16 +57,15 @@ final class CareControl implements ControlServer.Handler, Closeable {
      * What the commands are about.
      *
      * @param bean name of the volume in JMX
-     * @param stores the volume's own folders, by what they are for
      * @param index class of its index
      * @param sar null if the volume has no SSD
      */
     record Cared(
             String bean,
-            Map<String, Path> stores,
             IndexClass index,
             SsdTier tier,
             ChunkMaintenance maintenance,
+            BackupTargets backups,
             HealthWatch<StoreFacts> health,
             ChunkVolumeMXBean figures,
             GarbageCollections collections,
@@ -81,7 +81,7 @@ final class CareControl implements ControlServer.Handler, Closeable {
         scrubs = new ScrubControl(cared.scrubs, cared.scrubTimes);
         heals = new HealControl(cared.heals);
         checks = new CheckControl(() -> CheckControl.job(cared.maintenance.check()::run));
-        backups = new BackupControl(cared.maintenance.backups(), cared.stores, null);
+        backups = new BackupControl(cared.backups);
         sar = cared.sar == null
                 ? null
                 : new SarControl(cared.sar, (path, from, visitor) -> {

@@ -18,6 +18,7 @@ import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.PluginSocket;
+import org.opendedup.sar.sdfs.cli.control.BackupTargets;
 import org.opendedup.sar.sdfs.collect.CollectorOfChunks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
@@ -171,7 +172,10 @@ final class VolumeCare implements Closeable {
                 beans.scrubs(scrubs, scrubTimer);
                 beans.heals(heals, maintenance.damage()::list);
                 beans.checks(checks);
-                beans.backups(maintenance.backups(), config.locations().data());
+                beans.backups(
+                        maintenance.backups(),
+                        backupTargets(),
+                        config.locations().data());
                 if (sar != null) {
                     beans.sar(sar);
                 }
@@ -184,7 +188,7 @@ final class VolumeCare implements Closeable {
         }
     }
 
-    private void answerCommands(String bean) {
+    private BackupTargets backupTargets() {
         VolumeConfig.Locations locations = config.locations();
         var stores = new LinkedHashMap<String, Path>();
         stores.put("data location", locations.data());
@@ -193,16 +197,21 @@ final class VolumeCare implements Closeable {
         if (locations.ssd() != null) {
             stores.put("SSD location", locations.ssd());
         }
-        Path socket = PluginSocket.of(config.name(), locations.metadata(), System.getenv(PluginSocket.RUN_DIRECTORY));
+        return new BackupTargets(maintenance.backups(), stores, null);
+    }
+
+    private void answerCommands(String bean) {
+        Path socket = PluginSocket.of(
+                config.name(), config.locations().metadata(), System.getenv(PluginSocket.RUN_DIRECTORY));
         control = CareControl.begin(
                 config.name(),
                 socket,
                 new CareControl.Cared(
                         bean,
-                        stores,
                         config.index(),
                         volume.tier(),
                         maintenance,
+                        backupTargets(),
                         health,
                         figures,
                         collections,
@@ -282,6 +291,7 @@ final class VolumeCare implements Closeable {
                                 .map(ScrubStatus::failure)
                                 .map(Throwable::toString)
                                 .orElse(null)),
+                maintenance.backups().condition(),
                 Instant.now());
     }
 

@@ -54,6 +54,7 @@ record DaemonHealth(
                 collections.lastFailure().map(FailureText::of).orElse(null),
                 collectionTimer.missed().map(ZonedDateTime::toInstant).orElse(null),
                 scrub(),
+                volume.backups().condition(),
                 Instant.now());
         return new HealthFacts(
                 store,

@@ -25,6 +25,7 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgressLog;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
+import org.opendedup.sar.sdfs.cli.control.BackupTargets;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
@@ -407,7 +408,7 @@ public final class VolumeDaemon {
             case HealControl.COMMAND -> Objects.requireNonNull(heal).answer(arguments);
             case DamageControl.COMMAND -> Objects.requireNonNull(damage).answer(arguments, caller);
             case BackupControl.COMMAND ->
-                new BackupControl(volume.backups(), definition.stores(), mountPoint).answer(arguments);
+                new BackupControl(BackupTargets.of(volume.backups(), definition, mountPoint)).answer(arguments);
             case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE, CheckControl.COMMAND ->
                 Objects.requireNonNull(fileTools).answer(command, arguments, caller);
             case VolumeCommands.RESUME -> {

@@ -12,6 +12,7 @@ import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.backup.MetadataReport;
 import org.opendedup.sar.volume.backup.NewerContainers;
 
@@ -34,6 +35,32 @@ public final class BackupText {
         values.put("files", backup.files().size());
         values.put("olderThanCollection", olderThanCollection);
         return values;
+    }
+
+    public static Map<String, Object> values(MetadataBackups.Automatic automatic) {
+        List<Object> all = new ArrayList<>();
+        for (Backup backup : automatic.backups()) {
+            all.add(values(backup, automatic.isOlderThanCollection(backup)));
+        }
+        var values = new LinkedHashMap<String, Object>();
+        values.put("folder", automatic.folder().toString());
+        values.put("findings", automatic.findings());
+        values.put("backups", all);
+        return values;
+    }
+
+    /** Returns a list of backups as text, from its values. */
+    public static String list(Map<String, Object> values) {
+        var text = new StringBuilder("Backups in " + values.get("folder") + ":");
+        List<Map<String, Object>> all = Json.objects(values, "backups");
+        all.forEach(backup -> text.append('\n').append(line(backup)));
+        if (all.isEmpty()) {
+            text.append(" none");
+        }
+        for (Object finding : (List<?>) values.getOrDefault("findings", List.of())) {
+            text.append("\nDamaged: ").append(finding);
+        }
+        return text.toString();
     }
 
     /** Returns a backup as one line, from its values. */

@@ -27,7 +27,8 @@ class BackupControlTest {
         Path mountPoint = Files.createDirectory(folder.resolve("mnt"));
         Path link = Files.createSymbolicLink(folder.resolve("link"), mountPoint);
         try (Volume volume = Volume.open(definition.engineConfig())) {
-            var control = new BackupControl(volume.maintenance().backups(), definition.stores(), mountPoint);
+            var control =
+                    new BackupControl(BackupTargets.of(volume.maintenance().backups(), definition, mountPoint));
             for (Path inVolume : new Path[] {mountPoint.resolve("copy"), link.resolve("copy")}) {
                 assertTrue(refusal(control, inVolume).contains("lies in the volume itself"));
                 assertFalse(Files.exists(inVolume));
@@ -37,6 +38,9 @@ class BackupControlTest {
                 assertTrue(refusal(control, inStore).contains(store.getKey()), store.toString());
                 assertFalse(Files.exists(inStore));
             }
+            Path inBase = definition.basePath().resolve("copy");
+            assertTrue(refusal(control, inBase).contains("lies in the base path"));
+            assertFalse(Files.exists(inBase));
             Path elsewhere = folder.resolve("elsewhere");
             assertEquals(1L, control.answer(request(elsewhere)).get("number"), "control");
         }
