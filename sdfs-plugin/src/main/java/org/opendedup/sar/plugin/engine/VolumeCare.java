@@ -19,6 +19,7 @@ import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.PluginSocket;
 import org.opendedup.sar.sdfs.cli.control.BackupTargets;
+import org.opendedup.sar.sdfs.cli.control.OwnFolders;
 import org.opendedup.sar.sdfs.collect.CollectorOfChunks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
@@ -197,7 +198,7 @@ final class VolumeCare implements Closeable {
         if (locations.ssd() != null) {
             stores.put("SSD location", locations.ssd());
         }
-        return new BackupTargets(maintenance.backups(), stores, null);
+        return new BackupTargets(maintenance.backups(), new OwnFolders(stores), null);
     }
 
     private void answerCommands(String bean) {

@@ -13,18 +13,18 @@ import org.opendedup.sar.volume.backup.MetadataBackups;
  * Makes copies of the metadata in folders that somebody names, apart from the volume: a copy in the volume is lost with
  * its metadata, and one beside the volume's own files with these.
  *
- * @param own the volume's own folders, by what they are
+ * @param own the volume's own folders
  * @param mountPoint where it is mounted; null if that is not known
  */
 public record BackupTargets(
         MetadataBackups backups,
-        Map<String, Path> own,
+        OwnFolders own,
         @Nullable Path mountPoint) implements MetadataBackups.Copies {
     /** Returns those of a volume of files. */
     public static BackupTargets of(MetadataBackups backups, VolumeDefinition definition, @Nullable Path mountPoint) {
         Map<String, Path> own = new LinkedHashMap<>(definition.stores());
         own.put("base path", definition.basePath());
-        return new BackupTargets(backups, own, mountPoint);
+        return new BackupTargets(backups, new OwnFolders(own), mountPoint);
     }
 
     /**
@@ -37,18 +37,11 @@ public record BackupTargets(
         if (!folder.isAbsolute()) {
             throw new IOException(folder + " is no absolute path");
         }
-        PathWalk walk = PathWalk.to(folder);
-        if (mountPoint != null && walk.meets(mountPoint)) {
+        if (mountPoint != null && PathWalk.to(folder).meets(mountPoint)) {
             throw new IOException(folder + " lies in the volume itself, and would be lost with its metadata;"
                     + " choose a folder outside it");
         }
-        for (Map.Entry<String, Path> place : own.entrySet()) {
-            if (walk.meets(place.getValue())) {
-                throw new IOException(folder + " lies in the " + place.getKey() + " " + place.getValue()
-                        + ", which is for the volume's own files, and would be lost with them; choose a folder outside"
-                        + " it");
-            }
-        }
+        own.requireApart(folder);
         return backups.backUpTo(folder);
     }
 }

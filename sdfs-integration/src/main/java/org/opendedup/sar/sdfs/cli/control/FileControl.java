@@ -28,6 +28,7 @@ public final class FileControl implements Closeable {
     public static final String TOP = "top";
 
     private final FileTools files;
+    private final OwnFolders own;
     private final Path mountPoint;
     /** Device number, unique to the volume wherever its mount is moved; empty if nothing is mounted there. */
     private final Optional<String> device;
@@ -36,9 +37,13 @@ public final class FileControl implements Closeable {
     private final JobControl restores = new JobControl(RESTORE);
     private final CheckControl checks;
 
-    /** @param mountPoint where the volume is mounted at the start */
-    public FileControl(FileTools files, Path mountPoint) throws IOException {
+    /**
+     * @param stores the volume's own folders, by what they are for
+     * @param mountPoint where the volume is mounted at the start
+     */
+    public FileControl(FileTools files, Map<String, Path> stores, Path mountPoint) throws IOException {
         this.files = files;
+        own = new OwnFolders(stores);
         this.mountPoint = mountPoint;
         checks = new CheckControl(files::check);
         device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
@@ -101,6 +106,7 @@ public final class FileControl implements Closeable {
         if (isInVolume(parent) || Files.exists(target) && isInVolume(target)) {
             throw new IOException(target + " lies in the volume itself; copy within it with cp, which moves no data");
         }
+        own.requireApart(target);
         return restores.start(files.restore(path, target), caller);
     }
 

@@ -250,7 +250,7 @@ public final class VolumeDaemon {
                     beans.joins(joins);
                 });
                 DamageControl damageControl = new DamageControl(volume.damage());
-                FileControl fileControl = new FileControl(volume.files(), mountPoint);
+                FileControl fileControl = new FileControl(volume.files(), definition.stores(), mountPoint);
                 var tierControl = new TierControl(
                         volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
                 UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
