@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -252,21 +253,17 @@ public final class VolumeMaintenance {
     }
 
     /**
-     * Visits the chunk references of a file's first {@code size} bytes, according to its present recipe. Skips holes,
-     * runs of zeros, and bytes that are still dirty. EISDIR, EINVAL.
+     * Visits the chunk references of a file as it is at one moment of this call, with all bytes that were written
+     * before. Skips holes and runs of zeros. EISDIR, EINVAL.
      *
-     * @return total number of bytes of these references
-     * @throws org.opendedup.sar.common.CorruptionException if newer bytes of the file than those of its recipe are
-     *     damaged
+     * @return the state that these references describe; empty if they describe none, because the file was written
+     *     meanwhile, or has bytes that cannot be stored now. The file can be read then
+     * @throws org.opendedup.sar.common.CorruptionException if bytes of the file are damaged or unknown
      */
-    public long forEachReference(long inode, long size, ReferenceVisitor visitor) throws IOException {
+    public Optional<FileState> forEachReference(long inode, ReferenceVisitor visitor) throws IOException {
         context.writer().intents().checkReadable(inode);
         context.raws().checkReadable(inode);
-        RecipeWalk walk = new RecipeWalk(metadata.recipes());
-        return withRegularFile(inode, node -> {
-            context.fastTier().makeCurrent(node);
-            return walk.walk(inode, size, visitor);
-        });
+        return withRegularFile(inode, node -> new FileReferences(context).visit(node, visitor));
     }
 
     /**

@@ -205,7 +205,7 @@ class CollectionRaceTest {
         long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
         volume.forget(inode, 1);
         long[] found = new long[1];
-        volume.maintenance().forEachReference(inode, Long.MAX_VALUE >> 1, (at, chunk, from, length, prefix) -> {
+        volume.maintenance().forEachReference(inode, (at, chunk, from, length, prefix) -> {
             found[0] = at == offset ? chunk : found[0];
         });
         return found[0];

@@ -93,18 +93,14 @@ class ContainerReadsTest {
 
     private void addChunks(Volume volume, String name) throws IOException {
         long inode = inode(volume, name);
-        volume.maintenance()
-                .forEachReference(
-                        inode,
-                        volume.attributes(inode).size(),
-                        (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
-                            if (recipe.isEmpty() || recipe.get(recipe.size() - 1) != chunkId) {
-                                recipe.add(chunkId);
-                            }
-                            containers
-                                    .computeIfAbsent(ChunkId.container(chunkId), id -> new TreeMap<>())
-                                    .merge(ChunkId.slot(chunkId), chunkOffset + length, Math::max);
-                        });
+        volume.maintenance().forEachReference(inode, (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
+            if (recipe.isEmpty() || recipe.get(recipe.size() - 1) != chunkId) {
+                recipe.add(chunkId);
+            }
+            containers
+                    .computeIfAbsent(ChunkId.container(chunkId), id -> new TreeMap<>())
+                    .merge(ChunkId.slot(chunkId), chunkOffset + length, Math::max);
+        });
     }
 
     private int length(long chunkId) {

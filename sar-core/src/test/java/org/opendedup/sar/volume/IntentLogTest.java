@@ -341,7 +341,7 @@ class IntentLogTest {
         assertTrue(refused.getMessage().contains("inode " + inode), refused.getMessage());
         assertThrows(
                 CorruptionException.class,
-                () -> volume.maintenance().forEachReference(inode, whole.length, (at, chunk, from, length, prefix) -> {
+                () -> volume.maintenance().forEachReference(inode, (at, chunk, from, length, prefix) -> {
                     throw new AssertionError("a restore reads older bytes");
                 }),
                 "a restore without the mount, which reports the file as damaged");

@@ -164,7 +164,7 @@ class RawFaultsTest {
         assertThrows(IOException.class, () -> files.truncate("damaged", 0));
         assertThrows(
                 CorruptionException.class,
-                () -> volume.maintenance().forEachReference(inode, 1, (at, chunk, from, length, prefix) -> {}));
+                () -> volume.maintenance().forEachReference(inode, (at, chunk, from, length, prefix) -> {}));
         files.append("sound", filled(10, 3));
         assertEquals(2, raw.numbers().size(), "the backing file stays for a restore of the metadata");
         String problems = VolumeChecker.check(volume).toString();

@@ -132,9 +132,7 @@ class RawMoverTest {
                 long[] first = {Long.MAX_VALUE};
                 volume.maintenance()
                         .forEachReference(
-                                inode,
-                                FILE_BYTES,
-                                (offset, chunk, at, length, prefix) -> first[0] = Math.min(first[0], chunk));
+                                inode, (offset, chunk, at, length, prefix) -> first[0] = Math.min(first[0], chunk));
                 byChunk.put(first[0], inode);
             }
         }

@@ -53,11 +53,10 @@ class RemovedChunksInVolumeTest {
         new Random(1).nextBytes(content);
         inode = make("file", content);
         open();
-        volume.maintenance()
-                .forEachReference(inode, content.length, (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
-                    container = ChunkId.container(chunkId);
-                    assertEquals(offset / CHUNK, ChunkId.slot(chunkId));
-                });
+        volume.maintenance().forEachReference(inode, (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
+            container = ChunkId.container(chunkId);
+            assertEquals(offset / CHUNK, ChunkId.slot(chunkId));
+        });
         table = volume.context().containers().frameTable(container);
         assertTrue(table.frames() > 4);
     }

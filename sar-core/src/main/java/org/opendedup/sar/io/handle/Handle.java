@@ -84,7 +84,7 @@ public final class Handle implements Closeable {
     @Nullable
     public Handle named(byte[] name, String path) throws IOException {
         Handle handle = at(name, PosixCalls.O_PATH, 0, path);
-        if (handle == null && posix.errno() != PosixCalls.ENOENT) {
+        if (handle == null && !posix.isAbsence()) {
             throw posix.failure("opening", path);
         }
         return handle;
@@ -118,7 +118,7 @@ public final class Handle implements Closeable {
     @Nullable
     public FileStatus statusOf(byte[] name, String path) throws IOException {
         FileStatus status = statusAt(PosixCalls.terminated(name), PosixCalls.AT_SYMLINK_NOFOLLOW);
-        if (status == null && posix.errno() != PosixCalls.ENOENT) {
+        if (status == null && !posix.isAbsence()) {
             throw posix.failure("looking at", path);
         }
         return status;

@@ -40,6 +40,7 @@ public final class PosixCalls {
     public static final int EXDEV = 18;
     public static final int ENOTDIR = 20;
     public static final int EINVAL = 22;
+    public static final int EFBIG = 27;
     public static final int ENOSPC = 28;
     public static final int EMLINK = 31;
     public static final int ERANGE = 34;
@@ -47,6 +48,7 @@ public final class PosixCalls {
     public static final int ENOSYS = 38;
     public static final int ELOOP = 40;
     public static final int EOVERFLOW = 75;
+    public static final int EILSEQ = 84;
     public static final int EOPNOTSUPP = 95;
     public static final int EDQUOT = 122;
 
@@ -82,6 +84,14 @@ public final class PosixCalls {
     /** Returns the error of the last call of this thread. */
     public int errno() {
         return runtime.getLastError();
+    }
+
+    /** Returns whether the last call looked for a name, and failed because there is none, or none can be there. */
+    public boolean isAbsence() {
+        return switch (errno()) {
+            case ENOENT, ENAMETOOLONG, EILSEQ, EINVAL -> true;
+            default -> false;
+        };
     }
 
     /** Sets the error of the last call of this thread. */

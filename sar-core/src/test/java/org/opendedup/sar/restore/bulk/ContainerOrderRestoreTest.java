@@ -72,7 +72,6 @@ class ContainerOrderRestoreTest {
         volume.maintenance()
                 .forEachReference(
                         inode,
-                        FILE_BYTES,
                         (offset, chunkId, chunkOffset, length, fingerprintPrefix) ->
                                 references.add(new Reference(chunkId, fingerprintPrefix)));
         places = new Places(

@@ -46,13 +46,14 @@ import picocli.CommandLine.ParentCommand;
             "",
             "After an interruption (Ctrl-C, a crash, an unmount) the same command continues the restore. For this,",
             "the folder .NAME.sdfs-restore is kept in the destination's parent folder until the restore is complete,",
-            "with 40 bytes for each chunk. If files of the volume changed since the restore began, the command says",
-            "so and asks you to begin again.",
+            "with 40 bytes for each chunk. If the contents of files changed since the restore began, or were stored",
+            "elsewhere, it writes all bytes again. If there are other files, it says so and asks you to begin again.",
             "",
             "Every chunk is verified. A damaged chunk becomes a hole in the restored file, the name of the file and",
-            "the offset are printed, and the restore continues. Owners, attributes and special files that the",
-            "destination refuses are printed too. Exit code 0: all is restored; 1: some bytes are not; 6: all bytes",
-            "are, but some owners, attributes or special files are not.",
+            "the offset are printed, and the restore continues. What the destination refuses is printed too: a file",
+            "that is too long for it, a name, an owner, an attribute, a special file. Exit code 0: all is restored;",
+            "1: some bytes are not; 6: all bytes are, but some owners, attributes or special files are not, or a",
+            "program wrote to a file while it was read.",
             "",
             "Examples:",
             "  sdfscli pool0 restore /mnt/pool0/backups/monday /srv/monday",
@@ -98,6 +99,12 @@ final class RestoreCommand implements Callable<Integer> {
             result.remove("number");
             out.println(Json.pretty(result));
         } else {
+            if (report.get("notStored") != null) {
+                cli.environment()
+                        .err()
+                        .println("the volume cannot store all that was written, and is restored as programs read it: "
+                                + Printable.line(String.valueOf(report.get("notStored"))));
+            }
             texts(report, "damages")
                     .forEach(damage ->
                             cli.environment().err().println("damaged: " + Printable.line(String.valueOf(damage))));
@@ -111,10 +118,13 @@ final class RestoreCommand implements Callable<Integer> {
         if (!done) {
             throw new CommandFailedException(reason(report));
         }
-        if (Json.number(report, "damagedPlaces") != 0) {
+        if (Json.number(report, "damagedPlaces") + Json.number(report, "filesMissing") != 0) {
             return ExitCode.FAILED;
         }
-        return Json.number(report, "attributesLost") + Json.number(report, "entriesLost") == 0
+        return Json.number(report, "attributesLost")
+                                + Json.number(report, "entriesLost")
+                                + Json.number(report, "filesChanging")
+                        == 0
                 ? ExitCode.OK
                 : ExitCode.INCOMPLETE;
     }
@@ -135,17 +145,21 @@ final class RestoreCommand implements Callable<Integer> {
         long damaged = Json.number(report, "damagedPlaces");
         long lost = Json.number(report, "attributesLost");
         long notMade = Json.number(report, "entriesLost");
+        long missing = Json.number(report, "filesMissing");
+        long changing = Json.number(report, "filesChanging");
         return String.format(
                 Locale.ROOT,
-                "%s is restored to %s: %d files and folders, %s in %.1f s (%.0f MB/s)%s%s%s",
-                path.isEmpty() ? "The volume" : path,
-                target,
+                "%s is restored to %s: %d files and folders, %s in %.1f s (%.0f MB/s)%s%s%s%s%s",
+                path.isEmpty() ? "The volume" : Printable.line(path),
+                Printable.line(target.toString()),
                 Json.number(report, "entries"),
                 ByteSize.rounded(written),
                 seconds,
                 written / 1e6 / Math.max(0.001, seconds),
                 lost == 0 ? "" : "; " + lost + " owners, modes or extended attributes could not be set there",
                 notMade == 0 ? "" : "; " + notMade + " links or special files could not be made there",
+                changing == 0 ? "" : "; " + changing + " files were written to meanwhile",
+                missing == 0 ? "" : "; " + missing + " files or folders are MISSING there, or not as they were last",
                 damaged == 0 ? "" : "; " + damaged + " places are DAMAGED and left empty; see the daemon's log");
     }
 }

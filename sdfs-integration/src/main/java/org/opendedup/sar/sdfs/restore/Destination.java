@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
@@ -29,12 +30,15 @@ final class Destination implements Closeable {
     private static final int SET_USER_AND_GROUP_ID = 06000;
     private static final int WRITABLE_BY_OWNER = 0200;
     private static final byte[] CAPABILITY = "security.capability".getBytes(StandardCharsets.US_ASCII);
+    private static final int PROBE_BYTES = 4096;
+    private static final int NEW = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
     private static final int WRITING = PosixCalls.O_WRONLY | PosixCalls.O_NONBLOCK;
 
     private final PosixCalls posix;
     private final EntryLog entries;
     private final DestinationRoot root;
     private final RestoreProgress progress;
+    private final String howToBeginAnew;
 
     /** Guarded by this, as are the open files and folders. */
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
@@ -44,8 +48,13 @@ final class Destination implements Closeable {
     private final Map<Long, Handle> files = new LinkedHashMap<>(16, 0.75f, true);
     private final OpenFolders folders;
 
-    /** @param progress records what cannot be made or set */
-    Destination(PosixCalls posix, EntryLog entries, DestinationRoot root, RestoreProgress progress) {
+    /**
+     * @param progress records what cannot be made or set
+     * @param howToBeginAnew end of a message that the restore cannot go on
+     */
+    Destination(
+            PosixCalls posix, EntryLog entries, DestinationRoot root, RestoreProgress progress, String howToBeginAnew) {
+        this.howToBeginAnew = howToBeginAnew;
         this.posix = posix;
         this.entries = entries;
         this.root = root;
@@ -62,32 +71,107 @@ final class Destination implements Closeable {
     /**
      * Makes a folder, an empty file of the right length, a symbolic link, or a node. If the destination does not allow
      * a link or node, {@link #finish} retries it, and reports a failure.
+     *
+     * @return false, and reports it, if the destination does not allow this entry, but may allow others
      */
-    synchronized void make(TreeEntry entry) throws IOException {
+    synchronized boolean make(TreeEntry entry) throws IOException {
         if (entry.isRoot()) {
             root.make(entry);
-            return;
+            return true;
         }
         Handle folder = folders.get(entry.parent());
         byte[] name = NewEntry.name(entry);
         if (entry.isRegular()) {
-            makeFile(entry, folder, name);
+            return makeFile(entry, folder, name);
         } else if (entry.isDirectory()) {
             if (posix.functions().mkdirat(folder.fd(), PosixCalls.terminated(name), 0700) != 0) {
-                throw posix.failure("making the folder", text(entry));
+                return refused(entry, "making the folder");
             }
         } else if (NewEntry.make(posix, folder, name, entry) != 0 && !NewEntry.isRefusal(posix.errno())) {
-            throw posix.failure("making", text(entry));
+            return refused(entry, "making");
+        }
+        return true;
+    }
+
+    private boolean makeFile(TreeEntry entry, Handle folder, byte[] name) throws IOException {
+        try (Handle file = folder.at(name, NEW, 0600, "")) {
+            if (file == null) {
+                return refused(entry, "making");
+            }
+            if (entry.size() == 0
+                    || posix.functions().ftruncate(file.fd(), entry.size()) == 0
+                    || refused(entry, "making room for")) {
+                return true;
+            }
+        }
+        if (posix.functions().unlinkat(folder.fd(), PosixCalls.terminated(name), 0) != 0) {
+            throw posix.failure("removing", text(entry));
+        }
+        return false;
+    }
+
+    /**
+     * Reports a file or folder that the destination does not allow. Throws if that is no matter of this entry.
+     *
+     * @return false
+     */
+    private boolean refused(TreeEntry entry, String what) throws IOException {
+        int errno = posix.errno();
+        boolean isOfEntry = isOfEntry(errno);
+        posix.setErrno(errno);
+        if (!isOfEntry) {
+            throw posix.failure(what, text(entry));
+        }
+        String why = text(entry) + (entry.isDirectory() ? ", with all that is in it" : "") + ": cannot be made there: "
+                + posix.reason(errno);
+        if (entry.isRegular() || entry.isDirectory()) {
+            progress.missing(why);
+        } else {
+            progress.lostEntry(why);
+        }
+        return false;
+    }
+
+    private boolean isOfEntry(int errno) throws IOException {
+        return switch (errno) {
+            // A file system without upper and lower case has one name where the volume has two.
+            case PosixCalls.EFBIG, PosixCalls.EEXIST -> true;
+            case PosixCalls.ENOSPC, PosixCalls.EDQUOT -> hasRoom();
+            default -> NewEntry.isRefusal(errno);
+        };
+    }
+
+    /** Returns whether the destination takes another small file. */
+    private boolean hasRoom() throws IOException {
+        byte[] name = (".sdfs-restore-" + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);
+        Handle folder = root.handle();
+        try (Handle probe = folder.at(name, NEW, 0600, "")) {
+            if (probe == null) {
+                return false;
+            }
+            boolean hasRoom = posix.functions().pwrite(probe.fd(), address, PROBE_BYTES, 0) == PROBE_BYTES;
+            if (posix.functions().unlinkat(folder.fd(), PosixCalls.terminated(name), 0) != 0) {
+                throw posix.failure("removing a file from", root.toString());
+            }
+            return hasRoom;
         }
     }
 
-    private void makeFile(TreeEntry entry, Handle folder, byte[] name) throws IOException {
-        int flags = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
-        try (Handle file = folder.at(name, flags, 0600, "")) {
-            if (file == null || entry.size() > 0 && posix.functions().ftruncate(file.fd(), entry.size()) != 0) {
-                throw posix.failure(file == null ? "making" : "making room for", text(entry));
-            }
-        }
+    /**
+     * Changes the length of a file. What is new of it is a hole.
+     *
+     * @return false, and reports it, if the file cannot be that long; also if it is not there
+     */
+    synchronized boolean setLength(long number, long length) throws IOException {
+        Handle file = file(number);
+        return file != null
+                && (posix.functions().ftruncate(file.fd(), length) == 0
+                        || refused(entries.read(number), "making room for"));
+    }
+
+    /** Makes all of a file a hole of that length, as {@link #setLength} does. */
+    boolean clear(long number, long length) throws IOException {
+        return setLength(number, 0) && setLength(number, length);
     }
 
     /**
@@ -104,10 +188,15 @@ final class Destination implements Closeable {
                 throw changed(made);
             }
             int result = first.link(folders.get(name.parent()), NewEntry.name(name));
-            if (result != 0 && !NewEntry.isRefusal(posix.errno())) {
+            if (result == 0) {
+                return true;
+            }
+            int errno = posix.errno();
+            if (!isOfEntry(errno)) {
+                posix.setErrno(errno);
                 throw posix.failure("making the link", text(name));
             }
-            return result == 0;
+            return false;
         }
     }
 
@@ -123,22 +212,34 @@ final class Destination implements Closeable {
     }
 
     /**
-     * Returns whether what an earlier restore made still exists: for files, with their length. Restricts folders to
-     * their owner again. A link or node may be missing, if the destination did not allow it.
+     * Looks for what an earlier restore made. Restricts a folder to its owner again.
+     *
+     * @return false if it is missing
+     * @throws IOException if it is not what the earlier restore made
      */
-    synchronized boolean isStillThere(TreeEntry entry) throws IOException {
+    synchronized boolean isThere(TreeEntry entry) throws IOException {
         if (entry.isRoot()) {
-            return !entry.isRegular() || root.handle().status().size() == entry.size();
+            return true;
         }
         try (Handle found = folders.get(entry.parent()).named(NewEntry.name(entry), "")) {
             if (found == null) {
-                return !entry.isRegular() && !entry.isDirectory();
-            }
-            FileStatus status = found.status();
-            if (status.type() != entry.type() || entry.isRegular() && status.size() != entry.size()) {
                 return false;
             }
-            return !entry.isDirectory() || isTakenBack(found, status);
+            FileStatus status = found.status();
+            if (status.type() != entry.type() || entry.isDirectory() && !isTakenBack(found, status)) {
+                throw new IOException(text(entry) + " was changed since it was restored; " + howToBeginAnew);
+            }
+            return true;
+        }
+    }
+
+    /** Returns whether a file has the length that an earlier restore gave it, if it is there. */
+    synchronized boolean hasLength(TreeEntry entry) throws IOException {
+        if (entry.isRoot()) {
+            return root.handle().status().size() == entry.size();
+        }
+        try (Handle found = folders.get(entry.parent()).named(NewEntry.name(entry), "")) {
+            return found == null || found.status().size() == entry.size();
         }
     }
 
@@ -152,9 +253,13 @@ final class Destination implements Closeable {
         return folder.status().isWrittenOnlyBy(root.user());
     }
 
-    /** Writes bytes of a file. */
+    /** Writes bytes of a file, if it is there. */
     synchronized void write(long number, long offset, byte[] data, int from, int length) throws IOException {
-        int fd = file(number).fd();
+        Handle file = file(number);
+        if (file == null) {
+            return;
+        }
+        int fd = file.fd();
         for (int done = 0; done < length; ) {
             int count = Math.min(BUFFER_BYTES, length - done);
             buffer.clear();
@@ -174,7 +279,8 @@ final class Destination implements Closeable {
         }
     }
 
-    private Handle file(long number) throws IOException {
+    /** Returns a file that was made; null if it does not exist. */
+    private @Nullable Handle file(long number) throws IOException {
         if (number == EntryLog.ROOT) {
             return root.handle();
         }
@@ -188,10 +294,9 @@ final class Destination implements Closeable {
             files.remove(oldest.getKey());
         }
         Handle file = openFile(entries.read(number));
-        if (file == null) {
-            throw posix.failure("opening", text(entries.read(number)));
+        if (file != null) {
+            files.put(number, file);
         }
-        files.put(number, file);
         return file;
     }
 
@@ -209,7 +314,7 @@ final class Destination implements Closeable {
             }
             file = folder.at(name, WRITING, 0, "");
         }
-        if (file == null && posix.errno() != PosixCalls.ENOENT) {
+        if (file == null && !posix.isAbsence()) {
             throw posix.failure("opening", text(entry));
         }
         if (file == null) {
@@ -249,9 +354,9 @@ final class Destination implements Closeable {
             if (file != null) {
                 finish(entry, file);
             } else if (!entry.isLinked()) {
-                throw new IOException(text(entry) + " was removed since it was made");
+                progress.missing(text(entry) + ": was removed since it was made");
             }
-            // Else it was removed from the volume before its bytes were found.
+            // Else it could not be made, or was removed from the volume before its bytes were found.
         }
     }
 

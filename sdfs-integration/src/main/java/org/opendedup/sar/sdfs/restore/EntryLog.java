@@ -28,17 +28,15 @@ final class EntryLog implements Closeable {
     private final Directory scratch;
     private final Output output;
     private final Input input;
-    private final MessageDigest digest;
+    /** Of what is made of all entries. */
+    private final MessageDigest tree = sha256();
+    /** Of the lengths and references of all files. */
+    private final MessageDigest contents = sha256();
     /** Number, offset, chunk and span of a reference, for the digest. */
     private final ByteBuffer reference = ByteBuffer.allocate(4 * Long.BYTES);
 
     EntryLog(Directory scratch) throws IOException {
         this.scratch = scratch;
-        try {
-            digest = MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
         output = scratch.create(NAME);
         try {
             input = scratch.open(NAME);
@@ -48,16 +46,29 @@ final class EntryLog implements Closeable {
         }
     }
 
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /** Returns the number of the entry that is appended next. */
+    long next() {
+        return output.position();
+    }
+
     /** Appends an entry and returns its number. */
     long append(TreeEntry entry) throws IOException {
         ByteBuffer encoded = entry.encode();
-        digest.update(encoded.duplicate());
+        tree.update(entry.made().encode());
         ByteBuffer record = ByteBuffer.allocate(Integer.BYTES + encoded.remaining());
         record.putInt(encoded.remaining()).put(encoded).flip();
         return output.append(record);
     }
 
-    /** Adds a reference of a file's recipe to the digest: the chunk and its place in the file. */
+    /** Adds a reference of a file's recipe to the digest of contents: the chunk and its place in the file. */
     void addReference(long number, long offset, long chunkId, int chunkOffset, int length) {
         reference
                 .clear()
@@ -66,7 +77,12 @@ final class EntryLog implements Closeable {
                 .putLong(chunkId)
                 .putInt(chunkOffset)
                 .putInt(length);
-        digest.update(reference.flip());
+        contents.update(reference.flip());
+    }
+
+    /** Adds the length of a file to the digest of contents, after its references. */
+    void addLength(long number, long length) {
+        addReference(number, length, 0, 0, 0);
     }
 
     TreeEntry read(long number) throws IOException {
@@ -119,11 +135,16 @@ final class EntryLog implements Closeable {
     }
 
     /**
-     * Returns the SHA-256 of all entries and references. Two walks that found the same have the same digest. No entry
+     * Returns the SHA-256 of what is made of all entries. Two walks that found the same have the same digest. No entry
      * may be appended afterwards.
      */
-    byte[] digest() {
-        return digest.digest();
+    byte[] tree() {
+        return tree.digest();
+    }
+
+    /** Returns the SHA-256 of the lengths and references of all files, as {@link #tree} does. */
+    byte[] contents() {
+        return contents.digest();
     }
 
     /** Deletes the file. */

@@ -36,6 +36,7 @@ final class NewEntry {
                     PosixCalls.EMLINK,
                     PosixCalls.ENAMETOOLONG,
                     PosixCalls.EOVERFLOW,
+                    PosixCalls.EILSEQ,
                     PosixCalls.ENOSYS,
                     PosixCalls.EOPNOTSUPP -> true;
             default -> false;

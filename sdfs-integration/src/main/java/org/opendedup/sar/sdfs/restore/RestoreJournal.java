@@ -14,15 +14,15 @@ import org.opendedup.sar.io.AtomicFile;
 
 /**
  * Progress of a restore in a small file in the work folder, replaced as a whole at each milestone. Its lines are
- * {@code sdfs-restore 2}, the fields of {@link State} each with its name, and the CRC-32C of all that.
+ * {@code sdfs-restore 3}, the fields of {@link State} each with its name, and the CRC-32C of all that.
  */
 final class RestoreJournal {
     private static final String MAGIC = "sdfs-restore ";
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
     private static final String FORMAT = MAGIC
-            + "%d\nvolume %s\nsource %s\ntree %s\nroot %d\n"
-            + "nextContainer %d\nbytes %d\ndamaged %d\nlost %d\nonlyRootLeft %b\n";
-    private static final int LINES = 11;
+            + "%d\nvolume %s\nsource %s\ntree %s\ncontents %s\nroot %d\n"
+            + "nextContainer %d\nbytes %d\ndamaged %d\nlost %d\nmissing %d\nonlyRootLeft %b\n";
+    private static final int LINES = 13;
     /** Largest journal in bytes; the longest possible path uses an eighth of this. */
     private static final int MAX_BYTES = 1 << 20;
 
@@ -40,29 +40,37 @@ final class RestoreJournal {
      *
      * @param volume its UUID
      * @param source path from the volume's root, as hexadecimal digits of its UTF-8
-     * @param tree digest of the tree's entries, likewise; empty while the tree is walked
+     * @param tree digest of what is made of the tree's entries, likewise; empty while the tree is walked
+     * @param contents digest of the lengths and references of its files, likewise; also empty if a resumed restore has
+     *     made a file again
      * @param root inode number that the destination's root has in its file system; 0 while the tree is walked
      * @param nextContainer chunks of lower containers are written and durable
      * @param bytes size of these chunks in bytes
      * @param damaged number of places that could not be filled
-     * @param lost number of entries and attributes that the destination refused; known when only the root is left
+     * @param lost number of entries and attributes that the destination refused, and of files of several moments; known
+     *     when only the root is left
+     * @param missing number of files and folders that are not there, or not with their newest bytes; likewise
      * @param onlyRootLeft whether all is done except the owner, mode, attributes and times of the tree's root
      */
     record State(
             String volume,
             String source,
             String tree,
+            String contents,
             long root,
             long nextContainer,
             long bytes,
             long damaged,
             long lost,
+            long missing,
             boolean onlyRootLeft) {
         static State begin(String volume, String source) {
             return new State(
                     volume,
                     HexFormat.of().formatHex(source.getBytes(StandardCharsets.UTF_8)),
                     "",
+                    "",
+                    0,
                     0,
                     0,
                     0,
@@ -71,19 +79,26 @@ final class RestoreJournal {
                     false);
         }
 
-        /** Returns the state after all files were found and made: with the tree's digest and the root's inode. */
-        State made(String newTree, long newRoot, long newDamaged) {
-            return new State(volume, source, newTree, newRoot, 0, 0, newDamaged, 0, false);
+        /** Returns the state after all files were found and made: with the digests and the root's inode. */
+        State made(String newTree, String newContents, long newRoot, long newDamaged) {
+            return new State(volume, source, newTree, newContents, newRoot, 0, 0, newDamaged, 0, 0, false);
         }
 
         /** Returns the state after the chunks of lower containers are written. */
         State reached(long container, long newBytes, long newDamaged) {
-            return new State(volume, source, tree, root, container, newBytes, newDamaged, lost, onlyRootLeft);
+            return new State(
+                    volume, source, tree, contents, root, container, newBytes, newDamaged, lost, missing, onlyRootLeft);
         }
 
         /** Returns the state after everything except the root's own attributes. */
-        State withOnlyRootLeft(long newLost) {
-            return new State(volume, source, tree, root, nextContainer, bytes, damaged, newLost, true);
+        State withOnlyRootLeft(long newLost, long newMissing) {
+            return new State(
+                    volume, source, tree, contents, root, nextContainer, bytes, damaged, newLost, newMissing, true);
+        }
+
+        /** Returns the state in which all bytes have to be written again, to the files that were made. */
+        State withoutContents() {
+            return new State(volume, source, tree, "", root, 0, 0, 0, 0, 0, false);
         }
 
         boolean isOfSame(State other) {
@@ -98,11 +113,13 @@ final class RestoreJournal {
                 state.volume,
                 state.source,
                 state.tree,
+                state.contents,
                 state.root,
                 state.nextContainer,
                 state.bytes,
                 state.damaged,
                 state.lost,
+                state.missing,
                 state.onlyRootLeft);
         AtomicFile.write(file, (text + "crc " + crc(text) + "\n").getBytes(StandardCharsets.UTF_8));
     }
@@ -131,12 +148,14 @@ final class RestoreJournal {
                 value("volume", lines[1]),
                 value("source", lines[2]),
                 value("tree", lines[3]),
-                number("root", lines[4]),
-                number("nextContainer", lines[5]),
-                number("bytes", lines[6]),
-                number("damaged", lines[7]),
-                number("lost", lines[8]),
-                truth("onlyRootLeft", lines[9])));
+                value("contents", lines[4]),
+                number("root", lines[5]),
+                number("nextContainer", lines[6]),
+                number("bytes", lines[7]),
+                number("damaged", lines[8]),
+                number("lost", lines[9]),
+                number("missing", lines[10]),
+                truth("onlyRootLeft", lines[11])));
     }
 
     private String value(String name, String line) throws CorruptionException {

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.restore;
 
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.log.EachEvent;
 import org.opendedup.sar.sdfs.restore.RestoreStatus.Phase;
 import org.slf4j.Logger;
@@ -17,10 +18,18 @@ final class RestoreProgress {
     private long entryCount;
     private long bytes;
     private long bytesWritten;
+    /** Bytes that were read as programs do. */
+    private long bytesCopied;
+
     private long bytesResumed;
     private long damagedPlaces;
+    private long filesMissing;
+    private long filesChanging;
     private long attributesLost;
     private long entriesLost;
+    /** Why the volume cannot store all that was written; null if it can. */
+    private @Nullable String notStored;
+
     /** End of the restore, by System.nanoTime; 0 if it has not ended. */
     private long endNanos;
 
@@ -38,7 +47,7 @@ final class RestoreProgress {
 
     /** @param found bytes to write that are known at this time */
     synchronized void found(long found) {
-        bytes = found;
+        bytes = found + bytesCopied;
     }
 
     /** Adds the progress of an earlier restore. */
@@ -47,10 +56,16 @@ final class RestoreProgress {
         bytesResumed = state.bytes();
         damagedPlaces = state.damaged();
         attributesLost += state.lost();
+        filesMissing += state.missing();
     }
 
     synchronized void wrote(int length) {
         bytesWritten += length;
+    }
+
+    /** Counts bytes that were copied without a place. */
+    synchronized void copied(int length) {
+        bytesCopied += length;
     }
 
     /** @param words what cannot be read, and why */
@@ -60,6 +75,24 @@ final class RestoreProgress {
             damagedPlaces++;
             damages.add(words);
         }
+    }
+
+    /** @param why why the volume cannot store all that was written, as text */
+    synchronized void notStored(String why) {
+        LOG.warn(EachEvent.MARKER, "not all that was written can be stored; restored is what programs read: {}", why);
+        notStored = why;
+    }
+
+    /** @param words the file or folder that is not there, or not as it was last, and why */
+    synchronized void missing(String words) {
+        filesMissing++;
+        lost(words);
+    }
+
+    /** @param words the file that was written to, and what that means */
+    synchronized void changing(String words) {
+        filesChanging++;
+        lost(words);
     }
 
     /** @param words the file, what could not be set, and why */
@@ -84,7 +117,16 @@ final class RestoreProgress {
     }
 
     synchronized long lost() {
-        return attributesLost + entriesLost;
+        return attributesLost + entriesLost + filesChanging;
+    }
+
+    synchronized long missing() {
+        return filesMissing;
+    }
+
+    /** Returns the bytes that were written to their places, including those of an earlier restore. */
+    synchronized long placed() {
+        return bytesWritten;
     }
 
     synchronized RestoreStatus status() {
@@ -93,13 +135,16 @@ final class RestoreProgress {
                 phase,
                 entryCount,
                 bytes,
-                bytesWritten,
+                bytesWritten + bytesCopied,
                 bytesResumed,
                 damagedPlaces,
                 damages.copy(),
+                filesMissing,
+                filesChanging,
                 attributesLost,
                 entriesLost,
                 losses.copy(),
+                notStored,
                 (now - startNanos) / NANOS);
     }
 }

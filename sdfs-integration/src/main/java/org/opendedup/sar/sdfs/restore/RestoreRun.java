@@ -7,8 +7,6 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.metadata.EntryNames;
@@ -75,25 +73,32 @@ final class RestoreRun {
         try (Pins.Pin pin = volume.maintenance().pinChunks();
                 EntryLog entries = new EntryLog(scratch);
                 Places places = new Places(scratch, PLACES_BYTES, this::throwIfStopping);
-                Destination destination = new Destination(posix, entries, root, progress)) {
+                Destination destination = new Destination(posix, entries, root, progress, howToBeginAnew)) {
             boolean isMade = !from.tree().isEmpty();
             if (isMade) {
                 reopenRoot(TreeWalk.root(volume, inode), from);
             }
-            String tree = walk(inode, scratch, entries, new Planning(entries, places, destination, isMade));
+            TreePlan.Maker maker = isMade ? new MadeTree(destination, from) : destination::make;
+            TreePlan plan =
+                    new TreePlan(volume, entries, places, destination, progress, this::throwIfStopping, maker, isMade);
+            walk(inode, scratch, entries, plan, places);
             progress.found(places.bytes());
-            State state = isMade ? checkTree(from, tree, entries, destination) : made(from, tree);
+            State now = from.made(
+                    hex(entries.tree()),
+                    hex(entries.contents()),
+                    root.handle().status().inode(),
+                    progress.status().damagedPlaces());
+            State state = isMade ? resumed(work.journal().read().orElseThrow(), now, entries, destination, plan) : now;
             // Make durable what the journal will report as made.
             sync();
             work.journal().write(state);
-            State filled = new Filling(entries, destination, state).run(places);
+            State filled = new Filling(entries, destination, plan, state).run(places);
             finish(scratch, entries, destination, filled);
         }
     }
 
-    private State made(State begun, String tree) throws IOException {
-        return begun.made(
-                tree, root.handle().status().inode(), progress.status().damagedPlaces());
+    private static String hex(byte[] digest) {
+        return HexFormat.of().formatHex(digest);
     }
 
     /** Reports a restore of a file, link or node that had done everything before it was interrupted. */
@@ -111,7 +116,7 @@ final class RestoreRun {
         foundDone(state);
         reopenRoot(entry, state);
         try (EntryLog entries = new EntryLog(work.emptyScratch());
-                Destination destination = new Destination(posix, entries, root, progress)) {
+                Destination destination = new Destination(posix, entries, root, progress, howToBeginAnew)) {
             progress.phase(Phase.FINISHING);
             destination.finish(entries.append(entry), entry);
             sync();
@@ -138,43 +143,47 @@ final class RestoreRun {
     }
 
     /** Plans all entries with one name, and then those with several. */
-    private String walk(long inode, FileDirectory scratch, EntryLog entries, Planning planning) throws IOException {
+    private void walk(long inode, FileDirectory scratch, EntryLog entries, TreePlan plan, Places places)
+            throws IOException {
         try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES, this::throwIfStopping)) {
-            new TreeWalk(volume, new Finding(entries, planning, links)).walk(inode);
-            planning.planLinked(links.sorted(0));
+            new TreeWalk(volume, new Finding(entries, plan, places, links)).walk(inode);
+            plan.planLinked(links.sorted(0));
         }
-        return HexFormat.of().formatHex(entries.digest());
     }
 
     /** Records the entries that the walk finds. */
     private final class Finding implements TreeWalk.Visitor {
         private final EntryLog entries;
-        private final Planning planning;
+        private final TreePlan plan;
+        private final Places places;
         /** Inode and number of each entry that has other names. */
         private final TupleSort links;
 
-        Finding(EntryLog entries, Planning planning, TupleSort links) {
+        Finding(EntryLog entries, TreePlan plan, Places places, TupleSort links) {
             this.entries = entries;
-            this.planning = planning;
+            this.plan = plan;
+            this.places = places;
             this.links = links;
         }
 
         @Override
         public long visit(TreeEntry entry) throws IOException {
             throwIfStopping();
-            long number = entries.append(entry);
+            long number;
             if (entry.isLinked() && !entry.isRoot()) {
+                number = entries.append(entry);
                 links.add(new long[] {entry.inode(), number});
             } else {
-                planning.plan(entry, number);
+                number = plan.plan(entry);
             }
             progress.foundEntry();
-            progress.found(planning.places.bytes());
+            progress.found(places.bytes());
             return number;
         }
 
         @Override
-        public void damaged(long parent, byte @Nullable [] name, CorruptionException why) throws IOException {
+        public void unreadable(long parent, byte @Nullable [] name, IOException why) throws IOException {
+            throwIfStopping();
             String folder = entries.text(root.toString(), entries.read(parent));
             progress.damaged(
                     name == null
@@ -189,111 +198,86 @@ final class RestoreRun {
         }
     }
 
-    /** The step that makes everything, and records the place of all bytes. */
-    private final class Planning {
-        private final EntryLog entries;
-        private final Places places;
+    /** The entries that an earlier restore has made. */
+    private final class MadeTree implements TreePlan.Maker {
         private final Destination destination;
-        /** Whether an earlier restore has made everything. */
-        private final boolean isMade;
+        private final State from;
+        private boolean isWhole = true;
 
-        Planning(EntryLog entries, Places places, Destination destination, boolean isMade) {
-            this.entries = entries;
-            this.places = places;
+        MadeTree(Destination destination, State from) {
             this.destination = destination;
-            this.isMade = isMade;
+            this.from = from;
         }
 
-        void plan(TreeEntry entry, long number) throws IOException {
-            if (entry.isRegular() && entry.size() > 0) {
-                try {
-                    planPlaces(entry, number);
-                } catch (CorruptionException e) {
-                    progress.damaged(destination.text(entry) + ": " + e.getMessage());
-                }
-            }
-            if (!isMade) {
-                destination.make(entry);
-            }
-        }
-
-        private void planPlaces(TreeEntry entry, long number) throws IOException {
-            volume.maintenance()
-                    .forEachReference(
-                            entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
-                                throwIfStopping();
-                                entries.addReference(number, offset, chunkId, chunkOffset, length);
-                                places.add(chunkId, chunkOffset, length, fingerprintPrefix, number, offset);
-                            });
-        }
-
-        /** @param links inode and number of each entry that has other names, by inode */
-        void planLinked(TupleSort.Cursor links) throws IOException {
-            TreeEntry first = null;
-            boolean isThere = false;
-            while (links.next()) {
-                throwIfStopping();
-                long number = links.get(1);
-                TreeEntry entry = entries.read(number);
-                if (first == null || first.inode() != entry.inode()) {
-                    first = entry;
-                    isThere = planIfThere(entry, number);
-                } else if (isThere && !isLinked(first, entry)) {
-                    // The destination has no links, or not as many: this name becomes a separate file.
-                    isThere = planIfThere(entry, number);
-                    progress.lostEntry(
-                            destination.text(entry) + ": is a copy and no other name of " + destination.text(first));
-                    first = entry;
-                }
-            }
-        }
-
-        private boolean isLinked(TreeEntry first, TreeEntry entry) throws IOException {
-            return isMade ? destination.isLinked(first, entry) : destination.link(first, entry);
-        }
-
-        /** Returns false if the entry was removed after its visit: it is then left out, like one removed earlier. */
-        private boolean planIfThere(TreeEntry entry, long number) throws IOException {
-            try {
-                plan(entry, number);
+        @Override
+        public boolean make(TreeEntry entry) throws IOException {
+            if (destination.isThere(entry)) {
                 return true;
-            } catch (PosixException e) {
-                if (e.reason() != PosixException.Reason.ESTALE) {
-                    throw e;
-                }
-                LOG.info(EachEvent.MARKER, "inode {} was removed meanwhile and is not restored", entry.inode());
-                return false;
             }
+            // It could not be made, or was removed.
+            if (!entry.isRegular()) {
+                return destination.make(entry);
+            }
+            // If the file is made now, it has none of its bytes, also after a crash.
+            work.journal().write(from.withoutContents());
+            boolean isMade = destination.make(entry);
+            isWhole &= !isMade;
+            if (isWhole) {
+                work.journal().write(from);
+            }
+            return isMade;
         }
     }
 
-    /** Checks that neither the tree nor the destination has changed; returns the state to continue from. */
-    private State checkTree(State state, String tree, EntryLog entries, Destination destination) throws IOException {
-        if (!state.tree().equals(tree)) {
-            throw new IOException(
-                    source + " was changed since its restore to " + root + " was begun; " + howToBeginAnew);
+    /**
+     * Checks that the tree is as it was, and the destination as an earlier restore left it; returns the state to
+     * continue from. If bytes changed, or moved to other containers, all of them are written again.
+     */
+    private State resumed(State from, State now, EntryLog entries, Destination destination, TreePlan plan)
+            throws IOException {
+        if (!from.tree().equals(now.tree())) {
+            throw new IOException((source.isEmpty() ? "the volume" : source) + " was changed since its restore to "
+                    + root + " was begun; " + howToBeginAnew);
+        }
+        boolean isSame = from.contents().equals(now.contents());
+        if (!isSame) {
+            LOG.info(
+                    EachEvent.MARKER,
+                    "files of {} were written or stored elsewhere since their restore was begun: all bytes are written"
+                            + " again",
+                    source);
         }
         entries.forEach((number, entry) -> {
             throwIfStopping();
-            if (!destination.isStillThere(entry)) {
+            if (!entry.isRegular() || plan.isCopied(number)) {
+                return;
+            }
+            if (!isSame) {
+                destination.clear(number, entry.size());
+            } else if (!destination.hasLength(entry)) {
                 throw new IOException(
                         destination.text(entry) + " was changed since it was restored; " + howToBeginAnew);
             }
         });
-        progress.resumed(state);
-        return state;
+        if (!isSame) {
+            return now;
+        }
+        progress.resumed(from);
+        return from;
     }
 
     /** The step that writes the bytes. */
     private final class Filling implements PlaceWriter, ContainerOrderRestore.Milestones {
         private final EntryLog entries;
         private final Destination destination;
+        private final TreePlan plan;
         private State state;
         private long lastNanos = System.nanoTime();
 
-        Filling(EntryLog entries, Destination destination, State state) {
+        Filling(EntryLog entries, Destination destination, TreePlan plan, State state) {
             this.entries = entries;
             this.destination = destination;
+            this.plan = plan;
             this.state = state;
         }
 
@@ -306,12 +290,18 @@ final class RestoreRun {
 
         @Override
         public void write(long file, long offset, byte[] data, int from, int length) throws IOException {
-            destination.write(file, offset, data, from, length);
+            if (!plan.isCopied(file)) {
+                destination.write(file, offset, data, from, length);
+            }
             progress.wrote(length);
         }
 
         @Override
         public void damaged(long file, long offset, int length, IOException why) {
+            progress.wrote(length);
+            if (plan.isCopied(file)) {
+                return;
+            }
             String name;
             try {
                 name = destination.text(entries.read(file));
@@ -320,7 +310,6 @@ final class RestoreRun {
                 why.addSuppressed(e);
             }
             progress.damaged(name + ": " + length + " bytes at offset " + offset + ": " + why.getMessage());
-            progress.wrote(length);
         }
 
         @Override
@@ -332,7 +321,7 @@ final class RestoreRun {
         public void reached(long container) throws IOException {
             sync();
             RestoreStatus now = progress.status();
-            state = state.reached(container, now.bytesWritten(), now.damagedPlaces());
+            state = state.reached(container, progress.placed(), now.damagedPlaces());
             work.journal().write(state);
             throwIfStopping();
             lastNanos = System.nanoTime();
@@ -366,7 +355,7 @@ final class RestoreRun {
             }
         }
         sync();
-        work.journal().write(state.withOnlyRootLeft(progress.lost()));
+        work.journal().write(state.withOnlyRootLeft(progress.lost(), progress.missing()));
         TreeEntry entry = entries.read(EntryLog.ROOT);
         destination.finish(EntryLog.ROOT, entry);
         sync();

@@ -66,6 +66,33 @@ public record TreeEntry(
         return !isDirectory() && links > 1;
     }
 
+    /** Returns the entry with another length, in bytes. */
+    TreeEntry withSize(long bytes) {
+        return new TreeEntry(
+                parent,
+                name,
+                inode,
+                mode,
+                links,
+                uid,
+                gid,
+                device,
+                bytes,
+                accessedNs,
+                modifiedNs,
+                changedNs,
+                target,
+                extendedAttributes);
+    }
+
+    /**
+     * Returns what a restore makes of the entry before its bytes. Its length belongs to them; its owner, mode and times
+     * are set at the end. So a resumed restore takes all these as they are then.
+     */
+    TreeEntry made() {
+        return new TreeEntry(parent, name, inode, type(), links, 0, 0, device, 0, 0, 0, 0, target, extendedAttributes);
+    }
+
     int permissions() {
         return mode & ~FileStatus.TYPE;
     }

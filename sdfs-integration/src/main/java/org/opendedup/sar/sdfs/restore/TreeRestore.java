@@ -19,10 +19,11 @@ import org.opendedup.sar.volume.Volume;
  * destination; that folder is deleted when all is done. For one use: one thread calls {@link #run}; any thread may call
  * the other methods.
  *
- * <p>A restart walks the tree again. If the tree is unchanged, the files that were made are filled starting with the
- * container that the journal names: everything written earlier is durable. The tree is unchanged if its entries and the
- * references of all its recipes are. So a file that was defragmented meanwhile counts as changed: a fresh copy may be
- * in a container below the one that the journal names.
+ * <p>A restart walks the tree again, and continues if the same entries are there. The files that were made are filled
+ * starting with the container that the journal names: everything written earlier is durable. If the references of any
+ * file have changed, they are filled from the first container: a program wrote to a file, or its chunks were stored
+ * again, and a fresh copy may be in a container below the one that the journal names. Owners, modes and times are set
+ * at the end in any case.
  *
  * <p>Other users may own folders above the destination, and may rename or replace entries there at any time. So the
  * folder above is opened once, and everything after that uses descriptors. No other user has access to the destination
@@ -88,6 +89,11 @@ public final class TreeRestore {
         return name.getBytes(StandardCharsets.UTF_8);
     }
 
+    /** Reports that the volume cannot store all that was written. It is restored as it is read. */
+    public void notStored(IOException why) {
+        progress.notStored(String.valueOf(why.getMessage()));
+    }
+
     /** Makes the restore stop soon, at the next milestone. */
     public void stop() {
         stopping = true;
@@ -99,8 +105,7 @@ public final class TreeRestore {
 
     private void restore(long inode, WorkFolder work, DestinationRoot root) throws IOException {
         State state = begin(work, root);
-        // Makes the tree as close to one point in time as is possible while it is in use.
-        volume.sync();
+        storeWhatWasWritten();
         String howToBeginAnew = "to begin again, remove " + target + " and " + work;
         RestoreRun run = new RestoreRun(
                 volume, source, root, work, posix, progress, () -> stopping, milestoneNanos, howToBeginAnew);
@@ -117,6 +122,20 @@ public final class TreeRestore {
             run.restore(inode, state);
         }
         work.delete();
+    }
+
+    /**
+     * Makes the tree as close to one point in time as is possible while it is in use. A volume that cannot store what
+     * it has, because its disk fails or is full, can be read, and is restored as it is read.
+     */
+    private void storeWhatWasWritten() throws InterruptedIOException {
+        try {
+            volume.sync();
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            notStored(e);
+        }
     }
 
     /** Returns the state to begin with; an unfinished earlier restore is continued. */

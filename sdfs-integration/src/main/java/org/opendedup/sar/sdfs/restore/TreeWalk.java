@@ -1,12 +1,12 @@
 package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
@@ -15,8 +15,8 @@ import org.opendedup.sar.volume.posix.Attributes;
 
 /**
  * Walks a tree of a volume, folders ahead of their entries. Follows no symbolic links. Leaves out entries that are
- * removed during the walk; reports damaged ones, and what lies in too many folders. Any user can nest folders to any
- * depth, so the memory for a folder on the way is small and the number of them is bounded.
+ * removed during the walk; reports those that cannot be read, and what lies in too many folders. Any user can nest
+ * folders to any depth, so the memory for a folder on the way is small and the number of them is bounded.
  */
 public final class TreeWalk {
     /** Names of a folder that are listed in one call. */
@@ -41,7 +41,8 @@ public final class TreeWalk {
         /**
          * Visits an entry; its inode is in use until this returns.
          *
-         * @return its number, which its own entries get as their {@linkplain TreeEntry#parent parent}
+         * @return its number, which its own entries get as their {@linkplain TreeEntry#parent parent};
+         *     {@link TreeEntry#NONE} to leave them out
          */
         long visit(TreeEntry entry) throws IOException;
 
@@ -49,9 +50,9 @@ public final class TreeWalk {
          * Reports something that cannot be read.
          *
          * @param parent number of the folder that contains it
-         * @param name its name; null if the list of the folder's names is damaged
+         * @param name its name; null if the rest of the folder's names cannot be read
          */
-        void damaged(long parent, byte @Nullable [] name, CorruptionException why) throws IOException;
+        void unreadable(long parent, byte @Nullable [] name, IOException why) throws IOException;
 
         /**
          * Reports a folder that lies in so many others that its entries are not visited. It was visited itself.
@@ -146,8 +147,10 @@ public final class TreeWalk {
         if (folder.held() == 0) {
             try {
                 list(folder);
-            } catch (CorruptionException e) {
-                visitor.damaged(folder.number, null, e);
+            } catch (InterruptedIOException e) {
+                throw e;
+            } catch (IOException e) {
+                visitor.unreadable(folder.number, null, e);
             }
         }
         Named next = folder.poll();
@@ -192,32 +195,52 @@ public final class TreeWalk {
     }
 
     private void visitChild(Folder folder, byte[] name) throws IOException {
-        long inode = 0;
-        boolean isLookedUp = false;
+        Attributes attributes;
+        try {
+            attributes = volume.lookup(folder.inode, name);
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            if (!isGone(e)) {
+                visitor.unreadable(folder.number, name, e);
+            }
+            return;
+        }
+        long inode = attributes.inode();
         boolean isEntered = false;
         try {
-            Attributes attributes = volume.lookup(folder.inode, name);
-            inode = attributes.inode();
-            isLookedUp = true;
-            TreeEntry entry = entry(volume, attributes, folder.number, name);
-            long number = visitor.visit(entry);
-            if (entry.isDirectory() && way.size() >= maxDepth) {
+            TreeEntry entry = read(folder, name, attributes);
+            long number = entry == null ? TreeEntry.NONE : visitor.visit(entry);
+            boolean isFolder = entry != null && entry.isDirectory() && number != TreeEntry.NONE;
+            if (isFolder && way.size() >= maxDepth) {
                 visitor.tooDeep(folder.number, name, way.size());
-            } else if (entry.isDirectory()) {
+            } else if (isFolder) {
                 way.add(new Folder(inode, number));
                 isEntered = true;
             }
-        } catch (CorruptionException e) {
-            visitor.damaged(folder.number, name, e);
-        } catch (PosixException e) {
-            if (isLookedUp || e.reason() != PosixException.Reason.ENOENT) {
-                throw e;
-            }
         } finally {
-            if (isLookedUp && !isEntered) {
+            if (!isEntered) {
                 volume.forget(inode, 1);
             }
         }
+    }
+
+    /** Returns an entry; null, and reports it, if it cannot be read. */
+    private @Nullable TreeEntry read(Folder folder, byte[] name, Attributes attributes) throws IOException {
+        try {
+            TreeEntry entry = entry(volume, attributes, folder.number, name);
+            NewEntry.name(entry);
+            return entry;
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            visitor.unreadable(folder.number, name, e);
+            return null;
+        }
+    }
+
+    private static boolean isGone(IOException failure) {
+        return failure instanceof PosixException posix && posix.reason() == PosixException.Reason.ENOENT;
     }
 
     private static TreeEntry entry(Volume volume, Attributes attributes, long parent, byte[] name) throws IOException {

@@ -82,12 +82,29 @@ class RestoreCommandTest {
                             "bytesResumed",
                             "damagedPlaces",
                             "damages",
+                            "filesMissing",
+                            "filesChanging",
                             "attributesLost",
                             "entriesLost",
                             "losses",
                             "seconds"),
                     List.copyOf(Json.read(daemon.out()).keySet()));
             assertEquals("", daemon.err());
+        }
+    }
+
+    @Test
+    void whatIsMissingIsAFailureAndWhatIsNotStoredIsSaid() throws Exception {
+        files.losses = List.of("/srv/a\nb: cannot be made there: File too large");
+        files.missing = 1;
+        files.notStored = "a disk\nfailed";
+        try (RunningDaemon daemon = daemon()) {
+            assertEquals(
+                    ExitCode.FAILED,
+                    daemon.cli("restore", "vm/disk.img", folder.resolve("out").toString()));
+            assertTrue(daemon.err().contains("not restored: /srv/a\\u000ab: cannot be made there"), daemon.err());
+            assertTrue(daemon.err().contains("is restored as programs read it: a disk\\u000afailed"), daemon.err());
+            assertTrue(daemon.out().contains("1 files or folders are MISSING"), daemon.out());
         }
     }
 
@@ -113,6 +130,12 @@ class RestoreCommandTest {
                     ExitCode.FAILED,
                     daemon.cli("restore", "x", daemon.mountPoint().resolve("y").toString()));
             assertTrue(daemon.err().contains("lies in the volume itself"), daemon.err());
+            Path metadata = Files.createDirectories(folder.resolve("base/ddb/inside"));
+            Path link = Files.createSymbolicLink(folder.resolve("link"), metadata);
+            for (Path own : List.of(metadata, link.resolve("y"))) {
+                assertEquals(ExitCode.FAILED, daemon.cli("restore", "vm/disk.img", own.toString()));
+                assertTrue(daemon.err().contains("which is for the volume's own files"), daemon.err());
+            }
             assertEquals(ExitCode.FAILED, daemon.cli("restore", "x", "/"));
             assertTrue(daemon.err().contains("no absolute path of a destination"), daemon.err());
         }

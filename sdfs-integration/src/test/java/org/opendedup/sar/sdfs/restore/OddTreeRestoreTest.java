@@ -29,10 +29,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.io.handle.TrustedPath;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.SetMode;
 import org.rocksdb.ColumnFamilyDescriptor;
@@ -244,6 +246,69 @@ class OddTreeRestoreTest {
             assertEquals("stored", Files.readString(target.resolve(name)));
             assertEquals(1, Files.getAttribute(target.resolve(name), "unix:nlink"));
         }
+    }
+
+    @Test
+    void whatTheDestinationCannotHoldIsNamedAndAllElseIsRestored() throws IOException {
+        long sparse = volume.makeFile(Inode.ROOT, "sparse", bytes("stored"));
+        volume.volume.change(sparse, new AttributeChange(null, null, null, 20L << 40, null, null, null));
+        volume.makeFile(volume.makeFolder(Inode.ROOT, "folder?", 0755), "inside", bytes("stored"));
+        volume.makeFile(Inode.ROOT, "a?", bytes("stored"));
+        volume.volume.link(volume.makeFile(Inode.ROOT, "b?", bytes("linked")), Inode.ROOT, bytes("b"));
+        volume.volume.makeSymbolicLink(Inode.ROOT, bytes("link?"), bytes("nowhere"), new Owner(0, 0));
+        volume.makeFile(Inode.ROOT, "file", bytes("stored"));
+        PosixCalls small = with(
+                "ftruncate",
+                (arguments, real) -> (long) arguments[1] > 1L << 40 ? fail(PosixCalls.EFBIG) : real.call());
+        int[] refusals = {PosixCalls.EEXIST, PosixCalls.EILSEQ, PosixCalls.ENAMETOOLONG, PosixCalls.EINVAL};
+        for (int refusal : refusals) {
+            target = folder.resolve("out" + refusal);
+            PosixCalls posix = small;
+            for (String call : List.of("openat", "mkdirat", "symlinkat", "linkat")) {
+                posix = with(posix, call, (arguments, real) -> {
+                    Object name = arguments[call.equals("linkat") ? 3 : call.equals("symlinkat") ? 2 : 1];
+                    boolean isLooked = call.equals("openat") && ((int) arguments[2] & PosixCalls.O_CREAT) == 0;
+                    return isOdd(name) && !(isLooked && refusal == PosixCalls.EEXIST) ? fail(refusal) : real.call();
+                });
+            }
+            PosixCalls killed = with(posix, "futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+            assertThrows(IOException.class, () -> volume.restore(target, killed));
+
+            RestoreStatus status = volume.restore(target, posix);
+
+            assertEquals(4, status.filesMissing(), status::toString);
+            assertEquals(1, status.entriesLost(), status::toString);
+            for (String name : List.of("sparse", "folder?, with all that is in it", "a?", "b?", "link?")) {
+                assertTrue(
+                        status.losses().stream()
+                                .anyMatch(loss -> loss.startsWith(target.resolve(name) + ": cannot be")),
+                        status::toString);
+            }
+            assertEquals("stored", Files.readString(target.resolve("file")));
+            assertEquals("linked", Files.readString(target.resolve("b")));
+            try (Stream<Path> inside = Files.list(target)) {
+                assertEquals(2, inside.count(), status::toString);
+            }
+        }
+    }
+
+    private static boolean isOdd(Object name) {
+        return TreeRestoreTest.name(name).endsWith("?");
+    }
+
+    @Test
+    void aFullDestinationEndsARestoreAndOneThatHasRoomForOthersDoesNot() throws IOException {
+        volume.makeFile(Inode.ROOT, "file", bytes("stored"));
+        volume.makeFile(Inode.ROOT, "large", new byte[] {1});
+        PosixCalls crowded = with(
+                "openat",
+                (arguments, real) ->
+                        TreeRestoreTest.name(arguments[1]).equals("large") ? fail(PosixCalls.ENOSPC) : real.call());
+        RestoreStatus status = volume.restore(target, crowded);
+        assertEquals(1, status.filesMissing(), status::toString);
+        assertEquals("stored", Files.readString(target.resolve("file")));
+        PosixCalls full = with(crowded, "pwrite", (arguments, real) -> (long) (int) fail(PosixCalls.ENOSPC));
+        assertThrows(NoSpaceException.class, () -> volume.restore(folder.resolve("full"), full));
     }
 
     @Test

@@ -13,15 +13,17 @@ import org.opendedup.sar.sdfs.restore.RestoreJournal.State;
 /** The journal of a restore. */
 public final class RestoreJournalFuzz {
     private static final String GOLDEN = """
-            sdfs-restore 2
+            sdfs-restore 3
             volume 00000000-0000-0001-0000-000000000002
             source 2f61
             tree 00ff
+            contents ff00
             root 7
             nextContainer 8
             bytes 9
             damaged 0
             lost 0
+            missing 0
             onlyRootLeft true
             crc 0
             """;

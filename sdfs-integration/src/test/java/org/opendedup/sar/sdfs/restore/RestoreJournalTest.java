@@ -17,23 +17,25 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.sdfs.restore.RestoreJournal.State;
 
 class RestoreJournalTest {
-    private static final State STATE =
-            new State("123e4567-e89b-12d3-a456-426614174000", "61c3a4", "00ff", 4711, 17, 1L << 40, 2, 3, false);
-    /** Version 2, as docs/FORMAT.md describes it. */
+    private static final State STATE = new State(
+            "123e4567-e89b-12d3-a456-426614174000", "61c3a4", "00ff", "ff00", 4711, 17, 1L << 40, 2, 3, 4, false);
+    /** Version 3, as docs/FORMAT.md describes it. */
     private static final String GOLDEN = """
-            sdfs-restore 2
+            sdfs-restore 3
             volume 123e4567-e89b-12d3-a456-426614174000
             source 61c3a4
             tree 00ff
+            contents ff00
             root 4711
             nextContainer 17
             bytes 1099511627776
             damaged 2
             lost 3
+            missing 4
             onlyRootLeft false
             """;
 
-    private static final String GOLDEN_CRC = "ec8ac6a3";
+    private static final String GOLDEN_CRC = "902c237d";
 
     @TempDir
     Path folder;
@@ -80,7 +82,7 @@ class RestoreJournalTest {
 
     @Test
     void anotherVersionIsNamed() throws IOException {
-        Files.writeString(file, "sdfs-restore 1\nanything\n");
+        Files.writeString(file, "sdfs-restore 2\nanything\n");
         var e = assertThrows(IOException.class, journal::read);
         assertTrue(e.getMessage().contains("another version"), e.getMessage());
     }

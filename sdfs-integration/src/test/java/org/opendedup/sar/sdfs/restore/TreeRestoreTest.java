@@ -361,23 +361,58 @@ class TreeRestoreTest {
     }
 
     @Test
-    void aRestoreOfWhatChangedMeanwhileDoesNotGoOn() throws Exception {
+    void aRestoreOfAnotherTreeDoesNotGoOn() throws Exception {
         writeLarge();
         stopHalfway();
-        write(volume.lookup(Inode.ROOT, bytes("large")).inode(), 0, bytes("other"));
+        make(Inode.ROOT, "another");
         var e = assertThrows(IOException.class, this::restore);
         assertTrue(e.getMessage().contains("was changed since its restore"), e.getMessage());
     }
 
     @Test
-    void aRestoreOfWhatWasDefragmentedMeanwhileDoesNotGoOn() throws Exception {
+    void aRestoreOfWhatWasWrittenMeanwhileWritesAllBytesAgain() throws Exception {
+        writeLarge();
+        stopHalfway();
+        long large = volume.lookup(Inode.ROOT, bytes("large")).inode();
+        volume.change(large, new AttributeChange(null, null, null, (long) MIB, null, null, null));
+        write(large, 0, bytes("other"));
+        byte[] now = random(LARGE_MIB * MIB, 6);
+        now = Arrays.copyOf(now, MIB);
+        System.arraycopy(bytes("other"), 0, now, 0, 5);
+
+        RestoreStatus status = restore();
+
+        assertEquals(0, status.bytesResumed());
+        assertArrayEquals(now, Files.readAllBytes(target.resolve("large")));
+        assertLeavesNothingBeside();
+    }
+
+    @Test
+    void aRestoreOfWhatWasDefragmentedMeanwhileWritesAllBytesAgain() throws Exception {
         long mixed = writeFragmented();
         stopHalfway();
+        Files.write(target.resolve("mixed"), random(MIB, 1), StandardOpenOption.WRITE);
         Defragmentation done =
                 volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, false), (bytes, of) -> true);
         assertTrue(done.rewrittenChunks() > 0, done::toString);
-        var e = assertThrows(IOException.class, this::restore);
-        assertTrue(e.getMessage().contains("was changed since its restore"), e.getMessage());
+        assertEquals(0, restore().bytesResumed());
+        assertArrayEquals(borrowing(), Files.readAllBytes(target.resolve("mixed")));
+        assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
+    }
+
+    @Test
+    void aRestoreGoesOnAfterItsFilesWereReadAndGotOtherTimesAndRights() throws Exception {
+        writeLarge();
+        stopHalfway();
+        long large = volume.lookup(Inode.ROOT, bytes("large")).inode();
+        volume.change(large, new AttributeChange(0600, null, null, null, 5_000_000_000L, 4_000_000_000L, null));
+
+        RestoreStatus status = restore();
+
+        assertTrue(status.bytesResumed() > 0, status::toString);
+        assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
+        assertEquals(0100600, Files.getAttribute(target.resolve("large"), "unix:mode"));
+        assertEquals(4_000, Files.getLastModifiedTime(target.resolve("large")).toMillis());
     }
 
     @Test
@@ -420,8 +455,9 @@ class TreeRestoreTest {
         var longer = assertThrows(IOException.class, this::restore);
         assertTrue(longer.getMessage().contains("was changed since it was restored"), longer.getMessage());
         Files.delete(target.resolve("large"));
-        var gone = assertThrows(IOException.class, this::restore);
-        assertTrue(gone.getMessage().contains("was changed since it was restored"), gone.getMessage());
+        RestoreStatus made = restore();
+        assertEquals(0, made.bytesResumed());
+        assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
     }
 
     @Test

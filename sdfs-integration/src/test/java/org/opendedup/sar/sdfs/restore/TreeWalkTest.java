@@ -11,7 +11,6 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.volume.Volume;
@@ -56,7 +55,7 @@ class TreeWalkTest {
         }
 
         @Override
-        public void damaged(long parent, byte @Nullable [] name, CorruptionException why) {
+        public void unreadable(long parent, byte @Nullable [] name, IOException why) {
             fail(why);
         }
 

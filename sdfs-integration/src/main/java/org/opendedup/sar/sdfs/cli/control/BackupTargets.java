@@ -17,9 +17,7 @@ import org.opendedup.sar.volume.backup.MetadataBackups;
  * @param mountPoint where it is mounted; null if that is not known
  */
 public record BackupTargets(
-        MetadataBackups backups,
-        OwnFolders own,
-        @Nullable Path mountPoint) implements MetadataBackups.Copies {
+        MetadataBackups backups, OwnFolders own, @Nullable Path mountPoint) implements MetadataBackups.Copies {
     /** Returns those of a volume of files. */
     public static BackupTargets of(MetadataBackups backups, VolumeDefinition definition, @Nullable Path mountPoint) {
         Map<String, Path> own = new LinkedHashMap<>(definition.stores());

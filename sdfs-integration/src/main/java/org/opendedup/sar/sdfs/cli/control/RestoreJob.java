@@ -22,7 +22,12 @@ final class RestoreJob implements BackgroundJob {
 
     @Override
     public void run() throws IOException {
-        boolean done = paths.use(path, inode -> {
+        try {
+            paths.mount().writeBack();
+        } catch (IOException e) {
+            restore.notStored(e);
+        }
+        boolean done = new VolumePaths(paths.volume()).use(path, inode -> {
             restore.run(inode);
             return true;
         });
@@ -49,9 +54,14 @@ final class RestoreJob implements BackgroundJob {
         report.put("bytesResumed", status.bytesResumed());
         report.put("damagedPlaces", status.damagedPlaces());
         report.put("damages", status.damages());
+        report.put("filesMissing", status.filesMissing());
+        report.put("filesChanging", status.filesChanging());
         report.put("attributesLost", status.attributesLost());
         report.put("entriesLost", status.entriesLost());
         report.put("losses", status.losses());
+        if (status.notStored() != null) {
+            report.put("notStored", status.notStored());
+        }
         report.put("seconds", status.seconds());
         return report;
     }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.CheckProgress;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.metadata.EntryNames;
@@ -128,9 +127,9 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
         }
 
         @Override
-        public void damaged(long parent, byte @Nullable [] name, CorruptionException why) {
+        public void unreadable(long parent, byte @Nullable [] name, IOException why) {
             shown.at(parent + 1, name == null ? "..." : EntryNames.text(name));
-            failed(why.getMessage());
+            failed(FailureText.of(why));
         }
 
         @Override

@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
@@ -24,6 +25,10 @@ public class FakeFileTools implements FileTools {
 
     /** What the next restore's destination does not take. */
     public List<String> losses = List.of();
+    /** Number of files that a restore tells as missing. */
+    public long missing;
+    /** Why a restore says that not all is stored. */
+    public @Nullable String notStored;
 
     /** True if the next restore runs until it is stopped. */
     public boolean endless;
@@ -75,9 +80,12 @@ public class FakeFileTools implements FileTools {
                         500,
                         damages.size(),
                         damages,
+                        missing,
+                        0,
                         losses.size(),
                         0,
                         losses,
+                        notStored,
                         1.5)));
     }
 
