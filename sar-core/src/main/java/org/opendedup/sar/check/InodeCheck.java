@@ -143,8 +143,8 @@ final class InodeCheck {
             Name found = name.value();
             if (found == null) {
                 findings.add(Severity.LOSS, Kind.DAMAGED_RECORD, "a name in directory " + directory + " is damaged");
-            } else if (exists) {
-                names.add(directory, found);
+            } else {
+                names.add(directory, found); // also of a directory that does not exist: a repair makes it
                 subdirectories += Modes.isDirectory(found.type()) ? 1 : 0;
             }
             name.next();

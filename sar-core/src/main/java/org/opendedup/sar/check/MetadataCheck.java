@@ -12,7 +12,7 @@ import org.opendedup.sar.metadata.Totals;
 /**
  * Checks the records of a volume's metadata against each other and against the directories of the containers: names,
  * inodes, recipes, counts and totals. Reads no chunk. Its memory does not depend on the size of the volume, but for 16
- * bytes for each directory of the namespace: it sorts in scratch files, 40 bytes for each reference of a recipe, and 24
+ * bytes for each directory of the namespace: it sorts in scratch files, 40 bytes for each reference of a recipe, and 32
  * for each name.
  */
 public final class MetadataCheck {

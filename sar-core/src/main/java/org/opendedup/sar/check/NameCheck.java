@@ -20,7 +20,7 @@ import org.opendedup.sar.sort.TupleSort;
  * is bounded but for 16 bytes for each directory, by which directories that the root does not reach are found.
  */
 final class NameCheck implements Closeable {
-    private static final int COLUMNS = 3;
+    private static final int COLUMNS = 4;
 
     private final TupleSort sort;
     private final CheckFindings findings;
@@ -45,6 +45,7 @@ final class NameCheck implements Closeable {
         tuple[0] = name.inode();
         tuple[1] = directory;
         tuple[2] = name.type();
+        tuple[3] = name.hash();
         sort.add(tuple);
     }
 
@@ -56,7 +57,7 @@ final class NameCheck implements Closeable {
             while (inode.next()) {
                 progress.at("names", done++, inodes);
                 while (more && names.get(0) < inode.id()) {
-                    leadsNowhere(names.get(1), names.get(0));
+                    leadsNowhere(names);
                     more = names.next();
                 }
                 Inode found = inode.value();
@@ -71,7 +72,7 @@ final class NameCheck implements Closeable {
                                 Kind.NAMES,
                                 "a name in directory " + names.get(1) + " says another type than inode " + inode.id()
                                         + " has");
-                        corrections.name(names.get(1), inode.id());
+                        corrections.name(names.get(1), names.get(3), inode.id());
                     }
                     count++;
                     parent = names.get(1);
@@ -86,18 +87,20 @@ final class NameCheck implements Closeable {
             }
         }
         while (more) {
-            leadsNowhere(names.get(1), names.get(0));
+            leadsNowhere(names);
             more = names.next();
         }
         findUnreachable();
     }
 
-    private void leadsNowhere(long directory, long inode) throws IOException {
+    private void leadsNowhere(TupleSort.Cursor name) throws IOException {
+        long inode = name.get(0);
+        long directory = name.get(1);
         findings.add(
                 Severity.LOSS,
                 Kind.NAMES,
                 "a name in directory " + directory + " leads to inode " + inode + ", which does not exist");
-        corrections.name(directory, inode);
+        corrections.name(directory, name.get(3), inode);
     }
 
     private void compare(Inode inode, int count, long parent) throws IOException {

@@ -209,6 +209,16 @@ final class ReferenceCheck {
 
     private boolean hasLengths(long container, ContainerCounts counts, ChunkDirectory directory) {
         boolean isRight = true;
+        for (int slot = 0; slot < Math.min(counts.slots(), directory.slots()); slot++) {
+            // A repair that did not find the container knows no lengths.
+            if (counts.isAlive(slot) && counts.length(slot) == 0 && directory.length(slot) > 0) {
+                isRight = false;
+                findings.container(
+                        report("chunk " + container + ":" + slot + " has " + directory.length(slot)
+                                + " bytes and its counts say none"),
+                        container);
+            }
+        }
         for (int frame = 0; frame < directory.table().frames(); frame++) {
             String problem = FrameLengths.problem(container, frame, counts, directory);
             if (problem != null) {

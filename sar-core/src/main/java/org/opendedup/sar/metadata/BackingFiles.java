@@ -3,7 +3,6 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 
 /** The backing files on the fast tier, for a repair. */
-@FunctionalInterface
 public interface BackingFiles {
     /** There is no backing file. */
     long NONE = -1;
@@ -14,4 +13,17 @@ public interface BackingFiles {
      * @throws IOException if the fast tier cannot be used
      */
     long last(long inode) throws IOException;
+
+    /** Receives inodes; see {@link #forEachInode}. */
+    @FunctionalInterface
+    interface Visitor {
+        void visit(long inode) throws IOException;
+    }
+
+    /**
+     * Visits the inodes of all backing files, in no order, some perhaps more than once.
+     *
+     * @throws IOException if the fast tier cannot be used
+     */
+    void forEachInode(Visitor visitor) throws IOException;
 }

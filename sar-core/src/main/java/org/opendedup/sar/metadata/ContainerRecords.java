@@ -313,8 +313,12 @@ public final class ContainerRecords {
                 batch.put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(sum.summary()));
                 changes++;
             }
-            if (newlyLost > 0) {
-                batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(totalsWithLost()));
+            Totals totals = newlyLost > 0 ? MetadataRecords.totalsOf(database) : null;
+            if (totals != null) { // A repair counts damaged ones again.
+                StoredCopies lost = new StoredCopies(0, 0, 0, 0, newlyLost);
+                Totals now = new Totals(
+                        totals.logicalBytes(), totals.files(), totals.stored().plus(lost));
+                batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(now));
                 changes++;
             }
             for (var change : damageChanges.pending().changes(Family.SYSTEM).entrySet()) {
@@ -328,13 +332,6 @@ public final class ContainerRecords {
                 batch.commit();
             }
             return changes;
-        }
-
-        private Totals totalsWithLost() throws IOException {
-            Totals before = SystemRecords.decodeTotals(SystemRecords.read(database, SystemRecords.TOTALS));
-            StoredCopies lost = new StoredCopies(0, 0, 0, 0, newlyLost);
-            return new Totals(
-                    before.logicalBytes(), before.files(), before.stored().plus(lost));
         }
 
         @Override

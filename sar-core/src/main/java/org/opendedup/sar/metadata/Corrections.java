@@ -49,8 +49,12 @@ public interface Corrections {
     /** A directory names the wrong directory as its parent. */
     default void parent(long inode, long parent) throws IOException {}
 
-    /** A name leads to no inode, or to one of another type. */
-    default void name(long directory, long inode) throws IOException {}
+    /**
+     * A name leads to no inode, or to one of another type.
+     *
+     * @param hash that of the name
+     */
+    default void name(long directory, long hash, long inode) throws IOException {}
 
     /**
      * More names lead to a directory than one, or any to the root.

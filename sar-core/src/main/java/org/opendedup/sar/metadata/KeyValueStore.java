@@ -85,6 +85,14 @@ public interface KeyValueStore extends Closeable {
         /** Applies all changes atomically and returns when they are durable. */
         void commit() throws IOException;
 
+        /**
+         * Applies all changes atomically. They are durable when a later {@link #commit} is; a crash before that may
+         * lose them.
+         */
+        default void commitLater() throws IOException {
+            commit();
+        }
+
         @Override
         void close();
     }

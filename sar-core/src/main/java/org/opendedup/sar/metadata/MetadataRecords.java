@@ -13,10 +13,11 @@ public final class MetadataRecords {
      * A name in a directory.
      *
      * @param name its bytes
+     * @param hash the hash of them, by which it is found
      * @param inode inode number
      * @param type file type, as in {@code mode & S_IFMT}
      */
-    public record Name(byte[] name, long inode, int type) {}
+    public record Name(byte[] name, long hash, long inode, int type) {}
 
     /**
      * A page of a recipe.
@@ -113,6 +114,23 @@ public final class MetadataRecords {
         return totals;
     }
 
+    /** Returns what the totals must be, by all inodes and counts that can be decoded. */
+    Totals recount() throws IOException {
+        long bytes = 0;
+        long files = 0;
+        try (RecordCursor<Inode> inodes = inodes()) {
+            while (inodes.next()) {
+                Inode inode = inodes.value();
+                bytes += inode == null ? 0 : inode.dataBytes();
+                files++;
+            }
+        }
+        StoredCopies[] stored = {StoredCopies.NONE};
+        forEachCounted(
+                (container, found) -> stored[0] = found == null ? stored[0] : stored[0].plus(StoredCopies.of(found)));
+        return new Totals(bytes, files, stored[0]);
+    }
+
     /** Visits the counts of all containers in ascending order of ids. */
     public void forEachCounted(CountVisitor visitor) throws IOException {
         counts.forEach(visitor);
@@ -136,10 +154,15 @@ public final class MetadataRecords {
         return names(Keys.of(directory), Keys.of(directory + 1));
     }
 
+    /** Returns the names of one directory that have this hash: seldom more than one. */
+    RecordCursor<Name> names(long directory, long hash) throws IOException {
+        return names(Keys.of(directory, hash), hash == -1 ? Keys.of(directory + 1) : Keys.of(directory, hash + 1));
+    }
+
     private RecordCursor<Name> names(byte[] from, byte[] to) throws IOException {
         return new RecordCursor<>(source.scan(Family.ENTRY, from, to), EntryFormat.NAME_OFFSET, (key, value) -> {
             Entry entry = EntryFormat.decode(key, value, nameHash);
-            return new Name(EntryFormat.name(key), entry.inode(), entry.type());
+            return new Name(EntryFormat.name(key), Keys.longAt(key, Keys.LONG_BYTES), entry.inode(), entry.type());
         });
     }
 

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A change may make another one necessary: check and repair until {@link #changes} stays 0. For one thread.
  */
-public final class MetadataRepair implements Corrections {
+public class MetadataRepair implements Corrections {
     private static final Logger log = LoggerFactory.getLogger(MetadataRepair.class);
 
     private static final int BATCH_RECORDS = 1000;
@@ -30,12 +30,13 @@ public final class MetadataRepair implements Corrections {
     /** The folder that takes what was found. */
     private record Found(long directory, String name) {}
 
-    private final KeyValueStore database;
-    private final Quarantine quarantine;
+    final KeyValueStore database;
+    final long nowNs;
+    private final @Nullable Quarantine quarantine;
     private final BackingFiles backingFiles;
     private final NameHash nameHash;
-    private final long nowNs;
-    private final List<String> done = new ArrayList<>();
+    private final Sentences done = new Sentences();
+    private @Nullable MetadataRecords records;
     /** Changes that are not written yet; null for a record that is removed. */
     private final Map<Quarantine.Record, byte @Nullable []> pending = new LinkedHashMap<>();
 
@@ -52,28 +53,51 @@ public final class MetadataRepair implements Corrections {
      */
     public MetadataRepair(KeyValueStore database, Directory folder, BackingFiles backingFiles, long nowNs)
             throws IOException {
+        this(database, new Quarantine(database, folder), nowNs, backingFiles);
+    }
+
+    /** Makes a repair that keeps nothing of what it replaces, and whose changes are durable with a later commit. */
+    MetadataRepair(KeyValueStore database, BackingFiles backingFiles, long nowNs) throws IOException {
+        this(database, null, nowNs, backingFiles);
+    }
+
+    private MetadataRepair(
+            KeyValueStore database, @Nullable Quarantine quarantine, long nowNs, BackingFiles backingFiles)
+            throws IOException {
         this.database = database;
-        quarantine = new Quarantine(database, folder);
+        this.quarantine = quarantine;
         this.backingFiles = backingFiles;
         this.nowNs = nowNs;
         nameHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
     }
 
-    /** Returns what was done, a sentence for each change. */
+    /** Returns what was done, a sentence for each change; the last one says how many are left out, if any are. */
     public List<String> done() {
-        return List.copyOf(done);
+        return done.list();
     }
 
     /** Returns the names of the quarantine files: one for each batch that replaced a record. */
     public List<String> quarantines() {
-        return quarantine.files();
+        return quarantine == null ? List.of() : quarantine.files();
+    }
+
+    MetadataRecords records() throws IOException {
+        MetadataRecords open = records;
+        if (open == null) {
+            open = MetadataRecords.of(database);
+            records = open;
+        }
+        return open;
     }
 
     /** Writes what is not written yet, and the totals; returns the number of corrections since the last call. */
     public long finish() throws IOException {
         flush();
         if (areTotalsWrong) {
-            put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(recount()));
+            put(
+                    Family.SYSTEM,
+                    SystemRecords.TOTALS,
+                    SystemRecords.encodeTotals(records().recount()));
             done("the volume's totals were counted again");
             flush();
             DamageRecords.recount(database);
@@ -84,48 +108,33 @@ public final class MetadataRepair implements Corrections {
         return made;
     }
 
-    private Totals recount() throws IOException {
-        MetadataRecords records = MetadataRecords.of(database);
-        long bytes = 0;
-        long files = 0;
-        try (RecordCursor<Inode> inodes = records.inodes()) {
-            while (inodes.next()) {
-                Inode inode = inodes.value();
-                bytes += inode == null ? 0 : inode.dataBytes();
-                files++;
-            }
-        }
-        StoredCopies[] stored = {StoredCopies.NONE};
-        records.forEachCounted((container, counts) ->
-                stored[0] = counts == null ? stored[0] : stored[0].plus(StoredCopies.of(counts)));
-        return new Totals(bytes, files, stored[0]);
-    }
-
-    private void done(String what) {
+    void done(String what) {
         done.add(what);
         changes++;
     }
 
-    private byte @Nullable [] get(Family family, byte[] key) throws IOException {
+    byte @Nullable [] get(Family family, byte[] key) throws IOException {
         Quarantine.Record record = new Quarantine.Record(family, ByteBuffer.wrap(key));
         return pending.containsKey(record) ? pending.get(record) : database.get(family, key);
     }
 
-    private void put(Family family, byte[] key, byte @Nullable [] value) throws IOException {
+    void put(Family family, byte[] key, byte @Nullable [] value) throws IOException {
         pending.put(new Quarantine.Record(family, ByteBuffer.wrap(key)), value);
     }
 
-    private void flushIfLarge() throws IOException {
+    void flushIfLarge() throws IOException {
         if (pending.size() >= BATCH_RECORDS) {
             flush();
         }
     }
 
-    private void flush() throws IOException {
+    void flush() throws IOException {
         if (pending.isEmpty()) {
             return;
         }
-        quarantine.keep(pending.keySet());
+        if (quarantine != null) {
+            quarantine.keep(pending.keySet());
+        }
         try (Batch batch = database.batch()) {
             for (Map.Entry<Quarantine.Record, byte @Nullable []> change : pending.entrySet()) {
                 byte[] key = change.getKey().key().array();
@@ -136,7 +145,11 @@ public final class MetadataRepair implements Corrections {
                     batch.put(change.getKey().family(), key, value);
                 }
             }
-            batch.commit();
+            if (quarantine != null) {
+                batch.commit();
+            } else {
+                batch.commitLater();
+            }
         }
         pending.clear();
     }
@@ -246,10 +259,9 @@ public final class MetadataRepair implements Corrections {
     }
 
     @Override
-    public void name(long directory, long inode) throws IOException {
+    public void name(long directory, long hash, long inode) throws IOException {
         byte[] value = get(Family.INODE, Keys.of(inode));
-        try (RecordCursor<MetadataRecords.Name> names =
-                MetadataRecords.of(database).names(directory)) {
+        try (RecordCursor<MetadataRecords.Name> names = records().names(directory, hash)) {
             while (names.next()) {
                 MetadataRecords.Name name = names.value();
                 if (name == null || name.inode() != inode) {
@@ -287,8 +299,7 @@ public final class MetadataRepair implements Corrections {
     /** Takes the names in a directory that lead to another directory out, but for the first ones. */
     private void takeOut(long holder, long directory, int keep) throws IOException {
         int kept = 0;
-        try (RecordCursor<MetadataRecords.Name> names =
-                MetadataRecords.of(database).names(holder)) {
+        try (RecordCursor<MetadataRecords.Name> names = records().names(holder)) {
             while (names.next()) {
                 MetadataRecords.Name name = names.value();
                 if (name != null && name.inode() == directory && kept++ >= keep) {
@@ -316,11 +327,15 @@ public final class MetadataRepair implements Corrections {
         adopt(inode);
     }
 
-    /** Gives an inode a name in the folder for what was found. */
-    private void adopt(long id) throws IOException {
+    /**
+     * Gives an inode a name in the folder for what was found.
+     *
+     * @return its path; empty if there is no such inode
+     */
+    String adopt(long id) throws IOException {
         byte[] value = get(Family.INODE, Keys.of(id));
         if (value == null) {
-            return;
+            return "";
         }
         Found found = foundDirectory();
         Inode inode = InodeFormat.decode(id, value);
@@ -334,11 +349,13 @@ public final class MetadataRepair implements Corrections {
             named = named.withLinks(2);
         }
         put(Family.INODE, Keys.of(id), InodeFormat.encode(named));
-        done("inode " + id + ", to which no name led, is now /" + found.name() + "/" + name);
+        String path = "/" + found.name() + "/" + name;
+        done("inode " + id + ", to which no name led, is now " + path);
         if (inode.isDirectory()) {
             addLink(found.directory());
         }
         flushIfLarge();
+        return path;
     }
 
     private void addLink(long directory) throws IOException {
@@ -379,9 +396,16 @@ public final class MetadataRepair implements Corrections {
     /** The next check finds that no name leads to the directory. */
     @Override
     public void namesWithoutDirectory(long directory) throws IOException {
-        put(Family.INODE, Keys.of(directory), InodeFormat.encode(LostAndFound.directory(directory, 0, nowNs)));
+        make(
+                LostAndFound.directory(directory, 0, nowNs),
+                "directory " + directory + ", which had names and did not exist, was made again");
+    }
+
+    /** Writes an inode that did not exist. */
+    void make(Inode inode, String what) throws IOException {
+        put(Family.INODE, Keys.of(inode.id()), InodeFormat.encode(inode));
         areTotalsWrong = true;
-        done("directory " + directory + ", which had names and did not exist, was made again");
+        done(what);
         flushIfLarge();
     }
 
@@ -390,22 +414,19 @@ public final class MetadataRepair implements Corrections {
     public void recipeWithoutInode(long inode) throws IOException {
         long size = 0;
         long bytes = 0;
-        MetadataRecords records = MetadataRecords.of(database);
-        try (RecordCursor<MetadataRecords.Page> pages = records.pages(inode)) {
+        try (RecordCursor<MetadataRecords.Page> pages = records().pages(inode)) {
             while (pages.next()) {
                 MetadataRecords.Page page = pages.value();
                 RecipePage entries = page == null ? null : page.page();
                 if (page != null && entries != null) {
-                    size = page.number() * records.pageBytes() + entries.bytes();
+                    size = page.number() * records().pageBytes() + entries.bytes();
                     bytes += entries.dataBytes();
                 }
             }
         }
-        Inode made = LostAndFound.file(inode, Modes.REGULAR, nowNs).withBytes(size, bytes);
-        put(Family.INODE, Keys.of(inode), InodeFormat.encode(made));
-        areTotalsWrong = true;
-        done("file " + inode + ", which had a recipe and did not exist, was made again with " + size + " bytes");
-        flushIfLarge();
+        make(
+                LostAndFound.file(inode, Modes.REGULAR, nowNs).withBytes(size, bytes),
+                "file " + inode + ", which had a recipe and did not exist, was made again with " + size + " bytes");
     }
 
     @Override

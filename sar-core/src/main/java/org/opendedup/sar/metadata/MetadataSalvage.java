@@ -4,24 +4,21 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * Makes a new metadata database of the records of a damaged one that can be read (docs/adr/0043). In this order: copies
- * them; makes names and inodes agree, then recipes; counts all references again. The container table is not made anew:
- * that needs the packs. The damaged database is only read.
+ * Makes a new metadata database of the records of a damaged one that can be read (docs/adr/0043). The damaged one is
+ * only read. A {@link MetadataRepair#ofSalvage} makes the records agree afterwards.
  */
 public final class MetadataSalvage {
     /** Numbers that are not used after the highest one that is known: lost records may have had them. */
     private static final long SPARE_NUMBERS = 1 << 16;
+
+    private static final byte[] DAMAGED = {0};
 
     /** Opens older metadata of the same volume. */
     @FunctionalInterface
@@ -31,67 +28,60 @@ public final class MetadataSalvage {
         KeyValueStore open() throws IOException;
     }
 
-    /**
-     * What was done.
-     *
-     * @param lost what the database has lost, as sentences
-     * @param lostContainer id of a container that does not exist, to whose only chunk lost pages of recipes refer; 0 if
-     *     no page is lost
-     */
-    public record Result(List<String> lost, long lostContainer) {
-        public Result {
-            lost = List.copyOf(lost);
-        }
-    }
-
     private MetadataSalvage() {}
 
     /**
-     * Salvages a database.
+     * Copies the records of a database. They are durable with the next commit.
      *
      * @param source folder with its files, which no one else uses
      * @param target an empty database
      * @param older where the records come from that describe the volume, if they are lost
-     * @param nowNs times of inodes that must be made anew, in nanoseconds since 1970
+     * @param nowNs times of the root, if it must be made anew, in nanoseconds since 1970
      * @param progress may stop it; the target is of no use then
+     * @return what is lost
      * @throws CorruptionException if too much is lost: the manifest; or what describes the volume, and there is no
      *     backup
      */
-    public static Result salvage(
-            Path source,
-            KeyValueStore target,
-            ChunkLengths lengths,
-            OlderMetadata older,
-            long nowNs,
-            SalvageProgress progress)
+    public static LostRecords copy(
+            Path source, KeyValueStore target, OlderMetadata older, long nowNs, SalvageProgress progress)
             throws IOException {
-        LostRecords lost = RecordSalvage.copy(source, target, progress);
+        SoundRecords[] sound = new SoundRecords[1];
+        LostRecords lost = RecordSalvage.copy(
+                source,
+                target,
+                found -> {
+                    sound[0] = describe(target, older, found);
+                    return sound[0];
+                },
+                progress);
+        markIntents(target, lost);
+        long spare = lost.isEmpty() ? 0 : SPARE_NUMBERS;
+        long container =
+                Math.max(number(target, SystemRecords.NEXT_CONTAINER), sound[0].highestContainer() + 1 + spare);
+        lost.setContainer(container);
+        try (Batch batch = target.batch()) {
+            long inode = Math.max(number(target, SystemRecords.NEXT_INODE), sound[0].highestInode() + 1 + spare);
+            batch.put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(inode));
+            batch.put(Family.SYSTEM, SystemRecords.NEXT_CONTAINER, SystemRecords.encodeNumber(container + 1));
+            if (target.get(Family.INODE, Keys.of(Inode.ROOT)) == null) {
+                Inode root = LostAndFound.directory(Inode.ROOT, Inode.ROOT, nowNs);
+                batch.put(Family.INODE, Keys.of(Inode.ROOT), InodeFormat.encode(root));
+                lost.say("owner, mode and times of the volume's root");
+            }
+            batch.commitLater();
+        }
+        return lost;
+    }
+
+    private static SoundRecords describe(KeyValueStore target, OlderMetadata older, LostRecords lost)
+            throws IOException {
         if (!lost.of(Family.SYSTEM).isEmpty()) {
             takeDescription(target, older);
         }
         MetadataHeader header = SystemRecords.decodeHeader(SystemRecords.read(target, SystemRecords.HEADER));
         header.require(MetadataHeader.Contents.FILES);
-        NameHash hash = SystemRecords.decodeNameHash(SystemRecords.read(target, SystemRecords.NAME_HASH));
-        List<String> told = new ArrayList<>();
-        SalvagedNames names = new SalvagedNames(target, hash, nowNs, lost, told);
-        long freeInode = names.run(freeInode(target, lost), progress);
-        long freeContainer = freeContainer(target, lost);
-        SalvagedRecipes recipes =
-                new SalvagedRecipes(target, header.pageBytes(), freeContainer, lost, names.remade(), told);
-        recipes.run(names.inodes(), progress);
-        new SalvagedIntents(target, lost, told).run();
-        SalvagedCounts counts = new SalvagedCounts(target, header.pageBytes(), freeContainer, lengths);
-        counts.run(lost, recipes.pages(), progress);
-        try (Batch batch = target.batch()) {
-            batch.put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(freeInode));
-            batch.put(Family.SYSTEM, SystemRecords.NEXT_CONTAINER, SystemRecords.encodeNumber(freeContainer + 1));
-            Totals totals = new Totals(recipes.dataBytes(), recipes.inodes(), counts.stored());
-            batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(totals));
-            batch.commit();
-        }
-        DamageRecords.recount(target);
-        told.addAll(0, ranges(lost, counts));
-        return new Result(told, recipes.lostPages() > 0 ? freeContainer : 0);
+        return new SoundRecords(
+                header.pageBytes(), SystemRecords.decodeNameHash(SystemRecords.read(target, SystemRecords.NAME_HASH)));
     }
 
     /**
@@ -123,7 +113,7 @@ public final class MetadataSalvage {
                     batch.put(Family.SYSTEM, cursor.key(), cursor.value());
                 }
             }
-            batch.commit();
+            batch.commitLater();
         }
     }
 
@@ -133,51 +123,49 @@ public final class MetadataSalvage {
         }
     }
 
-    private static long freeInode(KeyValueStore target, LostRecords lost) throws IOException {
-        long highest = Inode.ROOT;
-        for (Family family :
-                List.of(Family.INODE, Family.RECIPE, Family.XATTR, Family.ORPHAN, Family.INTENT, Family.RAW)) {
-            highest = Math.max(highest, highest(target, family));
+    /**
+     * Makes records of the intent log that may be missing noticeable. One that is missing between others is noticed by
+     * the numbers, but one after the last is not: it may have said that the bytes of earlier ones are stored, and by
+     * now newer ones, over which a mount would put the old ones. So a record that cannot be decoded takes its place:
+     * the file cannot be opened until a repair removes its records.
+     */
+    static void markIntents(KeyValueStore target, LostRecords lost) throws IOException {
+        if (lost.of(Family.INTENT).isEmpty()) {
+            return;
         }
-        try (Cursor cursor = target.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                try {
-                    Entry entry = EntryFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value());
-                    highest = Math.max(highest, Math.max(entry.inode(), Keys.longAt(cursor.key(), 0)));
-                } catch (IOException e) {
-                    // It is removed later.
-                    continue;
+        try (Cursor cursor = target.scan(Family.INTENT, Keys.FIRST, Keys.END);
+                Batch batch = target.batch()) {
+            long inode = 0;
+            long number = 0;
+            boolean isLast = false;
+            while (!isLast) {
+                isLast = !cursor.next();
+                byte[] key = isLast ? Keys.END : cursor.key();
+                if (inode != 0 && (isLast || Keys.longAt(key, 0) != inode)) {
+                    markLast(batch, lost, inode, number + 1);
+                }
+                if (!isLast) {
+                    inode = Keys.longAt(key, 0);
+                    number = key.length < 2 * Keys.LONG_BYTES ? 0 : Keys.longAt(key, Keys.LONG_BYTES);
                 }
             }
+            batch.commitLater();
         }
-        return Math.max(number(target, SystemRecords.NEXT_INODE), free(highest, lost));
     }
 
-    private static long free(long highest, LostRecords lost) {
-        return highest + 1 + (lost.isEmpty() ? 0 : SPARE_NUMBERS);
+    private static void markLast(Batch batch, LostRecords lost, long inode, long next) throws IOException {
+        byte[] key = Keys.of(inode, next);
+        if (lost.contains(Family.INTENT, key)) {
+            batch.put(Family.INTENT, key, DAMAGED);
+            lost.say("perhaps the last of the bytes of inode " + inode
+                    + " that were written within the last seconds; it cannot be opened until sdfs-check --repair"
+                    + " gives these bytes up");
+        }
     }
 
-    private static long freeContainer(KeyValueStore target, LostRecords lost) throws IOException {
-        long[] highest = {Math.max(highest(target, Family.CONTAINER), highest(target, Family.COUNT))};
-        int pageBytes = SystemRecords.decodeHeader(SystemRecords.read(target, SystemRecords.HEADER))
-                .pageBytes();
-        try (Cursor cursor = target.scan(Family.RECIPE, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                RecipePage page;
-                try {
-                    page = RecipeFormat.decode(cursor.key(), cursor.value(), pageBytes);
-                } catch (IOException e) {
-                    // It is removed later.
-                    continue;
-                }
-                for (int entry = 0; entry < page.count(); entry++) {
-                    if (!page.isZero(entry)) {
-                        highest[0] = Math.max(highest[0], ChunkId.container(page.chunkId(entry)));
-                    }
-                }
-            }
-        }
-        return Math.max(number(target, SystemRecords.NEXT_CONTAINER), free(highest[0], lost));
+    /** Makes a file one that cannot be opened until a repair removes its records of the intent log. */
+    static byte[] unopenable() {
+        return DAMAGED.clone();
     }
 
     private static long number(KeyValueStore target, byte[] key) throws IOException {
@@ -187,61 +175,5 @@ public final class MetadataSalvage {
         } catch (CorruptionException e) {
             return 0;
         }
-    }
-
-    /** Returns the highest number with which a key of the family begins; 0 if it has none. */
-    private static long highest(KeyValueStore target, Family family) throws IOException {
-        long low = 0;
-        long high = Long.MAX_VALUE;
-        while (low < high) {
-            long middle = low + (high - low) / 2 + 1;
-            try (Cursor cursor = target.scan(family, Keys.of(middle), Keys.END)) {
-                if (cursor.next()) {
-                    low = Keys.longAt(Arrays.copyOf(cursor.key(), Keys.LONG_BYTES), 0);
-                } else {
-                    high = middle - 1;
-                }
-            }
-        }
-        return low;
-    }
-
-    private static List<String> ranges(LostRecords lost, SalvagedCounts counts) {
-        List<String> told = new ArrayList<>();
-        if (lost.missingChanges() > 0) {
-            told.add("the last " + lost.missingChanges() + " changes, which were only in the damaged log: files are as"
-                    + " they were before them");
-        }
-        for (Family family : Family.values()) {
-            for (LostRecords.Range range : lost.of(family)) {
-                String numbers = range.first() + " to " + (range.last() == Long.MAX_VALUE ? "the last" : range.last());
-                told.add(
-                        switch (family) {
-                            case SYSTEM -> "records of the volume as a whole; totals are counted anew";
-                            case INODE -> "inodes from " + numbers + ", as far as they were in a damaged block";
-                            case ENTRY ->
-                                "names in folders with inodes " + numbers + ", as far as they were in a"
-                                        + " damaged block";
-                            case XATTR ->
-                                "extended attributes of inodes " + numbers + ", as far as they were in a"
-                                        + " damaged block";
-                            case RECIPE -> "recipes of inodes " + numbers + ", as far as they were in a damaged block";
-                            case COUNT -> "counts of containers " + numbers + "; they are counted anew";
-                            case ORPHAN -> "which of inodes " + numbers + " are being removed";
-                            case INTENT ->
-                                "bytes of files with inodes " + numbers + " that were written within the last seconds,"
-                                        + " as far as they were in a damaged block";
-                            case RAW ->
-                                "which of files with inodes " + numbers + " lie whole on the fast tier, as far as that"
-                                        + " was in a damaged block";
-                            case CONTAINER -> "places of containers " + numbers + "; they are found in the packs";
-                        });
-            }
-        }
-        if (counts.remade() > 0) {
-            told.add("marks of damaged chunks of " + counts.remade() + " containers: reading or a scrub finds them"
-                    + " again");
-        }
-        return told;
     }
 }

@@ -7,13 +7,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
@@ -23,21 +21,18 @@ import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.DBOptions;
 import org.rocksdb.LiveFileMetaData;
-import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.RocksObject;
-import org.rocksdb.SstFileReader;
-import org.rocksdb.SstFileReaderIterator;
 import org.rocksdb.WALRecoveryMode;
 
 /**
  * Copies every record of a damaged database that can be read. RocksDB verifies each block, and knows which of several
  * versions of a record counts. Its iterator stops at a damaged block, whichever table has it; then it goes on at the
- * first key after the block ({@link TableSeparators}). Other tables may have records within the gap: each of their keys
- * is looked up, which succeeds if the damaged block is not needed to know the newest version.
+ * first key after the block ({@link TableKeys}). Other tables may have records within the gap: each of their keys is
+ * looked up, which succeeds if the damaged block is not needed to know the newest version.
  *
  * <p>The logs are read up to the first damage, so that the result is a state in which the volume once was.
  */
@@ -52,6 +47,9 @@ final class RecordSalvage implements Closeable {
     private final Map<Family, ColumnFamilyHandle> families;
     private final List<RocksObject> natives;
     private final ReadOptions options;
+    /** Neighbours are looked up one after the other, from one block. */
+    private final ReadOptions lookUps;
+
     private final LostRecords lost = new LostRecords();
     private final Target target;
     private final SalvageProgress progress;
@@ -75,23 +73,37 @@ final class RecordSalvage implements Closeable {
         this.natives = natives;
         options = new ReadOptions().setFillCache(false);
         natives.add(options);
+        lookUps = new ReadOptions();
+        natives.add(lookUps);
         this.target = new Target(target);
     }
 
+    /** Tells which records make sense, once those that describe the volume are copied. */
+    @FunctionalInterface
+    interface Description {
+        SoundRecords of(LostRecords lost) throws IOException;
+    }
+
     /**
-     * Copies the records of a database into an empty one.
+     * Copies the records of a database into an empty one. They are durable with the next commit.
      *
      * @param source folder with the files of the damaged database, which no one else uses
      * @throws CorruptionException if the files of the database cannot be told: its manifest is damaged
      */
-    static LostRecords copy(Path source, KeyValueStore target, SalvageProgress progress) throws IOException {
+    static LostRecords copy(Path source, KeyValueStore target, Description description, SalvageProgress progress)
+            throws IOException {
         RocksDB.loadLibrary();
         List<RocksObject> natives = new ArrayList<>();
         try (RecordSalvage salvage = open(source, target, natives, progress)) {
             salvage.noteMissingChanges();
             salvage.estimate();
+            salvage.copy(Family.SYSTEM, null);
+            salvage.target.flush();
+            SoundRecords sound = description.of(salvage.lost);
             for (Family family : Family.values()) {
-                salvage.copy(family);
+                if (family != Family.SYSTEM) {
+                    salvage.copy(family, sound);
+                }
             }
             salvage.target.flush();
             return salvage.lost;
@@ -151,50 +163,97 @@ final class RecordSalvage implements Closeable {
         }
     }
 
-    private void copy(Family family) throws IOException {
+    private void copy(Family family, @Nullable SoundRecords sound) throws IOException {
         ColumnFamilyHandle handle = Objects.requireNonNull(families.get(family));
-        List<Path> tables = tables(family);
-        @Nullable List<byte[]> separators = null;
+        @Nullable TableKeys tables = null;
         try (RocksIterator records = database.newIterator(handle, options)) {
             records.seekToFirst();
             byte[] last = NOTHING;
             while (true) {
                 for (; records.isValid(); records.next()) {
                     last = records.key();
-                    target.put(family, last, records.value());
-                    progress.at("records of the database", copied++, Math.max(copied, this.records));
+                    put(family, last, records.value(), sound);
                 }
                 if (isSound(records)) {
                     return;
                 }
-                if (separators == null) {
-                    separators = separators(tables);
+                if (tables == null) {
+                    tables = new TableKeys(source, tables(family));
                 }
-                goOnBehind(records, last, separators);
+                goOnBehind(records, last, tables);
                 byte[] next = records.isValid() ? records.key() : Keys.END;
-                lost.add(family, last, next);
-                lookUpWithin(family, handle, tables, separators, last, next);
+                lookUpBetween(family, handle, tables, last, next, sound);
                 if (!records.isValid()) {
                     return;
                 }
             }
-        }
-    }
-
-    /** Moves to the first record after the damage, or to the end. */
-    private static void goOnBehind(RocksIterator records, byte[] last, List<byte[]> separators) {
-        for (byte[] separator : separators) {
-            if (Arrays.compareUnsigned(separator, last) >= 0) {
-                records.seek(behind(separator));
-                if (records.isValid()) {
-                    return;
-                }
+        } finally {
+            if (tables != null) {
+                tables.close();
             }
         }
     }
 
-    private static byte[] behind(byte[] key) {
-        return Arrays.copyOf(key, key.length + 1);
+    /**
+     * Copies those records within a gap of which some table has a key, and whose newest version can be read. What no
+     * table can be read for counts as lost: a damaged block at the begin of one table ends a merge with all others.
+     */
+    private void lookUpBetween(
+            Family family,
+            ColumnFamilyHandle handle,
+            TableKeys tables,
+            byte[] after,
+            byte[] before,
+            @Nullable SoundRecords sound)
+            throws IOException {
+        boolean[] isKnown = new boolean[1];
+        tables.forEachBetween(after, before, new TableKeys.Visitor() {
+            @Override
+            public void key(byte[] key) throws IOException {
+                byte[] value = value(handle, key);
+                if (value != null) {
+                    put(family, key, value, sound);
+                }
+            }
+
+            @Override
+            public void gap(byte[] from, byte[] to) {
+                lost.add(family, from, to);
+                isKnown[0] = true;
+            }
+        });
+        if (!isKnown[0]) {
+            lost.add(family, after, before);
+        }
+    }
+
+    /** A record that makes no sense counts as lost. */
+    private void put(Family family, byte[] key, byte[] value, @Nullable SoundRecords sound) throws IOException {
+        progress.at("records of the database", copied++, Math.max(copied, records));
+        if (sound == null || sound.isSound(family, key, value)) {
+            target.put(family, key, value);
+        } else {
+            lost.addRecord(family, key);
+        }
+    }
+
+    /** Returns a record within a gap; null if its newest version cannot be read, or may be in the damaged block. */
+    private byte @Nullable [] value(ColumnFamilyHandle handle, byte[] key) {
+        try {
+            return database.get(handle, lookUps, key);
+        } catch (RocksDBException e) {
+            return null;
+        }
+    }
+
+    /** Moves to the first record after the damage, or to the end. */
+    private static void goOnBehind(RocksIterator records, byte[] last, TableKeys tables) {
+        for (byte[] separator : tables.behind(last)) {
+            records.seek(TableKeys.following(separator));
+            if (records.isValid()) {
+                return;
+            }
+        }
     }
 
     private static boolean isSound(RocksIterator records) {
@@ -206,83 +265,14 @@ final class RecordSalvage implements Closeable {
         }
     }
 
-    private List<Path> tables(Family family) {
-        List<Path> tables = new ArrayList<>();
+    private List<LiveFileMetaData> tables(Family family) {
+        List<LiveFileMetaData> tables = new ArrayList<>();
         for (LiveFileMetaData file : database.getLiveFilesMetaData()) {
             if (Arrays.equals(file.columnFamilyName(), name(family))) {
-                tables.add(source.resolve(file.fileName().replaceFirst("^/+", "")));
+                tables.add(file);
             }
         }
         return tables;
-    }
-
-    private static List<byte[]> separators(List<Path> tables) throws IOException {
-        TreeSet<byte[]> all = new TreeSet<>((Comparator<byte[]>) Arrays::compareUnsigned);
-        for (Path table : tables) {
-            if (Files.exists(table)) {
-                all.addAll(TableSeparators.of(table));
-            }
-        }
-        return List.copyOf(all);
-    }
-
-    /** Copies those records within a gap of which some table has a key, and whose newest version can be read. */
-    private void lookUpWithin(
-            Family family,
-            ColumnFamilyHandle handle,
-            List<Path> tables,
-            List<byte[]> separators,
-            byte[] after,
-            byte[] before)
-            throws IOException {
-        TreeSet<byte[]> keys = new TreeSet<>((Comparator<byte[]>) Arrays::compareUnsigned);
-        for (Path table : tables) {
-            addKeys(table, separators, after, before, keys);
-        }
-        for (byte[] key : keys) {
-            try {
-                byte[] value = database.get(handle, options, key);
-                if (value != null) {
-                    target.put(family, key, value);
-                }
-            } catch (RocksDBException e) {
-                // Lies in the damaged block, or may have a newer version there.
-                continue;
-            }
-        }
-    }
-
-    private static void addKeys(
-            Path table, List<byte[]> separators, byte[] after, byte[] before, TreeSet<byte[]> keys) {
-        try (Options tableOptions = new Options();
-                ReadOptions readOptions = new ReadOptions().setFillCache(false);
-                SstFileReader reader = new SstFileReader(tableOptions)) {
-            reader.open(table.toString());
-            TreeSet<byte[]> own = new TreeSet<>((Comparator<byte[]>) Arrays::compareUnsigned);
-            try (SstFileReaderIterator records = reader.newIterator(readOptions)) {
-                addKeys(records, behind(after), before, own);
-                for (byte[] separator : separators) {
-                    if (Arrays.compareUnsigned(separator, after) >= 0
-                            && Arrays.compareUnsigned(separator, before) < 0) {
-                        addKeys(records, behind(separator), before, own);
-                    }
-                }
-            }
-            keys.addAll(own);
-        } catch (RocksDBException e) {
-            // A table that cannot be opened has no keys.
-            return;
-        }
-    }
-
-    /** Adds the keys from {@code from} on, up to a damaged block or to one that was added before. */
-    private static void addKeys(SstFileReaderIterator records, byte[] from, byte[] before, TreeSet<byte[]> keys) {
-        for (records.seek(from); records.isValid(); records.next()) {
-            byte[] key = records.key();
-            if (Arrays.compareUnsigned(key, before) >= 0 || !keys.add(key)) {
-                return;
-            }
-        }
     }
 
     @Override
@@ -318,7 +308,7 @@ final class RecordSalvage implements Closeable {
         }
 
         void flush() throws IOException {
-            batch.commit();
+            batch.commitLater();
             batch.close();
             batch = store.batch();
             bytes = 0;

@@ -23,6 +23,7 @@ import org.opendedup.sar.io.PrivateFiles;
 import org.rocksdb.Checkpoint;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
 
 /** A RocksDB database with one column family for each {@link KeyValueStore.Family}. */
 final class RocksDbKeyValueStore implements KeyValueStore {
@@ -427,23 +428,34 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
         @Override
         public void commit() throws IOException {
+            commit(true);
+        }
+
+        @Override
+        public void commitLater() throws IOException {
+            commit(false);
+        }
+
+        private void commit(boolean isSynced) throws IOException {
             writing.lock();
             try {
                 if (failed) {
                     reopen();
                 }
-                write();
+                write(isSynced);
             } finally {
                 writing.unlock();
             }
         }
 
-        private void write() throws IOException {
+        private void write(boolean isSynced) throws IOException {
             OpenDatabase entered = enter();
-            try {
-                entered.database().write(entered.synced(), batch);
-                // The batch's last sequence number, or a later one that another thread has synced in the meantime.
-                acknowledged.raise(entered.lastSequence());
+            try (WriteOptions later = new WriteOptions()) {
+                entered.database().write(isSynced ? entered.synced() : later, batch);
+                if (isSynced) {
+                    // The batch's last sequence number, or a later one that another thread has synced in the meantime.
+                    acknowledged.raise(entered.lastSequence());
+                }
                 entered.space().refresh();
                 marks.count(deletions);
                 marks.writeOutMany(entered, RocksDbKeyValueStore.this::hasRoomToReopen);

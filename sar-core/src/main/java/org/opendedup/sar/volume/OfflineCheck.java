@@ -6,7 +6,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +13,7 @@ import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
+import org.opendedup.sar.check.VolumeRepair;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -21,10 +21,10 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataRepair;
-import org.opendedup.sar.raw.FileRawFolder;
-import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.store.CheckFolder;
+import org.opendedup.sar.volume.store.LastBackingFiles;
 
 /**
  * Checks a volume that is not mounted, at its locations. The metadata database is locked meanwhile, so no mount can
@@ -34,9 +34,6 @@ import org.opendedup.sar.volume.config.VolumeIdentity;
 public final class OfflineCheck {
     /** Native memory for the metadata database, in bytes. */
     private static final long DATABASE_BYTES = 64 << 20;
-
-    /** A correction may make another one necessary, such as the links of the folder for what was found. */
-    private static final int MOST_ROUNDS = 8;
 
     /**
      * What a repair did.
@@ -90,8 +87,7 @@ public final class OfflineCheck {
     public TableRebuild.Report rebuildContainers() throws IOException {
         Directory data = data();
         try (KeyValueStore database = KeyValueStores.openRocksDb(locations.metadata(), DATABASE_BYTES, false)) {
-            ContainerRecords records = ContainerRecords.open(database);
-            return new TableRebuild(data, records, VolumeIdentity.read(data, identity(database)), progress).run();
+            return VolumeRepair.rebuild(data, database, VolumeIdentity.read(data, identity(database)), progress);
         }
     }
 
@@ -103,57 +99,32 @@ public final class OfflineCheck {
      * @throws IOException if it is a volume of chunks, of which only the client has the references; nothing is changed
      */
     public RepairReport repair() throws IOException {
-        requireFiles();
-        TableRebuild.Report rebuilt = rebuildContainers();
-        List<String> done = new ArrayList<>();
-        List<String> quarantines = new ArrayList<>();
-        for (int round = 0; round < MOST_ROUNDS && repairOnce(done, quarantines) > 0; round++) {
-            // The container table has the live bytes of the counts.
-            TableRebuild.Report again = rebuildContainers();
-            rebuilt = rebuilt.changes() > 0 ? rebuilt : again;
-        }
-        return new RepairReport(rebuilt, done, quarantines);
-    }
-
-    private static UUID identity(KeyValueStore database) throws IOException {
-        return ContainerRecords.open(database).header().volume();
-    }
-
-    /** Refuses a volume of chunks: by recipes, which it does not have, all its chunks would be garbage. */
-    private void requireFiles() throws IOException {
-        try (KeyValueStore database = KeyValueStores.lookIntoRocksDb(locations.metadata(), DATABASE_BYTES)) {
-            ContainerRecords.open(database).header().require(MetadataHeader.Contents.FILES);
-        }
-    }
-
-    private long repairOnce(List<String> done, List<String> quarantines) throws IOException {
         Directory data = data();
         Path metadata = locations.metadata();
         try (KeyValueStore database = KeyValueStores.openRocksDb(metadata, DATABASE_BYTES, false);
                 CheckFolder folder = CheckFolder.make(metadata);
-                LastBackingFiles backing = new LastBackingFiles(() -> openRaw(identity(database)))) {
-            UUID id = identity(database);
-            VolumeIdentity.read(data, id);
+                LastBackingFiles backing = LastBackingFiles.at(locations, identity(database))) {
+            // By recipes, which a volume of chunks does not have, all its chunks would be garbage.
+            ContainerRecords.open(database).header().require(MetadataHeader.Contents.FILES);
             Instant now = clock.instant();
             MetadataRepair repair = new MetadataRepair(
                     database,
                     FileDirectory.open(metadata),
                     backing,
                     TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano());
-            StoredVolume.correct(data, database, folder.scratch(Scratch.MOST_MEMORY_BYTES), repair, progress);
-            long changes = repair.finish();
-            done.addAll(repair.done());
-            quarantines.addAll(repair.quarantines());
-            return changes;
+            TableRebuild.Report rebuilt = VolumeRepair.run(
+                    data,
+                    database,
+                    VolumeIdentity.read(data, identity(database)),
+                    repair,
+                    folder.scratch(Scratch.MOST_MEMORY_BYTES),
+                    progress);
+            return new RepairReport(rebuilt, repair.done(), repair.quarantines());
         }
     }
 
-    private RawFolder openRaw(UUID id) throws IOException {
-        Path location = locations.ssd();
-        if (location == null) {
-            throw new IOException("the volume has no SSD location");
-        }
-        return FileRawFolder.open(location, id);
+    private static UUID identity(KeyValueStore database) throws IOException {
+        return ContainerRecords.open(database).header().volume();
     }
 
     private Directory data() throws IOException {

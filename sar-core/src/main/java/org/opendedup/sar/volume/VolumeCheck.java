@@ -18,6 +18,7 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.CheckFolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

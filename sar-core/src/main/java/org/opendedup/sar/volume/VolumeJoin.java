@@ -13,6 +13,7 @@ import org.opendedup.sar.join.Joiner;
 import org.opendedup.sar.join.KeptChunks;
 import org.opendedup.sar.join.LossSample;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.CheckFolder;
 
 /**
  * The exact pass over a volume in use: joins what is stored more than once. Safe for use by many threads; one pass runs

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** A key-value store that counts the records read, by family. For one thread. */
+/** A key-value store that counts the records read, by family, and the durable commits. For one thread. */
 final class CountingKeyValueStore implements KeyValueStore {
     private final KeyValueStore store;
     private final Map<Family, Integer> reads = new EnumMap<>(Family.class);
+
+    private int commits;
 
     CountingKeyValueStore(KeyValueStore store) {
         this.store = store;
@@ -16,6 +18,10 @@ final class CountingKeyValueStore implements KeyValueStore {
     /** Number of records of a family that were looked up or scanned since {@link #reset}. */
     int reads(Family family) {
         return reads.getOrDefault(family, 0);
+    }
+
+    int commits() {
+        return commits;
     }
 
     void reset() {
@@ -58,7 +64,34 @@ final class CountingKeyValueStore implements KeyValueStore {
 
     @Override
     public Batch batch() throws IOException {
-        return store.batch();
+        Batch batch = store.batch();
+        return new Batch() {
+            @Override
+            public void put(Family family, byte[] key, byte[] value) throws IOException {
+                batch.put(family, key, value);
+            }
+
+            @Override
+            public void delete(Family family, byte[] key) throws IOException {
+                batch.delete(family, key);
+            }
+
+            @Override
+            public void commit() throws IOException {
+                commits++;
+                batch.commit();
+            }
+
+            @Override
+            public void commitLater() throws IOException {
+                batch.commitLater();
+            }
+
+            @Override
+            public void close() {
+                batch.close();
+            }
+        };
     }
 
     @Override

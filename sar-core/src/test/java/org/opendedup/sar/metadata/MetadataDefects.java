@@ -36,6 +36,14 @@ public final class MetadataDefects {
         put(database, Family.COUNT, key, record.encode());
     }
 
+    /** Puts counts of a container that no pack has: it has one chunk, to which something refers. */
+    public static void putCounts(KeyValueStore database, long container) throws IOException {
+        CountRecord record = CountRecord.empty(CountRecord.NO_GENERATION);
+        record.setLength(0, 1_000);
+        record.add(container, 0, 1);
+        put(database, Family.COUNT, Keys.of(container), record.encode());
+    }
+
     /** Puts a name, in place of another inode's if there is one. */
     public static void putName(KeyValueStore database, long directory, String name, long inode, int type)
             throws IOException {

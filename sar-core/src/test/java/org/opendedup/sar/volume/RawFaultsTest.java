@@ -34,6 +34,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.LastBackingFiles;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** Raw files on a fast tier that is full, fails, is gone, or has lost something. */

@@ -80,6 +80,7 @@ class RepairTest {
     private enum Defect {
         COUNT_RECORD_MISSING(Kind.REFERENCES),
         COUNT_RECORD_DAMAGED(Kind.DAMAGED_COUNTS),
+        COUNT_RECORD_AND_ENTRY_MISSING(Kind.REFERENCES),
         TOTALS_DAMAGED(Kind.REFERENCES),
         NAME_LEADS_NOWHERE(Kind.NAMES),
         NAME_MISSING(Kind.NAMES),
@@ -208,6 +209,12 @@ class RepairTest {
             case COUNT_RECORD_DAMAGED ->
                 with(database ->
                         change(database, Family.COUNT, firstKey(database, Family.COUNT), value -> new byte[] {99}));
+            case COUNT_RECORD_AND_ENTRY_MISSING ->
+                with(database -> {
+                    byte[] key = firstKey(database, Family.COUNT);
+                    change(database, Family.COUNT, key, value -> new byte[0]);
+                    change(database, Family.CONTAINER, key, value -> new byte[0]);
+                });
             case TOTALS_DAMAGED ->
                 with(database -> change(database, Family.SYSTEM, "totals".getBytes(UTF_8), value -> new byte[] {99}));
             case NAME_LEADS_NOWHERE ->
@@ -378,6 +385,16 @@ class RepairTest {
             assertEquals(
                     inside(), volume.lookup(found, "inside".getBytes(UTF_8)).inode());
         }
+    }
+
+    /** The table counts chunks that nothing has to the totals, which may be damaged. */
+    @Test
+    void damagedTotalsAndALostContainerAreRepairedTogether() throws IOException {
+        make(Defect.TOTALS_DAMAGED);
+        with(database -> MetadataDefects.putCounts(database, 5_000));
+        assertFalse(offline().repair().done().isEmpty());
+        List<Finding> rest = findings();
+        assertTrue(rest.stream().allMatch(finding -> finding.kind() == Kind.NO_ENTRY), rest::toString);
     }
 
     /** A list of what has to be freed may name an inode that is gone already: nothing is wrong, and a mount ends it. */

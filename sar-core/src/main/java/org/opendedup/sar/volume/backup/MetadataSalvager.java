@@ -12,27 +12,32 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.CheckProgress;
-import org.opendedup.sar.check.TableRebuild;
+import org.opendedup.sar.check.Scratch;
+import org.opendedup.sar.check.VolumeRepair;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.LostRecords;
 import org.opendedup.sar.metadata.MetadataSalvage;
+import org.opendedup.sar.metadata.SalvageRepair;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.posix.TimeStamps;
+import org.opendedup.sar.volume.store.CheckFolder;
+import org.opendedup.sar.volume.store.LastBackingFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Makes a new metadata database of what can be read of a damaged one, record by record, while the volume is not in use.
- * Tables of which a backup has a whole copy lose nothing. Then the container table is made anew from the packs, and the
- * database is put in place as {@link MetadataRestore} does: the damaged one is kept, and no garbage is collected until
- * an administrator accepts the result, because records that are lost may refer to it.
+ * Tables of which a backup has a whole copy lose nothing. Then the records are checked and repaired as
+ * {@link VolumeRepair} does, and the database is put in place as {@link MetadataRestore} does: the damaged one is kept,
+ * and no garbage is collected until an administrator accepts the result, because records that are lost may refer to it.
  */
 public final class MetadataSalvager {
     private static final long DATABASE_BYTES = 64 << 20;
@@ -115,23 +120,44 @@ public final class MetadataSalvager {
             CheckProgress progress)
             throws IOException {
         UUID volume;
-        MetadataSalvage.Result result;
+        LostRecords lost;
+        Map<Long, BitSet> lostChunks = Map.of();
         try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, true)) {
-            result = MetadataSalvage.salvage(
-                    source,
-                    database,
-                    new PackLengths(data),
-                    older,
-                    TimeStamps.now(InstantSource.system()),
-                    progress::at);
-            ContainerRecords records = ContainerRecords.open(database);
-            volume = records.header().volume();
-            new TableRebuild(data, records, VolumeIdentity.read(data, volume), progress).run();
+            long nowNs = TimeStamps.now(InstantSource.system());
+            lost = MetadataSalvage.copy(source, database, older, nowNs, progress::at);
+            volume = ContainerRecords.open(database).header().volume();
+            repair(folder, database, volume, lost, nowNs, locations, data, progress);
+            if (ContainerRecords.open(database).counts(lost.container()) != null) {
+                BitSet first = new BitSet();
+                first.set(0);
+                lostChunks = Map.of(lost.container(), first);
+            }
         }
         MetadataFolder.delete(source);
-        BitSet first = new BitSet();
-        first.set(0);
-        Map<Long, BitSet> lostChunks = result.lostContainer() == 0 ? Map.of() : Map.of(result.lostContainer(), first);
-        return MetadataRestore.putInPlace(folder, target, volume, locations, data, lostChunks, result.lost(), progress);
+        return MetadataRestore.putInPlace(folder, target, volume, locations, data, lostChunks, lost.told(), progress);
+    }
+
+    private static void repair(
+            MetadataFolder folder,
+            KeyValueStore database,
+            UUID volume,
+            LostRecords lost,
+            long nowNs,
+            VolumeConfig.Locations locations,
+            FileDirectory data,
+            CheckProgress progress)
+            throws IOException {
+        try (LastBackingFiles backing = LastBackingFiles.at(locations, volume);
+                CheckFolder sorting = CheckFolder.make(folder.path())) {
+            SalvageRepair repair = new SalvageRepair(database, lost, backing, nowNs);
+            VolumeRepair.run(
+                    data,
+                    database,
+                    VolumeIdentity.read(data, volume),
+                    repair,
+                    sorting.scratch(Scratch.MOST_MEMORY_BYTES),
+                    progress);
+            repair.complete();
+        }
     }
 }

@@ -1,4 +1,4 @@
-package org.opendedup.sar.volume;
+package org.opendedup.sar.volume.store;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -10,14 +10,13 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.volume.store.DeviceSpaces;
 
 /**
  * A folder in a metadata folder, for what a check or an exact pass sorts, and for the copy of the metadata that the
  * check of a volume in use reads. It is deleted at the end of that; what a crash left, when the next one begins and
  * when the volume is opened.
  */
-final class CheckFolder implements Closeable {
+public final class CheckFolder implements Closeable {
     private static final String CHECK = "check";
     private static final String JOIN = "join";
     private static final String SCRATCH = "scratch";
@@ -31,12 +30,12 @@ final class CheckFolder implements Closeable {
     }
 
     /** @param metadata the metadata folder; no other check uses it */
-    static CheckFolder make(Path metadata) throws IOException {
+    public static CheckFolder make(Path metadata) throws IOException {
         return make(metadata, CHECK);
     }
 
     /** As {@link #make(Path)}, for an exact pass; no other one uses the metadata folder. */
-    static CheckFolder forJoining(Path metadata) throws IOException {
+    public static CheckFolder forJoining(Path metadata) throws IOException {
         return make(metadata, JOIN);
     }
 
@@ -48,13 +47,13 @@ final class CheckFolder implements Closeable {
     }
 
     /** Deletes what an interrupted check or pass left; does nothing if there is nothing. */
-    static void removeLeftover(Path metadata) throws IOException {
+    public static void removeLeftover(Path metadata) throws IOException {
         PrivateFiles.deleteFolder(metadata.resolve(CHECK));
         PrivateFiles.deleteFolder(metadata.resolve(JOIN));
     }
 
     /** Returns where a copy of the metadata is made; nothing is there. */
-    Path cut() {
+    public Path cut() {
         return path.resolve("cut");
     }
 
@@ -63,12 +62,12 @@ final class CheckFolder implements Closeable {
      *
      * @param memoryBytes see {@link Scratch#memoryBytes}
      */
-    Scratch scratch(long memoryBytes) throws IOException {
+    public Scratch scratch(long memoryBytes) throws IOException {
         return new Scratch(directory(), () -> requireRoom("about 40 bytes for each reference"), memoryBytes);
     }
 
     /** Returns the folder in which is sorted. */
-    Directory directory() throws IOException {
+    public Directory directory() throws IOException {
         return FileDirectory.open(path.resolve(SCRATCH));
     }
 
@@ -77,7 +76,7 @@ final class CheckFolder implements Closeable {
      *
      * @param need what sorting takes, for people
      */
-    void requireRoom(String need) throws IOException {
+    public void requireRoom(String need) throws IOException {
         try {
             DeviceSpaces.requireRoomForCopy(device, 0);
         } catch (NoSpaceException e) {
