@@ -179,6 +179,45 @@ class UnmountTest {
         }
     }
 
+    /** As of a container, or a service with mounts of its own, that was started while the volume was mounted. */
+    @Test
+    void aMountNamespaceThatHasTheVolumeIsNamedAndSigtermClosesItNevertheless() throws Exception {
+        mount();
+        ProcessHandle daemon = installation.daemon(VOLUME);
+        String hold = "own=\"$0\"\n" + Installation.LET_GO_OF_OTHERS + "echo; exec cat";
+        Process holder = new ProcessBuilder(installation.inside("unshare", "-m", "bash", "-c", hold, folder)).start();
+        try {
+            assertEquals('\n', holder.getInputStream().read());
+            Files.writeString(mountPoint.resolve("last"), "x");
+            Commands.Result kept = installation.run("sdfscli", VOLUME, "unmount");
+            assertEquals(1, kept.exitCode(), kept::output);
+            assertTrue(kept.output().contains("used by process " + holder.pid() + " (cat)"), kept::output);
+            assertFalse(isMounted());
+            assertTrue(daemon.isAlive());
+            Commands.succeed("kill", daemon.pid());
+            Installation.awaitEnd(daemon);
+            assertTrue(holder.isAlive());
+        } finally {
+            holder.destroyForcibly().waitFor();
+        }
+        mount();
+        assertEquals("x", Files.readString(mountPoint.resolve("last")));
+        installation.succeed("umount", mountPoint);
+    }
+
+    @Test
+    void aDaemonWhoseFolderIsTakenAwayEndsAndWritesNoMore() throws Exception {
+        mount();
+        ProcessHandle daemon = installation.daemon(VOLUME);
+        Path metadata = base.resolve("ddb");
+        Path away = Files.move(metadata, base.resolve("away"));
+        Installation.awaitEnd(daemon);
+        assertFalse(Files.exists(metadata));
+        Files.move(away, metadata);
+        mount();
+        installation.succeed("umount", mountPoint);
+    }
+
     private void mount() throws IOException {
         installation.succeed("mount", "-t", "sdfs", VOLUME, mountPoint);
         assertTrue(isMounted());

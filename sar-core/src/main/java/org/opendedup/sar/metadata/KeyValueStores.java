@@ -41,6 +41,11 @@ public final class KeyValueStores {
         return RocksDbKeyValueStore.look(folder, memoryBytes);
     }
 
+    /** Returns the file in a database's folder that its user holds locked, and never replaces. */
+    public static Path lockOf(Path folder) {
+        return folder.resolve(AcknowledgedSequence.NAME);
+    }
+
     /**
      * Reads a table of a RocksDB database completely and verifies the checksums of its blocks. The table may be in use.
      *

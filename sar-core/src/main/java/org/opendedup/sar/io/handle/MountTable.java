@@ -110,6 +110,11 @@ public final class MountTable {
                 .anyMatch(entry -> entry.id() == mount.id() && entry.device().equals(mount.device()));
     }
 
+    /** Returns whether a file system is mounted anywhere, by its device number. */
+    public boolean hasDevice(String device) {
+        return entries.stream().anyMatch(entry -> entry.device().equals(device));
+    }
+
     /** Encodes text as a field with one character per byte, which {@link #text} decodes. */
     public static String field(String text) {
         var field = new StringBuilder();

@@ -1,15 +1,23 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
 
 /** The daemon's mount as the kernel's mount table shows it. Safe for use by many threads. */
 final class ServedMount {
+    /** Time in which the kernel ends a mount that nothing keeps, in seconds. */
+    private static final int KEPT_SECONDS = 5;
+
     private final Path mountPoint;
+    private final CountDownLatch ended = new CountDownLatch(1);
     /** Entry in the mount table from the start of the mount. */
     private volatile Optional<MountTable.Entry> entry = Optional.empty();
 
@@ -35,10 +43,53 @@ final class ServedMount {
         }
     }
 
+    /** Notes that the kernel has ended the mount. */
+    void ended() {
+        ended.countDown();
+    }
+
+    /**
+     * Unmounts. Fails if programs use the mount, which then stays; and if the file system exists afterwards, because a
+     * mount namespace that was made while it was mounted has it still. What was written is durable then.
+     */
+    void unmount(MountedVolume volume) throws IOException {
+        if (isDetached()) {
+            throw new IOException("it was unmounted already, and ends when its files are closed, and no mount namespace"
+                    + " has it" + usersText());
+        }
+        try {
+            volume.unmount();
+        } catch (IOException e) {
+            throw new IOException(e.getMessage() + usersText(), e);
+        }
+        if (isKept()) {
+            volume.sync();
+            throw new IOException("unmounted from " + mountPoint + ", but another mount namespace has it still"
+                    + usersText() + ". All that was written is durable, and the volume is closed when that namespace"
+                    + " ends. To close it now: kill "
+                    + ProcessHandle.current().pid());
+        }
+    }
+
+    private boolean isKept() throws IOException {
+        try {
+            return !users().isEmpty() || !ended.await(KEPT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while the mount ends");
+        }
+    }
+
     /** Returns whether it is unmounted for all but the programs with open files, as {@code umount -l} leaves it. */
     boolean isDetached() throws IOException {
         Optional<MountTable.Entry> mount = entry;
         return mount.isPresent() && !MountTable.read().contains(mount.get());
+    }
+
+    /** Returns the processes that keep the mount busy, as the end of a message; empty if they cannot be seen. */
+    private String usersText() throws IOException {
+        List<String> users = users();
+        return users.isEmpty() ? "" : "; used by process " + String.join(", ", users);
     }
 
     /** Returns the processes that keep the mount busy; empty if they cannot be seen. */

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -19,6 +18,7 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
@@ -253,7 +253,9 @@ public final class VolumeDaemon {
                 FileControl fileControl = new FileControl(volume.files(), definition.stores(), mountPoint);
                 var tierControl = new TierControl(
                         volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
-                UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
+                UnmountHelper helper = UnmountHelper.enter(name(), mountPoint);
+                LockWatch lockWatch = LockWatch.start(
+                        KeyValueStores.lockOf(definition.config().locations().metadata()), LockWatch::halt)) {
             fileTools = fileControl;
             tier = tierControl;
             damage = damageControl;
@@ -282,6 +284,7 @@ public final class VolumeDaemon {
                 volume.endMount();
             }
             volume.awaitEnd();
+            mount.ended();
             phase = Phase.CLOSING;
             syncForBackup(volume);
         } finally {
@@ -373,7 +376,7 @@ public final class VolumeDaemon {
                 // A second request waits for the end of the first.
                 if (phase != Phase.CLOSING) {
                     requireMounted();
-                    unmount();
+                    mount.unmount(Objects.requireNonNull(mounted));
                 }
                 Map<String, Object> closing = outcome.await();
                 // Not before: while the daemon ends, it would look for the users of a mount that is gone.
@@ -438,24 +441,6 @@ public final class VolumeDaemon {
         report.put("health", StatusReport.UNKNOWN);
         report.putAll(state());
         return report;
-    }
-
-    private void unmount() throws IOException {
-        if (isDetached()) {
-            throw new IOException(
-                    "it was unmounted with umount -l already, and ends when its files are closed" + users());
-        }
-        try {
-            Objects.requireNonNull(mounted).unmount();
-        } catch (IOException e) {
-            throw new IOException(e.getMessage() + users(), e);
-        }
-    }
-
-    /** Returns the processes that keep the mount busy, as the end of a message; empty if they cannot be seen. */
-    private String users() throws IOException {
-        List<String> users = mount.users();
-        return users.isEmpty() ? "" : "; used by process " + String.join(", ", users);
     }
 
     /** Returns whether it is unmounted for all but the programs with open files, as {@code umount -l} leaves it. */

@@ -6,13 +6,18 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.io.handle.MountTable.Entry;
 
 /**
  * Finds the processes that keep a mount busy, by {@code /proc} (see proc(5)): those that have its files open or mapped,
- * and those whose working or root folder is in it. Only root sees the processes of other users.
+ * and those whose working or root folder is in it. Of a mount that was detached, also one process of each mount
+ * namespace that still has the file system: a namespace that is made while it is mounted, as by a container, gets a
+ * mount of its own. Only root sees the processes of other users.
  */
 public final class MountUsers {
     /** Processes that are listed, at most; more would fill the screen. */
@@ -21,17 +26,23 @@ public final class MountUsers {
     private static final Path PROC = Path.of("/proc");
 
     private final Entry mount;
+    /** Mount namespaces that need no further look. */
+    private final Set<Path> seen = new HashSet<>();
+    /** Whether it is no mount of this process any more: only then other namespaces matter. */
+    private final boolean detached;
 
-    private MountUsers(Entry mount) {
+    private MountUsers(Entry mount) throws IOException {
         this.mount = mount;
+        detached = !MountTable.read().contains(mount);
     }
 
     /** Returns some of the processes, each as {@code 4711 (bash)}. */
     public static List<String> of(Entry mount) throws IOException {
         var users = new ArrayList<String>();
+        var search = new MountUsers(mount);
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
             for (Path process : processes) {
-                if (users.size() < LISTED_MAX && new MountUsers(mount).isUsedBy(process)) {
+                if (users.size() < LISTED_MAX && search.isUsedBy(process)) {
                     users.add(process.getFileName() + name(process));
                 }
             }
@@ -60,7 +71,8 @@ public final class MountUsers {
             return worksIn(process.resolve("cwd"))
                     || worksIn(process.resolve("root"))
                     || hasOpen(process.resolve("fdinfo"))
-                    || hasMapped(process.resolve("maps"));
+                    || hasMapped(process.resolve("maps"))
+                    || keepsInNamespace(process);
         } catch (IOException e) {
             return false;
         }
@@ -80,6 +92,19 @@ public final class MountUsers {
             }
         }
         return false;
+    }
+
+    private boolean keepsInNamespace(Path process) throws IOException {
+        Path namespace = Files.readSymbolicLink(process.resolve("ns/mnt"));
+        if (!detached || seen.contains(namespace)) {
+            return false;
+        }
+        boolean keeps =
+                MountTable.of(Files.readAllBytes(process.resolve("mountinfo"))).hasDevice(mount.device());
+        if (keeps) {
+            seen.add(namespace);
+        }
+        return keeps;
     }
 
     private boolean hasMapped(Path maps) throws IOException {

@@ -37,21 +37,21 @@ record FuseConnection(Path mountPoint, long device) {
      * Programs that use files in it then get errors, and the service ends. Does nothing if the kernel has ended the
      * connection already.
      *
-     * @throws IOException if the control file system is not mounted on {@code /sys/fs/fuse/connections}
+     * @throws IOException if the control file system is neither mounted nor can be
      */
-    void abort() throws IOException {
-        abort(Path.of("/sys/fs/fuse/connections"));
+    void abort(Libc libc) throws IOException {
+        try (ControlFileSystem control = ControlFileSystem.open(libc)) {
+            abort(control.root());
+        }
     }
 
-    /** @param control where the control file system is mounted: another file system than that of its parent folder */
+    /** @param control the root of the control file system */
     void abort(Path control) throws IOException {
         try {
             Files.writeString(
                     control.resolve(Long.toString(DeviceNumber.minor(device))).resolve("abort"), "1");
         } catch (NoSuchFileException e) {
-            if (DeviceNumber.of(control) == DeviceNumber.of(control.resolve(".."))) {
-                throw e;
-            }
+            // The kernel has ended the connection.
         }
     }
 }

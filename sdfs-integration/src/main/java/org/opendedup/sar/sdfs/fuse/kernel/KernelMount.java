@@ -291,6 +291,10 @@ final class KernelMount implements FuseMount {
 
     @Override
     public void unmount() throws IOException {
+        if (!hasEnded() && isInPlace()) {
+            // A mount namespace may keep the file system: the kernel then writes nothing back by itself.
+            tryToWriteBack();
+        }
         if (!hasEnded() && isInPlace() && !mounter.unmount(mountPoint)) {
             throw new IOException(mountPoint + " is busy: programs use it");
         }
@@ -371,7 +375,7 @@ final class KernelMount implements FuseMount {
         unmounted.set(true);
         FuseConnection abandoned = connection;
         if (abandoned != null) {
-            abandoned.abort();
+            abandoned.abort(libc);
         }
         if (!awaitGrace()) {
             throw new IOException(mountPoint + " is detached, but its service does not end");

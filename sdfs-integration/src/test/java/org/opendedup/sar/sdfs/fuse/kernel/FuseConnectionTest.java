@@ -2,14 +2,17 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 
 class FuseConnectionTest {
     /** The device number 0:77. */
@@ -32,8 +35,16 @@ class FuseConnectionTest {
         assertDoesNotThrow(() -> connection.abort(Path.of("/proc")));
     }
 
+    /** As in most containers, where nothing mounts it. */
     @Test
-    void withoutTheControlFileSystemItFails() {
-        assertThrows(NoSuchFileException.class, () -> connection.abort(folder));
+    void rootNeedsNoMountOfTheControlFileSystem() throws IOException {
+        Libc libc = new Libc();
+        Assumptions.assumeTrue(libc.functions().geteuid() == 0, "skipped: only root may mount it");
+        try (ControlFileSystem control = ControlFileSystem.mount(libc)) {
+            assertTrue(Files.isDirectory(control.root()));
+            assertNotEquals(DeviceNumber.of(Path.of("/")), DeviceNumber.of(control.root()));
+            assertThrows(
+                    IOException.class, () -> Files.createFile(control.root().resolve("file")), "no tmpfs");
+        }
     }
 }
