@@ -74,6 +74,27 @@ class MountCommandTest {
         assertTrue(installation.succeed("sdfscli", VOLUME, "stats", "--json").contains("314572800"));
         // If there is nothing left to do, it does nothing.
         installation.succeed("mount", "-T", fstab, "-a");
+
+        Commands.Result refused = installation.run("mount", "-o", "remount,rw", mountPoint);
+        assertEquals(32, refused.exitCode(), refused::output);
+        assertTrue(refused.output().contains("was mounted read-only"), refused::output);
+        // The options that fstab has, and this mount too, are no change.
+        installation.succeed("mount", "-T", fstab, "-o", "remount,noexec", mountPoint);
+        assertTrue(mountLine().contains("noexec"), mountLine());
+    }
+
+    @Test
+    void whatARemountCannotChangeIsRefused() throws IOException {
+        mount("-o", "threads=5,noacl");
+        for (String fixed : List.of("threads=3", "memory_budget=300MB", "noflush", "acl")) {
+            Commands.Result refused = installation.run("mount", "-o", "remount," + fixed, mountPoint);
+            assertEquals(32, refused.exitCode(), refused::output);
+            assertTrue(
+                    refused.output().contains("a remount does not change " + fixed.replace("300MB", "314572800")),
+                    refused::output);
+        }
+        installation.succeed("mount", "-o", "remount,noexec,threads=5,flush,noacl", mountPoint);
+        assertTrue(mountLine().contains("noexec"), mountLine());
     }
 
     private void writeFstab(String options) throws IOException {

@@ -114,8 +114,13 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     /** Guarded by {@link #writing}. */
     private final DeletionMarks marks = new DeletionMarks();
 
-    private RocksDbKeyValueStore(Path folder, long memoryBytes, AcknowledgedSequence acknowledged, OpenDatabase open) {
+    /** Whether it is open for reading only, and nothing in its folder may change. */
+    private final boolean isLook;
+
+    private RocksDbKeyValueStore(
+            Path folder, long memoryBytes, AcknowledgedSequence acknowledged, OpenDatabase open, boolean isLook) {
         this.folder = folder;
+        this.isLook = isLook;
         this.acknowledged = acknowledged;
         recovery = () -> OpenDatabase.recover(folder, memoryBytes, acknowledged);
         look = () -> OpenDatabase.look(folder, memoryBytes, acknowledged);
@@ -138,7 +143,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             OpenDatabase opened = create
                     ? OpenDatabase.create(folder, memoryBytes)
                     : OpenDatabase.recover(folder, memoryBytes, acknowledged);
-            return new RocksDbKeyValueStore(folder, memoryBytes, acknowledged, opened);
+            return new RocksDbKeyValueStore(folder, memoryBytes, acknowledged, opened, false);
         } catch (IOException | RuntimeException e) {
             acknowledged.close();
             throw e;
@@ -153,7 +158,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         AcknowledgedSequence acknowledged = AcknowledgedSequence.open(folder, false);
         try {
             OpenDatabase opened = OpenDatabase.look(folder, memoryBytes, acknowledged);
-            RocksDbKeyValueStore store = new RocksDbKeyValueStore(folder, memoryBytes, acknowledged, opened);
+            RocksDbKeyValueStore store = new RocksDbKeyValueStore(folder, memoryBytes, acknowledged, opened, true);
             store.recovery = () -> {
                 throw new IOException(place(folder) + " is open for reading only");
             };
@@ -191,6 +196,9 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     @Override
     public Batch batch() throws IOException {
+        if (isLook) {
+            throw new IOException(place(folder) + " is open for reading only");
+        }
         // The batch needs an open database, which an earlier reopening may have closed and failed to open.
         reopenIfFailed();
         return new RocksBatch();
@@ -215,7 +223,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             closed = true;
             if (open != null) {
                 closeDatabase(open);
-                if (!failed) {
+                if (!failed && !isLook) {
                     SyncedManifest.record(folder);
                 }
             }

@@ -141,7 +141,9 @@ final class ChunkEngine {
                 plan.frameTables());
         opened.push(containers::close);
         indexIsCurrent = EpochBinding.isCurrent(metadata, containers, index);
-        index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
+        if (!stores.areReadOnly()) {
+            index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
+        }
         openedRestored = OtherHistory.isMarked(data);
         ownsPacks = areOfSameHistory && !openedRestored;
         tier = stores.tier()
@@ -195,7 +197,11 @@ final class ChunkEngine {
     }
 
     private static <T> T openAt(VolumeConfig config, Ballasts ballasts, Opening<T> opening) throws IOException {
-        VolumeStores stores = VolumeLocations.open(config, ballasts);
+        return openOn(VolumeLocations.open(config, ballasts), opening);
+    }
+
+    /** Makes a volume of its opened stores. If that fails, closes them. */
+    static <T> T openOn(VolumeStores stores, Opening<T> opening) throws IOException {
         try {
             return opening.open(stores);
         } catch (IOException | RuntimeException e) {
@@ -253,8 +259,13 @@ final class ChunkEngine {
             rebuilder.start(indexIsCurrent ? 0 : INDEX_WAIT_MS);
         } else {
             log.info("the disk is full; the fingerprint index is updated at the next mount with enough space");
-            storers.execute(damaged::lookAtPacks);
+            lookAtPacks();
         }
+    }
+
+    /** Looks for missing packs, in the background. */
+    void lookAtPacks() {
+        storers.execute(damaged::lookAtPacks);
     }
 
     String name() {
@@ -343,10 +354,15 @@ final class ChunkEngine {
      * @param committer made the commits; it makes no further ones by itself
      */
     void commitLast(Committer committer, Closing closing) {
-        closing.run(() -> Threads.end(storers));
-        closing.run(damaged::close);
+        endStoring(closing);
         closing.run(containers::endAll);
         closing.run(committer::commit);
+    }
+
+    /** Ends what stores, and what notes damage. */
+    void endStoring(Closing closing) {
+        closing.run(() -> Threads.end(storers));
+        closing.run(damaged::close);
     }
 
     /** Closes the stores, each after the parts that use it: the last part of closing a volume. */

@@ -98,7 +98,7 @@ public final class ChunkVolume implements Closeable {
                 ChunkEngine.MAX_OPEN_CONTAINERS,
                 tier.isConfigured() ? tier.promotion() : null);
         ahead = new ChunkReadAhead(engine);
-        committer = engine.committer(FileChanges.NONE, new WriteStop());
+        committer = engine.committer(FileChanges.NONE, new WriteStop(false));
         collector = engine.collector(engine.index(), committer, () -> CompletableFuture.completedFuture(null));
         if (client != null) {
             ClientRecount.Copies copies = new ClientRecount.Copies(

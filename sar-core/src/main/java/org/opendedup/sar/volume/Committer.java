@@ -209,6 +209,18 @@ final class Committer implements Commits, Closeable {
         stop.refuseChanges();
     }
 
+    /** Returns whether the volume was opened so that nothing of it changes. */
+    boolean isReadOnly() {
+        return stop.isReadOnly();
+    }
+
+    /** Refuses work of the volume itself that would change it. */
+    void refuseIfReadOnly() throws IOException {
+        if (stop.isReadOnly()) {
+            throw new IOException(WriteStop.READ_ONLY);
+        }
+    }
+
     /** Returns whether changes are neither refused nor waiting for space. */
     boolean isAccepting() {
         return !stop.isStopped() && !devices.isShort();
@@ -256,6 +268,10 @@ final class Committer implements Commits, Closeable {
      */
     @Override
     public void commit() throws IOException {
+        if (stop.isReadOnly()) {
+            // There is nothing that is not durable.
+            return;
+        }
         long answering = turns.begin();
         if (answering == 0) {
             return;

@@ -175,6 +175,7 @@ final class DirectoryTree {
 
     Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner) throws IOException {
         NameRules.checkName(name);
+        committer.checkNotFailed();
         collector.admitMetadata(2L * name.length + target.length);
         long id = metadata.nextInode();
         try (NameChange change = newChange()) {
@@ -214,6 +215,7 @@ final class DirectoryTree {
      * reference is released, or after a crash.
      */
     Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
+        committer.checkNotFailed();
         collector.admitMetadata(0);
         long id = metadata.nextInode();
         try (NameChange change = newChange()) {
@@ -239,6 +241,7 @@ final class DirectoryTree {
 
     Attributes link(long inode, long directory, byte[] name) throws IOException {
         NameRules.checkName(name);
+        committer.checkNotFailed();
         collector.admitMetadata(2L * name.length);
         Node.Look look = look(inode);
         try (NameChange change = newChange()) {

@@ -41,6 +41,8 @@ record EngineInUse(ChunkEngine engine, Committer committer, SpaceCollector colle
                 metadata(),
                 damaged(),
                 engine.isRestored(),
-                engine.rebuilder().condition());
+                committer.isReadOnly()
+                        ? VolumeCondition.Index.NOT_NEEDED
+                        : engine.rebuilder().condition());
     }
 }

@@ -88,13 +88,14 @@ public final class Volume implements Closeable {
         return open(config, Verification.CHECKSUMS);
     }
 
-    /**
-     * Opens a volume as {@link #open(VolumeConfig)} does.
-     *
-     * @param verification what is checked when data is read
-     */
+    /** Opens a volume, and recovers from a crash. Checks data that is read as {@code verification} says. */
     public static Volume open(VolumeConfig config, Verification verification) throws IOException {
         return new Volume(config, VolumeContext.open(config, verification));
+    }
+
+    /** Opens a volume so that nothing of it changes: what would is refused with EROFS. First recovers from a crash. */
+    public static Volume openReadOnly(VolumeConfig config, Verification verification) throws IOException {
+        return new Volume(config, ReadOnlyOpening.open(config, verification));
     }
 
     /** Opens a volume on stores that the caller provides. Closing the volume closes them. */
@@ -102,10 +103,7 @@ public final class Volume implements Closeable {
         return new Volume(config, VolumeContext.open(config, stores, verification));
     }
 
-    /**
-     * Returns the SSD tier of this volume, for administration. A volume without an SSD location also has a tier, in
-     * state NONE.
-     */
+    /** Returns the SSD tier, for administration. A volume without an SSD location also has one, in state NONE. */
     public SsdTier tier() {
         return context.tier();
     }

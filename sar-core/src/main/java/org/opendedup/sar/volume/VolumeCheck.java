@@ -42,6 +42,9 @@ public final class VolumeCheck {
         this.config = config;
         this.volume = volume;
         memory = MemoryPlan.of(config);
+        if (volume.committer().isReadOnly()) {
+            return;
+        }
         try {
             CheckFolder.removeLeftover(config.locations().metadata());
         } catch (IOException e) {
@@ -77,6 +80,7 @@ public final class VolumeCheck {
     StoredVolume.Report run(
             CheckProgress progress, boolean pins, PresentContainers present, Step afterCut, boolean withCopies)
             throws IOException {
+        volume.committer().refuseIfReadOnly();
         VolumeConfig.Locations locations = config.locations();
         await(progress);
         // From before the cut: what the cut refers to stays.

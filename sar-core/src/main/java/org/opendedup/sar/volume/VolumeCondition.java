@@ -48,7 +48,10 @@ public record VolumeCondition(
      * @param use where it has its bytes
      */
     public record Index(
-            boolean usable, boolean updating, boolean complete, long examined, long containers, IndexUse use) {}
+            boolean usable, boolean updating, boolean complete, long examined, long containers, IndexUse use) {
+        /** Of a volume that is open for reading only. */
+        static final Index NOT_NEEDED = new Index(true, false, true, 0, 0, IndexUse.UNKNOWN);
+    }
 
     /** Returns the condition of an open volume at this moment. */
     static VolumeCondition of(

@@ -128,7 +128,7 @@ final class VolumeContext implements Closeable {
         rawTable.load(metadata, rawPlace);
         nodes = new NodeTable(metadata, rawTable, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
-        WriteStop stop = new WriteStop();
+        WriteStop stop = new WriteStop(stores.areReadOnly());
         IntentLog intents = new IntentLog(metadata, nodes, engine.changes(), devices, plan.intentLog());
         writer = new FileWriter(
                 ingest, metadata, nodes, capacity, dirtyBudget, engine.storers(), devices, stop, intents);
@@ -282,6 +282,10 @@ final class VolumeContext implements Closeable {
         }
         VolumeContext context =
                 ChunkEngine.construct(opened -> new VolumeContext(config, stores, metadata, verification, opened));
+        if (stores.areReadOnly()) {
+            context.engine.lookAtPacks();
+            return context;
+        }
         try {
             new IntentReplay(metadata, context.nodes, context.writer, context.dirtyBudget, context.capacity).run();
             context.committer.commitRecovery();
@@ -455,6 +459,10 @@ final class VolumeContext implements Closeable {
         Closing closing = new Closing();
         closing.run(collector::close);
         closing.run(mover::close);
+        if (committer.isReadOnly()) {
+            closeWithoutStoring(closing);
+            return;
+        }
         closing.run(raws::syncWritten);
         closing.run(committer::close);
         closing.run(reaper::close);
@@ -474,6 +482,15 @@ final class VolumeContext implements Closeable {
             closing.causeOf(lost);
             throw lost;
         }
+        closing.finish();
+    }
+
+    private void closeWithoutStoring(Closing closing) throws IOException {
+        closing.run(committer::close);
+        closing.run(reaper::close);
+        engine.endStoring(closing);
+        engine.close(closing);
+        closing.run(raws.folder()::close);
         closing.finish();
     }
 

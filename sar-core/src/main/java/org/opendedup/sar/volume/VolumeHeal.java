@@ -147,7 +147,9 @@ public final class VolumeHeal {
 
     private synchronized void schedule(long ms) {
         ScheduledFuture<?> present = next;
-        if (closing || present != null && present.getDelay(TimeUnit.MILLISECONDS) <= ms) {
+        if (closing
+                || volume.committer().isReadOnly()
+                || present != null && present.getDelay(TimeUnit.MILLISECONDS) <= ms) {
             return;
         }
         if (present != null) {
@@ -213,8 +215,7 @@ public final class VolumeHeal {
         try {
             // A frame that a reader found damaged just now is marked first.
             damaged.recordAll();
-            // Old places are given back. No chunk goes that an older backup of the metadata refers to.
-            volume.collector().requireAllowed();
+            requireAllowed();
             Healer healer = new Healer(parts, new Marks(), soFar -> !closing && progress.examined(soFar));
             long beganNanos = System.nanoTime();
             HealReport report = healer.run(request.some(), all || request.all(), this::withoutCollections);
@@ -239,6 +240,12 @@ public final class VolumeHeal {
         });
     }
 
+    /** @throws IOException if no pass may run: old places are given back; the message says why */
+    public void requireAllowed() throws IOException {
+        // No chunk goes that an older backup of the metadata refers to.
+        volume.collector().requireAllowed();
+    }
+
     /**
      * Begins a pass over all containers with damaged chunks, and returns at once; if one that was asked for goes on
      * already, returns that.
@@ -246,6 +253,7 @@ public final class VolumeHeal {
      * @throws IOException if the volume is being closed
      */
     public synchronized HealPass start() throws IOException {
+        requireAllowed();
         if (pass.running()) {
             return pass;
         }

@@ -76,8 +76,7 @@ public final class VolumeJoin {
     }
 
     JoinReport run(JoinLimits limits, JoinProgress progress, KeptChunks keptChunks) throws IOException {
-        // It only makes garbage, which no collection would give back.
-        context.collector().requireAllowed();
+        requireAllowed();
         return context.collector().withoutCollections(others -> {
             try (CheckFolder folder = CheckFolder.forJoining(config.locations().metadata())) {
                 Joiner.Parts parts = new Joiner.Parts(
@@ -97,6 +96,11 @@ public final class VolumeJoin {
                 return new Joiner(parts, limits, progress, others).run();
             }
         });
+    }
+
+    /** @throws IOException if no pass may run: it only makes garbage, which no collection would give back */
+    public void requireAllowed() throws IOException {
+        context.collector().requireAllowed();
     }
 
     /** Returns how much is estimated to be stored more than once. */

@@ -62,12 +62,13 @@ public final class VolumeMaintenance {
         metadata = context.metadata();
         nodes = context.nodes();
         committer = context.committer();
-        backups = new MetadataBackups(config.locations(), metadata, context.clock());
+        backups = new MetadataBackups(config.locations(), metadata, context.clock(), committer::refuseIfReadOnly);
         context.collector().beforeEach(backups::collectionBegins);
-        context.collector()
-                .permit(() -> OtherHistory.requireGivenUp(
-                        config.locations().data(),
-                        "call: sdfscli " + config.name() + " metadata-backup --accept-restored"));
+        context.collector().permit(() -> {
+            committer.refuseIfReadOnly();
+            OtherHistory.requireGivenUp(
+                    config.locations().data(), "call: sdfscli " + config.name() + " metadata-backup --accept-restored");
+        });
         EngineInUse volume = context.engineInUse();
         check = new VolumeCheck(config, volume);
         heal = new VolumeHeal(volume, context.writer()::storeEverythingLogging);
@@ -118,6 +119,9 @@ public final class VolumeMaintenance {
      *     one stays in use
      */
     public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
+        if (committer.isReadOnly()) {
+            return CompletableFuture.failedFuture(new IOException(WriteStop.READ_ONLY));
+        }
         return context.rebuilder().exchange(kind);
     }
 
@@ -128,6 +132,9 @@ public final class VolumeMaintenance {
      * @return false if the index has no home
      */
     public CompletableFuture<Boolean> storeIndex(StoreProgress progress) {
+        if (committer.isReadOnly()) {
+            return CompletableFuture.failedFuture(new IOException(WriteStop.READ_ONLY));
+        }
         return context.rebuilder().store(progress);
     }
 

@@ -67,6 +67,11 @@ public final class VolumeScrub {
         parts = volume.toScrub();
     }
 
+    /** @throws IOException if no scrub may run, because nothing may be recorded; the message says so */
+    public void requireAllowed() throws IOException {
+        committer.refuseIfReadOnly();
+    }
+
     /** Returns the pace of all scrubs of this mount. */
     public Pace pace() {
         return pace;
@@ -96,6 +101,7 @@ public final class VolumeScrub {
      * @throws InterruptedIOException if {@code progress} stopped it; the next call continues it
      */
     public ScrubRecord run(ScrubProgress progress) throws IOException {
+        requireAllowed();
         running.lock();
         try {
             ScrubRecord before = metadata.scrub();

@@ -15,9 +15,24 @@ import org.slf4j.LoggerFactory;
 final class WriteStop {
     private static final Logger log = LoggerFactory.getLogger(WriteStop.class);
 
+    /** Why a volume that was opened for reading only refuses something, as text. */
+    static final String READ_ONLY = "the volume is mounted read-only";
+
     private record Cause(IOException failure, boolean resumable) {}
 
+    /** Whether the volume was opened so that nothing of it changes. */
+    private final boolean readOnly;
+
     private volatile @Nullable Cause cause;
+
+    WriteStop(boolean readOnly) {
+        this.readOnly = readOnly;
+    }
+
+    /** Returns whether the volume was opened so that nothing of it changes, for as long as it is open. */
+    boolean isReadOnly() {
+        return readOnly;
+    }
 
     /**
      * Stops changes. Keeps the first cause, unless a later one makes it impossible for the volume to continue.
@@ -44,7 +59,7 @@ final class WriteStop {
     }
 
     boolean isStopped() {
-        return cause != null;
+        return readOnly || cause != null;
     }
 
     /** Returns why changes are stopped, or null. */
@@ -62,6 +77,9 @@ final class WriteStop {
 
     /** Throws EROFS if changes are stopped; for callers that change something. */
     void refuseChanges() throws PosixException {
+        if (readOnly) {
+            throw new PosixException(PosixException.Reason.EROFS, READ_ONLY);
+        }
         Cause now = cause;
         if (now != null) {
             throw new PosixException(

@@ -20,6 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.io.AtomicFile;
@@ -61,6 +62,7 @@ public final class MetadataBackups implements Closeable {
     private final UUID volume;
     private final MetadataStore metadata;
     private final InstantSource clock;
+    private final Closing.Step permission;
     private final Pace pace = new Pace();
     private final AtomicLong failures = new AtomicLong();
     private volatile boolean closing;
@@ -81,12 +83,24 @@ public final class MetadataBackups implements Closeable {
     }
 
     public MetadataBackups(VolumeConfig.Locations locations, MetadataStore metadata, InstantSource clock) {
+        this(locations, metadata, clock, () -> {});
+    }
+
+    /** @param permission throws while nothing may be written */
+    public MetadataBackups(
+            VolumeConfig.Locations locations, MetadataStore metadata, InstantSource clock, Closing.Step permission) {
+        this.permission = permission;
         metadataFolder = locations.metadata();
         folder = folderIn(locations.data());
         this.metadata = metadata;
         volume = metadata.header().volume();
         this.clock = clock;
         pace.setBytesPerSecond(BACKGROUND_BYTES_PER_SECOND);
+        try {
+            permission.run();
+        } catch (IOException e) {
+            return;
+        }
         try {
             deleteCheckpoint();
         } catch (IOException e) {
@@ -199,6 +213,7 @@ public final class MetadataBackups implements Closeable {
      * @throws IOException if it fails; the volume and the earlier backups are not affected
      */
     public synchronized Backup backUp(int keep) throws IOException {
+        permission.run();
         try (BackupPlace place = BackupPlace.make(folder.toAbsolutePath(), volume)) {
             Backup backup = add(
                     place,
@@ -229,6 +244,7 @@ public final class MetadataBackups implements Closeable {
      * @return the backup, and the folder that has it
      */
     public synchronized Copy backUpTo(Path target) throws IOException {
+        permission.run();
         if (Files.exists(target) && !Files.isDirectory(target)) {
             throw new NotDirectoryException(target.toString());
         }

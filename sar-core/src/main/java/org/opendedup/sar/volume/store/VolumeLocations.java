@@ -15,10 +15,12 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.ReadOnlyDirectory;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.io.TransferBuffers;
 import org.opendedup.sar.metadata.KeyValueStore;
@@ -82,23 +84,8 @@ public final class VolumeLocations {
     public static VolumeStores open(VolumeConfig config, Ballasts ballasts) throws IOException {
         VolumeConfig.Locations locations = config.locations();
         MemoryPlan plan = MemoryPlan.of(config);
-        // A missing folder is never created here: an unplugged disk must not become an empty volume.
-        for (Path folder : List.of(locations.data(), locations.metadata())) {
-            if (!Files.isDirectory(folder)) {
-                throw new NoSuchFileException(
-                        folder.toString(), null, "the volume's data is not here; is a disk not mounted?");
-            }
-        }
-        for (Path folder : List.of(locations.data(), locations.metadata())) {
-            if (!Files.isWritable(folder)) {
-                throw new AccessDeniedException(
-                        folder.toString(),
-                        null,
-                        "the location is read-only; the volume cannot be recovered or written here");
-            }
-        }
-        FileDirectory containers = FileDirectory.open(
-                locations.data(), new TransferBuffers((int) (plan.transfers() / TransferBuffers.BUFFER_BYTES)));
+        requirePresent(locations);
+        FileDirectory containers = containers(config, plan);
         KeyValueStore metadata = openMetadata(
                 locations.metadata(),
                 () -> KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false),
@@ -125,6 +112,56 @@ public final class VolumeLocations {
         } catch (IOException | RuntimeException e) {
             metadata.close();
             throw e;
+        }
+    }
+
+    /**
+     * Opens the stores of a volume so that nothing of it is changed. Without its index, which only writers need, and
+     * without its SSD's copies.
+     *
+     * @throws IOException also if a crash left what only {@link #open} can recover
+     */
+    public static VolumeStores openReadOnly(VolumeConfig config) throws IOException {
+        VolumeConfig.Locations locations = config.locations();
+        MemoryPlan plan = MemoryPlan.of(config);
+        requirePresent(locations);
+        Directory containers = new ReadOnlyDirectory(containers(config, plan));
+        KeyValueStore metadata = openMetadata(
+                locations.metadata(),
+                () -> KeyValueStores.lookIntoRocksDb(locations.metadata(), plan.metadataNative()),
+                METADATA_LIMIT,
+                config.name());
+        return new VolumeStores(
+                containers,
+                metadata,
+                ChunkIndexes.none(),
+                KernelClock.machine(),
+                (location, timeline, settings, memory, counts, name) ->
+                        SsdTier.open(null, timeline, settings, memory, counts, name),
+                rawFiles(config),
+                VolumeDevices.of(locations, Ballasts.of(locations)));
+    }
+
+    private static FileDirectory containers(VolumeConfig config, MemoryPlan plan) throws IOException {
+        return FileDirectory.open(config.locations().data(), new TransferBuffers((int)
+                (plan.transfers() / TransferBuffers.BUFFER_BYTES)));
+    }
+
+    private static void requirePresent(VolumeConfig.Locations locations) throws IOException {
+        // A missing folder is never created here: an unplugged disk must not become an empty volume.
+        for (Path folder : List.of(locations.data(), locations.metadata())) {
+            if (!Files.isDirectory(folder)) {
+                throw new NoSuchFileException(
+                        folder.toString(), null, "the volume's data is not here; is a disk not mounted?");
+            }
+        }
+        for (Path folder : List.of(locations.data(), locations.metadata())) {
+            if (!Files.isWritable(folder)) {
+                throw new AccessDeniedException(
+                        folder.toString(),
+                        null,
+                        "the location is read-only; the volume cannot be recovered or written here");
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.ReadOnlyDirectory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.tier.SsdTier;
@@ -49,6 +50,11 @@ public record VolumeStores(
     /** Makes stores that open the SSD in the normal way. */
     public VolumeStores(Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock) {
         this(containers, metadata, index, clock, SsdTier::open);
+    }
+
+    /** Returns whether nothing of the volume may be changed. */
+    public boolean areReadOnly() {
+        return containers instanceof ReadOnlyDirectory;
     }
 
     /** Returns these stores with raw files. */

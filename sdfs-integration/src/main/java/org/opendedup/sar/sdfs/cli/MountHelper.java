@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
@@ -18,6 +20,7 @@ import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
+import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.opendedup.sar.sdfs.cli.mounts.DeadMount;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
@@ -83,7 +86,9 @@ public final class MountHelper extends MountProgram {
     @Override
     public Integer call() throws IOException, InterruptedException, CommandFailedException {
         if (namespace != null) {
-            throw new CommandFailedException("mount -N is not supported; use: nsenter --mount=" + namespace
+            // mount(8) opened it: this process names a descriptor of that one, which ends before anybody can use it.
+            String file = namespace.matches("/proc/[0-9]+/fd/[0-9]+") ? "NAMESPACE" : namespace;
+            throw new CommandFailedException("mount -N is not supported; use: nsenter --mount=" + file
                     + " mount -t sdfs " + arguments.volume + " " + arguments.mountPoint);
         }
         arguments.volume = volumeName(arguments.volume);
@@ -132,23 +137,45 @@ public final class MountHelper extends MountProgram {
         }
     }
 
-    /** Makes the daemon accept changes again, in case a disk had failed: the kernel does not report a remount to it. */
-    private void resume() throws IOException, CommandFailedException {
-        RunFiles files;
+    /** Returns where the daemon can be asked; empty if the volume file cannot be read, which is printed. */
+    private Optional<RunFiles> runFiles() {
         try {
-            files = environment.runFiles(arguments.definition(environment));
+            return Optional.of(environment.runFiles(arguments.definition(environment)));
         } catch (IOException e) {
             environment
                     .err()
                     .println("mount.sdfs: " + FailureText.of(e) + "; if a disk failed, use sdfscli " + arguments.volume
                             + " resume");
-            return;
+            return Optional.empty();
         }
+    }
+
+    /** Makes the daemon accept changes again, in case a disk had failed: the kernel does not report a remount to it. */
+    private void resume(RunFiles files) throws CommandFailedException {
         try {
             ControlSocket.ask(files.socket(), VolumeCommands.RESUME);
         } catch (IOException e) {
             throw new CommandFailedException(
                     "the volume '" + arguments.volume + "' stays read-only: " + FailureText.of(e));
+        }
+    }
+
+    /** Refuses what only another mount can change. */
+    private void requireChangeable(RunFiles files, boolean writable) throws IOException, CommandFailedException {
+        Optional<Map<String, Object>> state = ControlSocket.ask(files.socket(), VolumeCommands.PING);
+        if (state.isEmpty()) {
+            return;
+        }
+        String present = String.valueOf(state.get().get(VolumeDaemon.OPTIONS));
+        List<String> options = List.of(present.split(","));
+        if (writable && options.lastIndexOf("ro") > options.lastIndexOf("rw")) {
+            throw new CommandFailedException("the volume '" + arguments.volume
+                    + "' was mounted read-only, and nothing of it changes until it is unmounted and mounted again");
+        }
+        Optional<String> fixed = arguments.fixedOptions(present).findFirst();
+        if (fixed.isPresent()) {
+            throw new CommandFailedException(
+                    "a remount does not change " + fixed.get() + ": unmount the volume, and mount it with that option");
         }
     }
 
@@ -160,8 +187,13 @@ public final class MountHelper extends MountProgram {
                 .filter(DeadMount::isOurs)
                 .orElseThrow(() -> new CommandFailedException("no volume is mounted on " + mountPoint));
         if (!fake) {
-            if (!List.of(options.split(",")).contains("ro")) {
-                resume();
+            boolean writable = !List.of(options.split(",")).contains("ro");
+            Optional<RunFiles> files = runFiles();
+            if (files.isPresent()) {
+                requireChangeable(files.get(), writable);
+                if (writable) {
+                    resume(files.get());
+                }
             }
             service.remount(mountPoint, MountAccess.of(mount).kept() + options);
         }

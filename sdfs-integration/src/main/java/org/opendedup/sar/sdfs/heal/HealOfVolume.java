@@ -8,6 +8,11 @@ import org.opendedup.sar.volume.VolumeHeal;
 /** The heals of an open volume. */
 public record HealOfVolume(VolumeHeal heal) implements HealSource {
     @Override
+    public void requireAllowed() throws IOException {
+        heal.requireAllowed();
+    }
+
+    @Override
     public HealReport run(HealProgress progress) throws IOException {
         return heal.run(progress);
     }

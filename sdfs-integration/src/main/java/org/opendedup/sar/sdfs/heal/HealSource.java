@@ -6,6 +6,9 @@ import org.opendedup.sar.heal.HealReport;
 
 /** What heals a volume; {@link org.opendedup.sar.volume.VolumeHeal} does it. */
 public interface HealSource {
+    /** @throws IOException if no healing may run; the message says why */
+    default void requireAllowed() throws IOException {}
+
     /**
      * Heals all damaged chunks for which the right bytes can be found.
      *

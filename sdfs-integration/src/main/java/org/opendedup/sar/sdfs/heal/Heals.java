@@ -86,6 +86,7 @@ public final class Heals implements Closeable {
         if (running().isPresent()) {
             return Optional.empty();
         }
+        source.requireAllowed();
         Pass begun = new Pass(++started, cause, source, clock, this::ended);
         latest = Optional.of(begun);
         LOG.info("volume {}, by {}: healing of {} damaged chunks started", volume, cause, begun.chunks);

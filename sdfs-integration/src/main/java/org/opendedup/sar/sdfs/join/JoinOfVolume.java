@@ -11,6 +11,11 @@ import org.opendedup.sar.volume.VolumeJoin;
 /** The exact pass of an open volume. */
 public record JoinOfVolume(VolumeJoin volume) implements JoinSource {
     @Override
+    public void requireAllowed() throws IOException {
+        volume.requireAllowed();
+    }
+
+    @Override
     public JoinReport join(JoinProgress progress) throws IOException {
         return volume.run(JoinLimits.ALL, progress);
     }

@@ -8,6 +8,9 @@ import org.opendedup.sar.join.LossSample;
 
 /** What joins copies of the same content; {@link org.opendedup.sar.volume.VolumeJoin} does it. */
 public interface JoinSource {
+    /** @throws IOException if no pass may run; the message says why */
+    default void requireAllowed() throws IOException {}
+
     /**
      * Joins all that it finds.
      *

@@ -91,6 +91,7 @@ public final class Joins implements Closeable {
         if (isRunning()) {
             return false;
         }
+        source.requireAllowed();
         Pass begun = new Pass(++started, cause, source, clock, this::ended);
         latest = Optional.of(begun);
         LOG.info("volume {}, by {}: an exact pass started", volume, cause);

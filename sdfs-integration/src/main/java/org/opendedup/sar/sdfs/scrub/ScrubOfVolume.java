@@ -11,6 +11,11 @@ import org.opendedup.sar.volume.VolumeScrub;
 /** The scrub of an open volume. */
 public record ScrubOfVolume(VolumeScrub scrub) implements ScrubSource {
     @Override
+    public void requireAllowed() throws IOException {
+        scrub.requireAllowed();
+    }
+
+    @Override
     public ScrubRecord run(ScrubProgress progress) throws IOException {
         return scrub.run(progress);
     }

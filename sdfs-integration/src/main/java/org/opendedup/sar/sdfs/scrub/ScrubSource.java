@@ -9,6 +9,9 @@ import org.opendedup.sar.scrub.ScrubProgress;
 
 /** What scrubs a volume; {@link org.opendedup.sar.volume.VolumeScrub} does it. */
 public interface ScrubSource {
+    /** @throws IOException if no scrub may run; the message says why */
+    default void requireAllowed() throws IOException {}
+
     /**
      * Continues a scrub that was stopped, or begins a new one.
      *

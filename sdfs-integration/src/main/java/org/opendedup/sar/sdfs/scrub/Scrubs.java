@@ -56,6 +56,7 @@ public final class Scrubs implements Closeable {
         if (running().isPresent()) {
             return Optional.empty();
         }
+        source.requireAllowed();
         Optional<ScrubRecord> stopped = unfinished();
         ScrubTotals before = stopped.map(ScrubRecord::totals).orElse(ScrubTotals.NONE);
         ScrubCursor next = stopped.map(ScrubRecord::next).orElse(ScrubCursor.BEGIN);

@@ -124,6 +124,9 @@ class MountHelperTest {
     void anotherNamespaceIsRefusedWithAWayToDoIt() {
         assertEquals(MountHelper.MOUNT_FAILURE, help("pool0", mountPoint, "-N", "/proc/1/ns/mnt"));
         assertTrue(output.err().contains("nsenter --mount=/proc/1/ns/mnt"), output.err());
+        // A descriptor of mount(8), which has ended when the message is read.
+        assertEquals(MountHelper.MOUNT_FAILURE, help("pool0", mountPoint, "-N", "/proc/4711/fd/5"));
+        assertTrue(output.err().contains("nsenter --mount=NAMESPACE mount -t sdfs pool0 "), output.err());
     }
 
     private int help(String... arguments) {

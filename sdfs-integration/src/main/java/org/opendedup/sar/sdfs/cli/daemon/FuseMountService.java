@@ -92,6 +92,13 @@ public final class FuseMountService implements MountService {
     }
 
     @Override
+    public boolean isReadOnly(String options) {
+        return MountOptions.of(Path.of("/"), "")
+                .with(ServiceOptions.parse(options).mountOptions())
+                .readOnly();
+    }
+
+    @Override
     public void remount(Path mountPoint, String options) throws IOException {
         KernelBinding.remount(MountOptions.of(mountPoint, "none")
                 .with(ServiceOptions.parse(options).mountOptions()));
@@ -113,7 +120,9 @@ public final class FuseMountService implements MountService {
                 .withAllowOther(CallingUser.isRoot())
                 .withPassthrough(config.raw().placement().isRaw())
                 .with(chosen.mountOptions());
-        Volume volume = Volume.open(config, chosen.verification());
+        Volume volume = mountOptions.readOnly()
+                ? Volume.openReadOnly(config, chosen.verification())
+                : Volume.open(config, chosen.verification());
         try {
             var failures = new RequestFailures(System::nanoTime);
             FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);

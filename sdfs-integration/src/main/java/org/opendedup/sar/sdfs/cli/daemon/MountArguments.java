@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +69,30 @@ public final class MountArguments {
 
     /** The mount option that is equivalent to {@code --memory-budget}, for fstab. */
     private static final String MEMORY_BUDGET = "memory_budget=";
+
+    /** Names of options that the daemon uses when it begins. */
+    private static final Set<String> FIXED = Set.of(
+            "threads",
+            "read_ahead_kb",
+            "memory_budget",
+            "fuse_binding",
+            "verify_fingerprints",
+            "noallow_other",
+            "flush",
+            "noflush",
+            "acl",
+            "noacl",
+            "xattr",
+            "noxattr",
+            "fast_wakeup",
+            "nofast_wakeup",
+            "io_uring",
+            "noio_uring",
+            "passthrough",
+            "nopassthrough");
+
+    /** Those of them that a mount without any options has. */
+    private static final Set<String> DEFAULTS = Set.of("flush", "acl", "xattr", "io_uring");
 
     /** Returns the volume's definition, with the values given for this mount. */
     public VolumeDefinition definition(Environment environment) throws IOException {
@@ -140,6 +165,25 @@ public final class MountArguments {
             throw usage(e);
         }
         return forFileSystem;
+    }
+
+    /**
+     * Returns the options that a remount cannot change, and that are not those of the present mount.
+     *
+     * @param present options of that, separated by commas, as {@link #withBudget(String, VolumeDefinition)} returns
+     *     them
+     */
+    public Stream<String> fixedOptions(String present) {
+        List<String> now = List.of(present.split(","));
+        return split().map(String::strip)
+                .map(option -> isMemoryBudget(option) ? MEMORY_BUDGET + budgetBytes() : option)
+                .filter(option -> FIXED.contains(option.replaceAll("=.*", "")) && !now.contains(option))
+                .filter(option -> !DEFAULTS.contains(option) || now.contains("no" + option));
+    }
+
+    /** Returns options for the file system with the memory budget, in bytes. */
+    static String withBudget(String forFileSystem, VolumeDefinition definition) {
+        return forFileSystem + "," + MEMORY_BUDGET + definition.config().memoryBudgetBytes();
     }
 
     /** Returns how the budget is divided for a mount with these options, after a check. */

@@ -44,6 +44,11 @@ public interface MountService {
     RequestBuffers requestBuffers(VolumeConfig config, String options);
 
     /**
+     * Returns whether a mount with these options changes nothing of the volume. Options as in {@link #checkOptions}.
+     */
+    boolean isReadOnly(String options);
+
+    /**
      * Changes the mount options that the kernel itself implements: ro and rw, suid, dev, exec, atime, sync and their
      * opposites. All others are ignored. Options as in {@link #checkOptions}.
      *

@@ -49,6 +49,7 @@ import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.LowSpaceCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
+import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.heal.Heals;
@@ -94,6 +95,9 @@ public final class VolumeDaemon {
     /** Number of files and folders that were open to other users when the daemon began; missing if there were none. */
     static final String NARROWED = "permissionsTakenAway";
 
+    /** The options of the mount, separated by commas, with its memory budget in bytes. */
+    public static final String OPTIONS = "options";
+
     /** How the volume's last daemon ended, as text; missing if it closed the volume in order. */
     public static final String LAST_END = "lastEnd";
 
@@ -112,6 +116,9 @@ public final class VolumeDaemon {
     private final Path mountPoint;
     private final String options;
     private final MountService service;
+    /** Whether nothing of the volume changes while it is mounted. */
+    private final boolean readOnly;
+
     private final ServedMount mount;
     private final CountDownLatch ended = new CountDownLatch(1);
     private final ClosingOutcome outcome = new ClosingOutcome();
@@ -142,6 +149,7 @@ public final class VolumeDaemon {
         this.mountPoint = mountPoint;
         this.options = options;
         this.service = service;
+        readOnly = service.isReadOnly(options);
         mount = new ServedMount(mountPoint);
         lastEnd = new LastEnd(files.lastEnd());
     }
@@ -176,7 +184,7 @@ public final class VolumeDaemon {
     }
 
     private void narrow(VolumeFolders folders) throws IOException {
-        narrowed = folders.narrow();
+        narrowed = readOnly ? 0 : folders.narrow();
         if (narrowed > 0) {
             LOG.warn("volume {}: {}", name(), VolumeFolders.report(narrowed));
         }
@@ -194,16 +202,19 @@ public final class VolumeDaemon {
         MountedVolume volume = service.mount(definition, mountPoint, options);
         lastEnd.begin();
         var settings = new KeptSettings(volumeFile, definition, mountPoint);
-        // An administrator may have changed it.
-        settings.copy();
+        if (!readOnly) {
+            // An administrator may have changed it.
+            settings.copy();
+        }
         var administration =
                 new SarAdministration(name(), volume.sar(), definition.sar(), settings::keep, settings::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
-        var schedule = Schedule.parse(definition.garbageCollectionSchedule());
+        var schedule = schedule(definition.garbageCollectionSchedule());
+        BackupSettings backupSettings = readOnly ? BackupSettings.of(BackupSettings.OFF, 1) : definition.backups();
         var recompress = new RecompressSetting(
                 definition.recompress(), definition.config().compression(), settings::keep);
         try (BackupTimer backups = BackupTimer.start(
-                        name(), volume.backups(), definition.backups(), volume.collector()::isRunning, clock);
+                        name(), volume.backups(), backupSettings, volume.collector()::isRunning, clock);
                 // Closed after the collections and restores, for whose ends a pass may wait.
                 var heals = new Heals(name(), volume.heal(), clock);
                 var joins = new Joins(name(), volume.joins(), clock);
@@ -232,9 +243,9 @@ public final class VolumeDaemon {
                         () -> scrubs.last()
                                 .map(last -> Instant.ofEpochMilli(last.beganMs()))
                                 .or(() -> Optional.of(scrubs.volumeMade())),
-                        Schedule.parse(definition.scrubSchedule()),
+                        schedule(definition.scrubSchedule()),
                         clock);
-                ScrubResumer resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
+                ScrubResumer resumer = readOnly ? null : ScrubResumer.start(scrubs, ScrubResumer.DELAY);
                 var health = new HealthWatch<>(
                         new DaemonHealth(files, volume, administration, collections, timer, scrubs, foundEnd),
                         HealthRules::findings);
@@ -291,6 +302,10 @@ public final class VolumeDaemon {
             phase = Phase.CLOSING;
             close(volume);
         }
+    }
+
+    private Schedule schedule(String text) {
+        return Schedule.parse(readOnly ? Schedule.OFF : text);
     }
 
     /** The last backup has what is committed. A failure is that of closing, which tries again and reports it. */
@@ -454,6 +469,7 @@ public final class VolumeDaemon {
         state.put("state", detached ? DETACHED : phase.text());
         state.put("mountPoint", mountPoint.toString());
         state.put("pid", ProcessHandle.current().pid());
+        state.put(OPTIONS, MountArguments.withBudget(options, definition));
         if (narrowed > 0) {
             state.put(NARROWED, narrowed);
         }

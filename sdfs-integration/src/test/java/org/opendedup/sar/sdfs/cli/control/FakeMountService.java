@@ -118,6 +118,11 @@ public final class FakeMountService implements MountService {
     }
 
     @Override
+    public boolean isReadOnly(String options) {
+        return List.of(options.split(",")).contains("ro");
+    }
+
+    @Override
     public void remount(Path mountPoint, String options) {
         note("remount " + mountPoint + " " + options);
     }

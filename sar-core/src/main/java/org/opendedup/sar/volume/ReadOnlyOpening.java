@@ -1,0 +1,73 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.metadata.IntentRecord;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RawRecord;
+import org.opendedup.sar.metadata.RecordCursor;
+import org.opendedup.sar.volume.config.DescriptorPlan;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.VolumeLocations;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Opens a volume so that nothing of it changes. One that was not closed in order is recovered first, as for every
+ * mount: opened for writing, and closed.
+ */
+final class ReadOnlyOpening {
+    private static final Logger log = LoggerFactory.getLogger(ReadOnlyOpening.class);
+
+    private ReadOnlyOpening() {}
+
+    static VolumeContext open(VolumeConfig config, Verification verification) throws IOException {
+        DescriptorPlan.require(config);
+        try {
+            return open(config, verification, true);
+        } catch (PosixException | CorruptionException | UnsupportedFormatException e) {
+            throw e;
+        } catch (IOException e) {
+            log.info("the volume is recovered before it is opened for reading only: {}", e.getMessage());
+        }
+        VolumeContext.open(config, verification).close();
+        return open(config, verification, false);
+    }
+
+    private static VolumeContext open(VolumeConfig config, Verification verification, boolean onlyIfClosed)
+            throws IOException {
+        return ChunkEngine.openOn(VolumeLocations.openReadOnly(config), stores -> {
+            VolumeContext context = VolumeContext.open(config, stores, verification);
+            try {
+                if (onlyIfClosed) {
+                    requireClosedInOrder(context.metadata());
+                }
+                return context;
+            } catch (IOException | RuntimeException e) {
+                Closing closing = new Closing();
+                closing.run(context::close);
+                closing.suppressedBy(e);
+                throw e;
+            }
+        });
+    }
+
+    /** Fails if a crash left bytes that only recovery stores, or files on the fast tier that may have to be made. */
+    private static void requireClosedInOrder(MetadataStore metadata) throws IOException {
+        try (RecordCursor<IntentRecord> intents = metadata.intents().all();
+                RecordCursor<RawRecord> records = metadata.raws().all()) {
+            boolean isOpen = intents.next();
+            while (!isOpen && records.next()) {
+                RawRecord record = records.value();
+                isOpen = record != null && record.fresh();
+            }
+            if (isOpen) {
+                throw new IOException("it was not closed in order");
+            }
+        }
+    }
+}

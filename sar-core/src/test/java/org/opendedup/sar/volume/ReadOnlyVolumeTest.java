@@ -1,0 +1,153 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.join.JoinLimits;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.posix.Owner;
+
+/** A volume that is opened for reading only is read, also where it is damaged, and no file of it changes. */
+@Timeout(120)
+class ReadOnlyVolumeTest {
+    @TempDir
+    Path folder;
+
+    private final long seed = TestSeed.next();
+
+    /** What one file is: its bytes and its time. */
+    private Map<String, String> files() throws IOException {
+        Map<String, String> found = new TreeMap<>();
+        try (Stream<Path> paths = Files.walk(folder)) {
+            for (Path path : (Iterable<Path>) paths::iterator) {
+                var attributes = Files.readAttributes(path, BasicFileAttributes.class);
+                int bytes = attributes.isRegularFile() ? Arrays.hashCode(Files.readAllBytes(path)) : 0;
+                found.put(path.toString(), attributes.lastModifiedTime() + " " + attributes.size() + " " + bytes);
+            }
+        }
+        return found;
+    }
+
+    private static void assertRefused(Executable change) {
+        IOException refused = assertThrows(IOException.class, change);
+        assertTrue(refused.getMessage().contains("mounted read-only"), refused.toString());
+    }
+
+    private HealVolume made() throws IOException {
+        HealVolume made = new HealVolume(folder, seed);
+        made.store("a", 3 * HealVolume.MIB);
+        made.store("b", HealVolume.MIB);
+        made.remove("b");
+        made.volume.close();
+        return made;
+    }
+
+    @Test
+    void whatIsReadAndAskedForChangesNoFile() throws Exception {
+        HealVolume made = made();
+        PackedContainer container = made.containers().get(0);
+        container.flipBit(container.bytes() / 3);
+        Map<String, String> before = files();
+        try (Volume volume = Volume.openReadOnly(made.config, Verification.CHECKSUMS)) {
+            made.volume = volume;
+            VolumeMaintenance maintenance = volume.maintenance();
+            maintenance.heal().setDelays(0, 0);
+            assertFalse(made.canRead("a", 0, 3 * HealVolume.MIB), "a frame is damaged");
+            assertTrue(made.canRead("a", 3 * HealVolume.MIB - 1000, 1000));
+            long inode = volume.lookup(Inode.ROOT, "a".getBytes(UTF_8)).inode();
+            assertFalse(volume.noteAccess(inode, AccessTimes.ALWAYS));
+            OpenFile file = volume.open(inode, true);
+            volume.sync(file);
+            volume.sync();
+            volume.context().committer().tick();
+            assertRefused(() -> volume.write(file, 0, ByteBuffer.allocate(1)));
+            volume.close(file);
+            Owner root = new Owner(0, 0);
+            assertRefused(() -> volume.makeNode(Inode.ROOT, "new".getBytes(UTF_8), 0100644, 0, root));
+            assertRefused(() -> volume.unlink(Inode.ROOT, "a".getBytes(UTF_8)));
+            volume.collector().collect(new CollectionLimits(0, true), (done, bytes, returned) -> true);
+            assertRefused(() -> maintenance.heal().run(soFar -> true));
+            assertRefused(() -> maintenance.heal().start());
+            assertRefused(() -> maintenance.scrub().run((totals, rest, next) -> true));
+            assertRefused(() -> maintenance.check().run((step, done, of) -> {}));
+            assertRefused(() -> maintenance.join().run(JoinLimits.ALL, (phase, done, of) -> true));
+            assertRefused(
+                    () -> volume.collector().collect(new CollectionLimits(0, false), (done, bytes, returned) -> true));
+            assertRefused(() -> maintenance.backups().backUp(4));
+            assertRefused(() -> maintenance.backups().backUpTo(folder.resolve("backup")));
+            ExecutionException refused = assertThrows(
+                    ExecutionException.class,
+                    () -> maintenance.exchangeIndex(IndexClass.SILO).get());
+            assertRefused(() -> {
+                throw refused.getCause();
+            });
+            assertEquals(List.of(), maintenance.backups().list());
+            assertFalse(made.damage().isClean(), "what a read found is listed");
+            VolumeCondition condition = volume.condition();
+            assertEquals(null, condition.stopped());
+            assertTrue(condition.index().usable());
+        }
+        assertEquals(before, files());
+        made.open();
+        made.close();
+        assertNotEquals(before, files(), "the control: a mount that may write does");
+    }
+
+    @Test
+    void aVolumeThatWasNotClosedIsRecoveredFirst() throws IOException {
+        HealVolume made = new HealVolume(folder.resolve("volume"), seed);
+        byte[] stored = made.store("a", HealVolume.MIB);
+        // As after kill -9, and with a container that is open.
+        Path crashed = folder.resolve("crashed");
+        copy(folder.resolve("volume"), crashed);
+        made.volume.close();
+        Files.move(folder.resolve("volume"), folder.resolve("closed"));
+        Files.move(crashed, folder.resolve("volume"));
+        try (Volume volume = Volume.openReadOnly(made.config, Verification.CHECKSUMS)) {
+            made.volume = volume;
+            assertArrayEquals(stored, made.read("a"));
+        }
+        Map<String, String> before = files();
+        try (Volume volume = Volume.openReadOnly(made.config, Verification.CHECKSUMS)) {
+            made.volume = volume;
+            assertArrayEquals(stored, made.read("a"));
+        }
+        assertEquals(before, files(), "it is closed in order now");
+        made.open();
+        made.assertWhole();
+        made.close();
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> paths = Files.walk(from)) {
+            for (Path path : (Iterable<Path>) paths::iterator) {
+                Files.copy(path, to.resolve(from.relativize(path)));
+            }
+        }
+    }
+}
