@@ -63,7 +63,7 @@ public final class FastTier {
      *     were last seen
      * @param files number of raw files
      * @param usedBytes bytes that they take on the fast tier
-     * @param onlyThereFiles number of those that have no current recipe: they exist on the fast tier only
+     * @param onlyThereFiles number of those that it has, and that have no current recipe: they exist there only
      * @param onlyThereBytes bytes of these
      * @param inUse number of those that are open
      * @param pinned number of those that are not migrated
@@ -183,7 +183,7 @@ public final class FastTier {
         long pinned = 0;
         boolean isAbsent = raws.isAbsent();
         for (RawFile raw : raws.all()) {
-            if (isAbsent ? raw.record().copy() == null : !raw.isKnownCopied()) {
+            if (isAbsent ? raw.record().copy() == null : !raw.isKnownCopied() && !raw.isKnownMissing()) {
                 onlyThere++;
                 onlyThereBytes += raw.knownSize();
             }
@@ -357,7 +357,8 @@ public final class FastTier {
         }
         var location = config.locations().ssd();
         if (location == null || !config.raw().isEnabled()) {
-            throw new PosixException(Reason.EINVAL, "the volume has no place for raw files on a fast tier");
+            throw new IOException("the volume has no fast tier for new files: mkfs.sdfs --tier-mode=tddfs makes one,"
+                    + " or the element fast-tier of its volume file");
         }
         UUID volume = metadata.header().volume();
         boolean isNew = makeNew && !raws.limit().call("looking for raw files", () -> FileRawFolder.exists(location));

@@ -50,6 +50,8 @@ final class RawFile {
     private long knownSize;
 
     private long knownBytes;
+    /** Whether the fast tier did not have the backing file then. */
+    private boolean knownMissing;
     /** Status of the backing file when it was made in this mount; null if it was not. */
     private RandomFile.@Nullable Status asMade;
 
@@ -145,6 +147,11 @@ final class RawFile {
 
     synchronized long knownBytes() {
         return knownBytes;
+    }
+
+    /** Returns whether the fast tier did not have the backing file when it was last looked at. */
+    synchronized boolean isKnownMissing() {
+        return knownMissing;
     }
 
     synchronized boolean isInUse() {
@@ -252,10 +259,11 @@ final class RawFile {
 
     /** Takes a status for the known one, unless a later look was faster. */
     private synchronized void note(long look, RandomFile.@Nullable Status status) {
-        if (status != null && look > knownLook) {
+        if (look > knownLook) {
             knownLook = look;
-            knownSize = status.size();
-            knownBytes = status.allocatedBytes();
+            knownMissing = status == null;
+            knownSize = status == null ? 0 : status.size();
+            knownBytes = status == null ? 0 : status.allocatedBytes();
         }
     }
 

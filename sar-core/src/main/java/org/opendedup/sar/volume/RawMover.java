@@ -92,13 +92,13 @@ final class RawMover implements Closeable {
 
     /** Looks at all raw files, and begins to work. */
     void start() {
-        raws.setRoom(settings.isEnabled() && !raws.isAbsent());
-        thread.execute(this::lookAtAll);
+        lookAgain();
         thread.scheduleWithFixedDelay(this::tick, TICK_S, TICK_S, TimeUnit.SECONDS);
     }
 
-    /** Looks at all raw files again, because the fast tier was absent until now. */
+    /** Takes the fast tier as it is now, mounted with it or attached later, and looks at all raw files. */
     void lookAgain() {
+        raws.setRoom(settings.isEnabled() && !raws.isAbsent());
         thread.execute(this::lookAtAll);
     }
 

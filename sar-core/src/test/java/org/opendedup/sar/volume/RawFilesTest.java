@@ -265,7 +265,11 @@ class RawFilesTest {
         volume = Volume.open(config);
         assertEquals(Place.ABSENT, place(lost));
         assertThrows(IOException.class, () -> read(copied));
+        assertEquals(1, volume.fastTier().status().onlyThereFiles(), "control: it may come back");
         assertTrue(volume.fastTier().attach(true));
+        FastTier.Status status = volume.fastTier().status();
+        assertTrue(status.room());
+        assertEquals(0, status.onlyThereFiles());
         assertEquals(List.of("only there"), volume.fastTier().lost());
         assertEquals(1, volume.fastTier().lostFiles());
         assertArrayEquals(content, read(copied));

@@ -27,13 +27,21 @@ record ParameterChange(SarCommand sar, boolean json, boolean untilDemoted) {
         var result = new LinkedHashMap<String, Object>(reply.get());
         if (untilDemoted) {
             result.put("status", SarWait.forSweep(sar));
-            report(result, "Chunks that no longer qualified are demoted.");
-        } else {
-            report(
-                    result,
-                    "Chunks that no longer qualify are being demoted in the background; see sdfscli "
-                            + sar.cli().name() + " sar status.");
         }
+        report(result, remark(String.valueOf(Json.object(result, "status").get("state"))));
+    }
+
+    private String remark(String state) {
+        return switch (state) {
+            case "none" -> "The volume has no SSD: takes effect when it has one.";
+            case "detached", "failed" ->
+                "The SSD is " + state + ": chunks that no longer qualify are demoted when it is attached.";
+            default ->
+                untilDemoted
+                        ? "Chunks that no longer qualified are demoted."
+                        : "Chunks that no longer qualify are being demoted in the background; see sdfscli "
+                                + sar.cli().name() + " sar status.";
+        };
     }
 
     private void changeFile(Map<String, Object> changes) throws IOException, CommandFailedException {
@@ -42,7 +50,7 @@ record ParameterChange(SarCommand sar, boolean json, boolean untilDemoted) {
         new UnmountedVolume(sar.cli()).change(definition -> {
             var settings = definition.sar();
             before.putAll(SarParameters.of(settings.tier()));
-            var changed = settings.withTier(SarParameters.change(settings.tier(), changes));
+            var changed = settings.with(changes);
             after.putAll(SarParameters.of(changed.tier()));
             return definition.withSar(changed);
         });

@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -16,9 +15,12 @@ import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME sar attach}: starts using an SSD. */
 @Command(
@@ -28,8 +30,9 @@ import picocli.CommandLine.ParentCommand;
             "",
             "FOLDER may be missing, and is then made; or empty; or one that this volume used before, whose copies",
             "are then used again. Another folder than before is kept in the volume file. If the volume is not",
-            "mounted, or has no SSD yet, only the volume file is changed. Mounting never makes a folder and never",
-            "fills an empty one, because its disk may not be mounted; attach it in that case.",
+            "mounted, only the volume file is changed. The first SSD of a volume is named while it is not mounted.",
+            "Mounting never makes a folder and never fills an empty one, because its disk may not be mounted; attach",
+            "it in that case.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar attach [FOLDER] [--capacity=SIZE] [--json]%n",
@@ -43,6 +46,10 @@ import picocli.CommandLine.ParentCommand;
             "  sdfscli pool0 sar attach /ssd/pool0 --capacity=20GB  # the first SSD; then mount, and attach"
         })
 final class SarAttachCommand implements Callable<Integer> {
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
     @ParentCommand
     @Nullable
     SarCommand parent;
@@ -58,9 +65,7 @@ final class SarAttachCommand implements Callable<Integer> {
             names = "--capacity",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description =
-                    "Largest space to use on the SSD. Required if the volume has no SSD yet, refused otherwise; see "
-                            + "resize.")
+            description = "Largest space to use on the first SSD of a volume. Refused if it has one; see resize.")
     @Nullable
     Long capacityBytes;
 
@@ -71,15 +76,11 @@ final class SarAttachCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         SarCommand sar = Objects.requireNonNull(parent);
         Path folder = location == null ? null : location.toAbsolutePath().normalize();
-        var arguments = new LinkedHashMap<String, Object>();
-        if (folder != null) {
-            arguments.put("location", folder.toString());
-        }
         if (capacityBytes != null) {
-            changeFile(sar, folder, capacityBytes);
+            nameFirst(sar, folder, capacityBytes);
             return ExitCode.OK;
         }
-        var reply = sar.tryAsk(SarControl.ATTACH, arguments);
+        var reply = sar.tryAsk(SarControl.ATTACH, folder == null ? Map.of() : Map.of("location", folder.toString()));
         if (reply.isEmpty()) {
             changeFile(sar, folder, null);
         } else {
@@ -89,31 +90,54 @@ final class SarAttachCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    private void nameFirst(SarCommand sar, @Nullable Path folder, long capacity)
+            throws IOException, CommandFailedException {
+        if (folder == null) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(), "--capacity needs FOLDER: that of the first SSD");
+        }
+        var status = sar.tryAsk(SarControl.STATUS, Map.of());
+        if (status.isPresent()) {
+            throw new CommandFailedException(
+                    "none".equals(status.get().get("state"))
+                            ? SarSettings.NO_SSD
+                            : hasOne(sar.cli().name()));
+        }
+        changeFile(sar, folder, capacity);
+    }
+
+    private static String hasOne(String volume) {
+        return "the volume has an SSD: leave out --capacity; to change its size: sdfscli " + volume
+                + " sar resize SIZE";
+    }
+
     private void changeFile(SarCommand sar, @Nullable Path folder, @Nullable Long capacity)
             throws IOException, CommandFailedException {
         if (folder == null) {
             throw sar.cli().notMounted();
         }
-        new UnmountedVolume(sar.cli()).change(definition -> attached(definition, folder, capacity));
+        String volume = sar.cli().name();
+        new UnmountedVolume(sar.cli()).change(definition -> attached(volume, definition, folder, capacity));
         sar.print(
                 json,
                 Map.of("location", folder.toString()),
-                "The volume file names " + folder + " now. After mounting, start using a new folder: " + "sdfscli "
-                        + sar.cli().name() + " sar attach");
+                "The volume file names " + folder + " now. After mounting, start using a new folder: sdfscli " + volume
+                        + " sar attach");
     }
 
-    private static VolumeDefinition attached(VolumeDefinition definition, Path folder, @Nullable Long capacity) {
+    private static VolumeDefinition attached(
+            String volume, VolumeDefinition definition, Path folder, @Nullable Long capacity) {
         SarSettings before = definition.sar();
         if (before.ssdLocation() == null && capacity == null) {
             throw new IllegalArgumentException("the volume has no SSD yet: add --capacity=SIZE");
+        } else if (capacity == null) {
+            return definition.withSar(before.withLocation(folder));
+        } else if (before.ssdLocation() != null) {
+            throw new IllegalArgumentException(hasOne(volume));
         }
-        Map<String, Object> changes = capacity == null
-                ? Map.of()
-                : Map.of(
-                        SarParameters.CAPACITY_BYTES,
-                        capacity,
-                        SarParameters.ENABLED,
-                        before.ssdLocation() == null || before.tier().enabled());
-        return definition.withSar(new SarSettings(folder, SarParameters.change(before.tier(), changes)));
+        return definition.withSar(new SarSettings(
+                folder,
+                SarParameters.change(
+                        before.tier(), Map.of(SarParameters.CAPACITY_BYTES, capacity, SarParameters.ENABLED, true))));
     }
 }

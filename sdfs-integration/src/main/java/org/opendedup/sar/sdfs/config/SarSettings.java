@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.config;
 import static org.opendedup.sar.sdfs.config.Checks.check;
 
 import java.nio.file.Path;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.tier.policy.TierSettings;
 
@@ -13,6 +14,9 @@ import org.opendedup.sar.tier.policy.TierSettings;
  * @param tier the parameters; the capacity is 0 bytes without a location
  */
 public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
+    /** What is said of a command for an SSD if the volume has none. The tier gets its memory only at mount time. */
+    public static final String NO_SSD = "the volume has no SSD; to give it one, unmount it, and name the folder:"
+            + " sdfscli VOLUME sar attach FOLDER --capacity=SIZE";
 
     /** @throws IllegalArgumentException if a value is not allowed; the message names what is allowed */
     public SarSettings {
@@ -27,6 +31,18 @@ public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
 
     public SarSettings withTier(TierSettings changed) {
         return new SarSettings(ssdLocation, changed);
+    }
+
+    /**
+     * Returns the settings with some parameters changed.
+     *
+     * @param changes as for {@link SarParameters#change}
+     * @throws IllegalArgumentException if a name or value is not allowed, or needs an SSD
+     */
+    public SarSettings with(Map<String, ?> changes) {
+        TierSettings changed = SarParameters.change(tier, changes);
+        check(ssdLocation != null || changed.capacityBytes() == 0 && !changed.enabled(), NO_SSD);
+        return withTier(changed);
     }
 
     public SarSettings withLocation(Path changed) {

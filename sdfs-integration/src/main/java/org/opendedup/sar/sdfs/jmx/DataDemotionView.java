@@ -47,12 +47,12 @@ record DataDemotionView(SarAdministration sar) implements DataDemotionMXBean {
 
     @Override
     public void demoteBelow(int references) {
-        sar.demoteBelow(Way.JMX, references);
+        sar.run(() -> sar.demoteBelow(Way.JMX, references));
     }
 
     @Override
     public void demoteAll() {
-        sar.demoteAll(Way.JMX);
+        sar.run(() -> sar.demoteAll(Way.JMX));
     }
 
     private DemotionStatistics figures() {

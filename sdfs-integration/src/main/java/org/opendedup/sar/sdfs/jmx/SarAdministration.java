@@ -4,12 +4,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.tier.SsdEvent;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.slf4j.Logger;
@@ -93,7 +95,7 @@ public final class SarAdministration {
      */
     public synchronized TierSettings change(Way way, Map<String, ?> changes) throws IOException {
         SarSettings before = settings;
-        SarSettings changed = before.withTier(SarParameters.change(before.tier(), changes));
+        SarSettings changed = before.with(changes);
         source.change(changed.tier());
         logChanges(way, before.tier(), changed.tier());
         keep(changed);
@@ -119,20 +121,37 @@ public final class SarAdministration {
      * Demotes all chunks with fewer than {@code references} references, in the background; returns at once.
      *
      * @throws IllegalArgumentException if {@code references} is less than 1
+     * @throws IOException if there is no SSD to demote from
      */
-    public synchronized void demoteBelow(Way way, int references) {
+    public synchronized void demoteBelow(Way way, int references) throws IOException {
         if (references < 1) {
             throw new IllegalArgumentException(
                     "the number of references is " + references + "; it must be from 1 to " + Integer.MAX_VALUE);
         }
+        requireSsd();
         log(way, "demoting all with fewer references than {}", references);
         source.demoteUpTo(references - 1);
     }
 
-    /** Demotes all chunks, in the background; returns at once. */
-    public synchronized void demoteAll(Way way) {
+    /**
+     * Demotes all chunks, in the background; returns at once.
+     *
+     * @throws IOException if there is no SSD to demote from
+     */
+    public synchronized void demoteAll(Way way) throws IOException {
+        requireSsd();
         log(way, "demoting all");
         source.demoteUpTo(Integer.MAX_VALUE);
+    }
+
+    private void requireSsd() throws IOException {
+        SsdState state = source.status().state();
+        if (state == SsdState.NONE) {
+            throw new IOException(SarSettings.NO_SSD);
+        } else if (state == SsdState.DETACHED || state == SsdState.FAILED) {
+            throw new IOException("the SSD is " + state.name().toLowerCase(Locale.ROOT)
+                    + ", and has no copies to demote; use it again: sdfscli VOLUME sar attach");
+        }
     }
 
     /** Stops using the SSD until it is attached or the volume is mounted again. */
@@ -153,9 +172,7 @@ public final class SarAdministration {
         Path configured = settings.ssdLocation();
         if (configured == null) {
             // The tier gets its memory only at mount time.
-            throw new IOException(
-                    "the volume was mounted without an SSD location: unmount it, attach the SSD, mount it, and attach"
-                            + " it again");
+            throw new IOException(SarSettings.NO_SSD);
         }
         SarSettings changed = location == null ? settings : settings.withLocation(location);
         Path taken = location == null ? configured : location;

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
+import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.tier.SsdEvent;
 import org.opendedup.sar.tier.SsdState;
@@ -18,8 +19,6 @@ import org.opendedup.sar.tier.promotion.PromotionStatistics;
  * next mount.
  */
 public final class SarWithoutSsd implements SarSource {
-    private static final String REASON = "the volume was mounted without an SSD location";
-
     private volatile TierSettings settings;
 
     public SarWithoutSsd(TierSettings settings) {
@@ -31,7 +30,7 @@ public final class SarWithoutSsd implements SarSource {
         return new SsdTier.Status(
                 SsdState.NONE,
                 null,
-                REASON,
+                "the volume has no SSD",
                 settings,
                 0,
                 0,
@@ -58,12 +57,12 @@ public final class SarWithoutSsd implements SarSource {
 
     @Override
     public void detach() throws IOException {
-        throw new IOException(REASON + "; there is nothing to detach");
+        throw new IOException(SarSettings.NO_SSD);
     }
 
     @Override
     public void attach(Path location) throws IOException {
-        throw new IOException(REASON + "; unmount it, attach the SSD, and mount it again");
+        throw new IOException(SarSettings.NO_SSD);
     }
 
     /** Does nothing: no event ever occurs. */

@@ -37,6 +37,7 @@ import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.jmx.FakeSar;
+import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.tier.policy.TierSettings;
 
 @Timeout(30)
@@ -266,6 +267,63 @@ class SarCommandTest {
         assertEquals(folder.resolve("ssd"), settings.ssdLocation());
         assertEquals(3L << 30, settings.tier().capacityBytes());
         assertTrue(settings.tier().enabled());
+    }
+
+    @Test
+    void aCapacityIsOnlyForTheFirstSsd() throws Exception {
+        String place = folder.resolve("ssd2").toString();
+        assertEquals(ExitCode.FAILED, sar("attach", place, "--capacity=3GB"));
+        assertTrue(output.err().contains("leave out --capacity; to change its size: sdfscli pool0"), output.err());
+        assertEquals(ExitCode.USAGE, sar("attach", "--capacity=3GB"));
+        mount();
+        assertEquals(ExitCode.FAILED, sar("attach", place, "--capacity=3GB"));
+        assertTrue(output.err().contains("leave out --capacity; to change its size: sdfscli pool0"), output.err());
+        assertEquals(definition.sar(), VolumeFile.read(volumeFile()).sar());
+        assertEquals(List.of(), ssd.events);
+        assertEquals(0, sar("attach", place), output.err());
+    }
+
+    @Test
+    void withoutAnSsdEachCommandSaysHowToGetOne() throws Exception {
+        definition = Definitions.plain("pool0", folder.resolve("base"));
+        VolumeFile.write(volumeFile(), definition);
+        files = new RunFiles(definition, RunFiles.runFolder(definition));
+        service.sar = new SarWithoutSsd(definition.sar().tier());
+        assertEquals(ExitCode.FAILED, sar("resize", "2GB"));
+        assertTrue(output.err().contains("sdfscli pool0 sar attach FOLDER --capacity=SIZE"), output.err());
+        mount();
+        String place = folder.resolve("ssd2").toString();
+        for (String command : List.of(
+                "resize 2GB",
+                "set --enabled=true",
+                "demote --all",
+                "demote --below=2",
+                "detach",
+                "attach",
+                "attach " + place,
+                "attach " + place + " --capacity=3GB")) {
+            assertEquals(ExitCode.FAILED, sar(command.split(" ")), command);
+            assertTrue(
+                    output.err()
+                            .contains("the volume has no SSD; to give it one, unmount it, and name the folder: "
+                                    + "sdfscli pool0 sar attach FOLDER --capacity=SIZE"),
+                    output.err());
+        }
+        assertEquals(definition.sar(), VolumeFile.read(volumeFile()).sar());
+        assertEquals(0, sar("set", "--threshold=7"), output.err());
+        assertTrue(output.out().contains("takes effect when it has one"), output.out());
+    }
+
+    @Test
+    void ofADetachedSsdNothingIsDemotedNow() throws Exception {
+        mount();
+        assertEquals(0, sar("detach"), output.err());
+        assertEquals(ExitCode.FAILED, sar("demote", "--all"));
+        assertTrue(output.err().contains("the SSD is detached"), output.err());
+        assertEquals(0, sar("set", "--threshold=7"), output.err());
+        assertTrue(output.out().contains("are demoted when it is attached"), output.out());
+        assertEquals(0, sar("attach"), output.err());
+        assertEquals(0, sar("demote", "--all"), output.err());
     }
 
     @Test

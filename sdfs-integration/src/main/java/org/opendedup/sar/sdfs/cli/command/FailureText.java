@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 
@@ -11,10 +12,12 @@ import java.nio.file.NotDirectoryException;
 public final class FailureText {
     private FailureText() {}
 
-    /** Returns what a file system exception of the JDK means; its own message is often only the path. */
+    /** Returns what a file system exception means; that of the JDK often has only the path as its message. */
     public static String of(Throwable e) {
         String message = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
-        if (e instanceof NoSuchFileException) {
+        if (e instanceof FileSystemException told && told.getReason() != null) {
+            return message;
+        } else if (e instanceof NoSuchFileException) {
             return message + ": no such file or folder";
         } else if (e instanceof AccessDeniedException) {
             return message + ": permission denied";
