@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import picocli.CommandLine.Option;
@@ -29,7 +30,17 @@ final class IndexOptions {
     @Nullable
     Path home;
 
-    IndexPlacement placement() {
+    /**
+     * @param indexName the class of the index
+     * @throws IllegalArgumentException if an option has no effect on an index of that class
+     */
+    IndexPlacement placement(String indexName) {
+        String chunkstash = IndexClass.CHUNKSTASH.label();
+        if ((ssdCapacityBytes != null || home != null) && !indexName.equals(chunkstash)) {
+            throw new IllegalArgumentException((home != null ? "--index-home" : "--index-ssd-capacity")
+                    + " is for an index of class " + chunkstash + ": add --chunk-store-hashdb-class=" + chunkstash
+                    + ", or leave it out");
+        }
         return new IndexPlacement(
                 ssdCapacityBytes == null ? 0 : ssdCapacityBytes,
                 home == null ? null : home.toAbsolutePath().normalize());

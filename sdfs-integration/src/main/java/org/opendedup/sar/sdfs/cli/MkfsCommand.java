@@ -391,7 +391,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
                                 folderMode,
                                 owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
                                 group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group))
-                .withIndexPlacement(index.placement());
+                .withIndexPlacement(index.placement(indexName));
         TierOptions.Division division = tier.divide(sar.settings(), sar.isPolicyChosen());
         var definition = new VolumeDefinition(
                 config,

@@ -353,7 +353,11 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | needs the folder of the SSD",
                 "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-location=/ssd | needs a capacity, such as 20GB",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=btree | has rocksdb",
-                "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=15MB | at least 16MB",
+                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=chunkstash"
+                        + " --index-ssd-capacity=15MB | at least 16MB",
+                "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=1GB | add --chunk-store-hashdb-class=",
+                "--volume-name=pool0 --volume-capacity=1GB --index-home=/x | --index-home is for an index of class",
+                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=silo --index-home=/x | chunkstash",
                 "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",
                 "--volume-name=pool0 --volume-capacity=1GB --hash-typ=SHA256 | --hash-type",
             })
