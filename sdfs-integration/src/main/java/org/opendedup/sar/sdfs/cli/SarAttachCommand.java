@@ -96,6 +96,7 @@ final class SarAttachCommand implements Callable<Integer> {
             throw new ParameterException(
                     Objects.requireNonNull(spec).commandLine(), "--capacity needs FOLDER: that of the first SSD");
         }
+        sar.cli().requireFiles();
         var status = sar.tryAsk(SarControl.STATUS, Map.of());
         if (status.isPresent()) {
             throw new CommandFailedException(

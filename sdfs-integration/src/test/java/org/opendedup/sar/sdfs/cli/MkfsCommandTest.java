@@ -358,6 +358,7 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=1GB | add --chunk-store-hashdb-class=",
                 "--volume-name=pool0 --volume-capacity=1GB --index-home=/x | --index-home is for an index of class",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=silo --index-home=/x | chunkstash",
+                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-data-location= | the path is empty",
                 "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",
                 "--volume-name=pool0 --volume-capacity=1GB --hash-typ=SHA256 | --hash-type",
             })

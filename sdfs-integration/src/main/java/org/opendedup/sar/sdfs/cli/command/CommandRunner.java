@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,6 +13,7 @@ import org.opendedup.sar.sdfs.config.NoSuchVolumeException;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Runs every picocli command the same way: messages on the error stream, exit codes of {@link ExitCode}. */
@@ -28,7 +30,8 @@ public final class CommandRunner {
                 .setUsageHelpWidth(110)
                 .setUsageHelpLongOptionsMaxWidth(38)
                 .setParameterExceptionHandler(CommandRunner::refuseUsage)
-                .setExecutionExceptionHandler(CommandRunner::fail);
+                .setExecutionExceptionHandler(CommandRunner::fail)
+                .registerConverter(Path.class, CommandRunner::path);
         int code = execute(commandLine, command, environment, arguments);
         // Also flushes: a PrintWriter flushes after println, but not after print.
         boolean incomplete = environment.out().checkError();
@@ -41,6 +44,14 @@ public final class CommandRunner {
         }
         environment.err().flush();
         return incomplete && code == ExitCode.OK && !(command instanceof Lasting) ? ExitCode.FAILED : code;
+    }
+
+    /** Converts a path. An empty one would be the working folder, which nobody means: a variable was not set. */
+    private static Path path(String text) {
+        if (text.isEmpty()) {
+            throw new TypeConversionException("the path is empty; for the present folder, write .");
+        }
+        return Path.of(text);
     }
 
     /** A command that has done its work, whether its output could be written or not. */

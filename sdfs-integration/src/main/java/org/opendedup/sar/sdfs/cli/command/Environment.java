@@ -12,7 +12,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 /**
  * What a command reads from and writes to its process; tests can replace it.
  *
- * @param variables environment variables
+ * @param variables environment variables; an empty one counts as not set
  * @param out stream for the output that was asked for
  * @param err stream for errors and progress
  * @param isTerminal whether {@code err} is shown on a terminal as it is written
@@ -36,15 +36,18 @@ public record Environment(Map<String, String> variables, PrintWriter out, PrintW
     }
 
     public ConfigDirectory configDirectory() {
-        Path folder = Path.of(variables.getOrDefault(CONFIG_DIRECTORY, ConfigDirectory.DEFAULT.toString()));
-        return new ConfigDirectory(folder.toAbsolutePath().normalize());
+        String folder = variables.getOrDefault(CONFIG_DIRECTORY, "");
+        return new ConfigDirectory(
+                folder.isEmpty()
+                        ? ConfigDirectory.DEFAULT
+                        : Path.of(folder).toAbsolutePath().normalize());
     }
 
     public RunFiles runFiles(VolumeDefinition definition) {
-        String folder = variables.get(PluginSocket.RUN_DIRECTORY);
+        String folder = variables.getOrDefault(PluginSocket.RUN_DIRECTORY, "");
         return new RunFiles(
                 definition,
-                folder == null
+                folder.isEmpty()
                         ? RunFiles.runFolder(definition)
                         : Path.of(folder).toAbsolutePath().normalize());
     }

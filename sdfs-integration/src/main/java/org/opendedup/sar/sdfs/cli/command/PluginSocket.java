@@ -20,10 +20,10 @@ public final class PluginSocket {
      *
      * @param volume its name in SDFS's volume file
      * @param metadata folder of its metadata
-     * @param runFolder value of {@value #RUN_DIRECTORY}; null if it is not set
+     * @param runFolder value of {@value #RUN_DIRECTORY}; null or empty if it is not set
      */
     public static Path of(String volume, Path metadata, @Nullable String runFolder) {
-        Path folder = runFolder == null ? metadata.resolve("run") : Path.of(runFolder);
+        Path folder = runFolder == null || runFolder.isEmpty() ? metadata.resolve("run") : Path.of(runFolder);
         return folder.toAbsolutePath().normalize().resolve(volume + ".sock");
     }
 }
