@@ -1,7 +1,9 @@
 package org.opendedup.sar.sim.tddfs;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,9 +42,14 @@ final class Claims {
         }
     }
 
+    /** Those that show what is migrated. */
+    private static final List<Figure> FIGURE_6 = List.copyOf(EnumSet.range(Figure.F6A, Figure.F6H));
+
+    private final Collection<Figure> figures;
     private final List<Point> points;
 
-    private Claims(List<Point> points) {
+    private Claims(Collection<Figure> figures, List<Point> points) {
+        this.figures = figures;
         this.points = points;
     }
 
@@ -65,8 +72,8 @@ final class Claims {
         }
     }
 
-    /** Checks those statements for which the runs suffice. */
-    static List<Claim> check(List<SweepRunner.Row> rows) {
+    /** Checks those statements that are about these figures, if the runs suffice. */
+    static List<Claim> check(Collection<Figure> figures, List<SweepRunner.Row> rows) {
         Map<String, Point> points = new LinkedHashMap<>();
         for (SweepRunner.Row row : rows) {
             points.computeIfAbsent(
@@ -75,11 +82,13 @@ final class Claims {
                     .results()
                     .put(row.kind(), row.result());
         }
-        return new Claims(points.values().stream()
-                        .filter(point -> point.results().containsKey(DesignKind.TDDFS)
-                                && point.results().keySet().containsAll(OTHERS)
-                                && point.results().containsKey(DesignKind.SLOW_TIER_ONLY))
-                        .toList())
+        return new Claims(
+                        figures,
+                        points.values().stream()
+                                .filter(point -> point.results().containsKey(DesignKind.TDDFS)
+                                        && point.results().keySet().containsAll(OTHERS)
+                                        && point.results().containsKey(DesignKind.SLOW_TIER_ONLY))
+                                .toList())
                 .check();
     }
 
@@ -88,55 +97,64 @@ final class Claims {
         Predicate<Point> figure6 = point ->
                 point.sweep() != Sweep.VAR_SLOW && point.of(DesignKind.NO_DEDUP).migratedBytes() > 0;
         String all = ", mean over Figure 6";
-        mean(figure6, point -> point.ratio(DesignKind.NO_DEDUP, TieringRun.Result::migratedBytes))
+        mean(FIGURE_6, figure6, point -> point.ratio(DesignKind.NO_DEDUP, TieringRun.Result::migratedBytes))
                 .ifPresent(value -> claims.add(Claim.atMost(
                         "TDDFS migrates about 10 % of NoDedup's bytes", "TDDFS / NoDedup" + all, value, 0.1)));
-        mean(figure6, point -> point.ratio(DesignKind.FAST_TIER_NO_DEDUP, TieringRun.Result::migratedBytes))
+        mean(FIGURE_6, figure6, point -> point.ratio(DesignKind.FAST_TIER_NO_DEDUP, TieringRun.Result::migratedBytes))
                 .ifPresent(value -> claims.add(Claim.atMost(
                         "TDDFS migrates about 20 % of FastTierNoDedup's bytes",
                         "TDDFS / FastTierNoDedup" + all, value, 0.2)));
         Predicate<Point> allMigrates =
                 figure6.and(point -> point.of(DesignKind.ALL_DEDUP).migratedBytes() > 0);
-        mean(allMigrates, point -> point.ratio(DesignKind.ALL_DEDUP, TieringRun.Result::migratedBytes))
+        mean(FIGURE_6, allMigrates, point -> point.ratio(DesignKind.ALL_DEDUP, TieringRun.Result::migratedBytes))
                 .ifPresent(value -> claims.add(Claim.atMost(
                         "TDDFS migrates close to AllDedup's bytes",
                         "TDDFS / AllDedup" + all + " where AllDedup migrates",
                         value,
                         CLOSE)));
         Predicate<Point> smallFast = point -> point.sweep() == Sweep.SYN_FAST && point.value() < A_THIRD_PERCENT;
-        least(smallFast, point -> point.ratio(DesignKind.FAST_TIER_NO_DEDUP, TieringRun.Result::megabytesPerSecond))
+        ToDoubleFunction<Point> overFastTierNoDedup =
+                point -> point.ratio(DesignKind.FAST_TIER_NO_DEDUP, TieringRun.Result::megabytesPerSecond);
+        least(List.of(Figure.F5C), smallFast, overFastTierNoDedup)
                 .ifPresent(value -> claims.add(Claim.atLeast(
                         "with a fast tier of less than a third, TDDFS is at least as fast as FastTierNoDedup (5c)",
                         "TDDFS / FastTierNoDedup, least throughput",
                         value,
                         1)));
-        least(smallFast, Claims::overBestOther)
+        least(List.of(Figure.F5C), smallFast, Claims::overBestOther)
                 .ifPresent(value -> claims.add(Claim.atLeast(
                         "with a fast tier of less than a third, TDDFS is the fastest of the four (5c)",
                         "TDDFS / best other, least throughput",
                         value,
                         1)));
-        least(point -> point.sweep() == Sweep.VAR_RATIO && point.value() > HIGH_RATIO, Claims::overBestOther)
+        least(
+                        List.of(Figure.F5E),
+                        point -> point.sweep() == Sweep.VAR_RATIO && point.value() > HIGH_RATIO,
+                        Claims::overBestOther)
                 .ifPresent(value -> claims.add(Claim.atLeast(
                         "with a deduplication ratio above 3.3, TDDFS is the fastest of the four (5e)",
                         "TDDFS / best other, least throughput",
                         value,
                         1)));
-        least(point -> point.sweep() == Sweep.SYN_READS && point.value() > MANY_READS_PERCENT, Claims::overBestOther)
+        least(
+                        List.of(Figure.F5G),
+                        point -> point.sweep() == Sweep.SYN_READS && point.value() > MANY_READS_PERCENT,
+                        Claims::overBestOther)
                 .ifPresent(value -> claims.add(Claim.atLeast(
                         "with more than 70 % reads, TDDFS is the fastest of the four (5g)",
                         "TDDFS / best other, least throughput", value, 1)));
         least(
+                        List.of(Figure.F5C),
                         point -> point.sweep() == Sweep.SYN_FAST,
                         point -> point.ratio(DesignKind.SLOW_TIER_ONLY, TieringRun.Result::megabytesPerSecond))
                 .ifPresent(value -> claims.add(Claim.atLeast(
                         "TDDFS is faster than SlowTierOnly (5c)", "TDDFS / SlowTierOnly, least throughput", value, 1)));
         ToDoubleFunction<Point> price = point -> point.ratio(DesignKind.ALL_DEDUP, TieringRun.Result::dollarsPerGb);
-        mean(point -> point.sweep() == Sweep.VAR_RATIO, price)
+        mean(List.of(Figure.F7A), point -> point.sweep() == Sweep.VAR_RATIO, price)
                 .ifPresent(value -> claims.add(Claim.atMost(
                         "a GB costs about 2 % more with TDDFS than with AllDedup (7a)",
                         "TDDFS / AllDedup, mean price", value, 1.02)));
-        mean(point -> point.sweep() == Sweep.VAR_SLOW && point.value() == PAPERS_SLOW_TIMES, price)
+        mean(List.of(Figure.F7B), point -> point.sweep() == Sweep.VAR_SLOW && point.value() == PAPERS_SLOW_TIMES, price)
                 .ifPresent(value -> claims.add(Claim.atMost(
                         "so it does with a slow tier of 20 times the fast one (7b)",
                         "TDDFS / AllDedup, price",
@@ -154,15 +172,16 @@ final class Claims {
         return point.of(DesignKind.TDDFS).megabytesPerSecond() / best;
     }
 
-    private OptionalDouble mean(Predicate<Point> wanted, ToDoubleFunction<Point> number) {
-        return values(wanted, number).average();
+    private OptionalDouble mean(List<Figure> of, Predicate<Point> wanted, ToDoubleFunction<Point> number) {
+        return values(of, wanted, number).average();
     }
 
-    private OptionalDouble least(Predicate<Point> wanted, ToDoubleFunction<Point> number) {
-        return values(wanted, number).min();
+    private OptionalDouble least(List<Figure> of, Predicate<Point> wanted, ToDoubleFunction<Point> number) {
+        return values(of, wanted, number).min();
     }
 
-    private DoubleStream values(Predicate<Point> wanted, ToDoubleFunction<Point> number) {
-        return points.stream().filter(wanted).mapToDouble(number);
+    /** Returns the numbers of the wanted points; none unless all of these figures are computed. */
+    private DoubleStream values(List<Figure> of, Predicate<Point> wanted, ToDoubleFunction<Point> number) {
+        return figures.containsAll(of) ? points.stream().filter(wanted).mapToDouble(number) : DoubleStream.empty();
     }
 }

@@ -86,7 +86,7 @@ record TieringReport(
     /** Returns the result of sweeps. */
     static TieringReport ofSweeps(List<Report.Fact> facts, List<Figure> figures, List<SweepRunner.Row> rows) {
         return new TieringReport(
-                facts, figures, rows, rows.stream().map(Run::of).toList(), Claims.check(rows));
+                facts, figures, rows, rows.stream().map(Run::of).toList(), Claims.check(figures, rows));
     }
 
     /** Returns the result of runs of one trace. */

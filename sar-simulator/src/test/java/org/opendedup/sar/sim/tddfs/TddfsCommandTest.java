@@ -94,6 +94,14 @@ class TddfsCommandTest {
     }
 
     @Test
+    void onlyStatementsAboutTheComputedFiguresAreChecked() {
+        Outcome outcome = run("--figure", "5c", "--scale", "0.01", "--grain", "16");
+        assertEquals(0, outcome.code(), outcome.err());
+        assertTrue(outcome.out().contains("TDDFS is faster than SlowTierOnly (5c)"), outcome.out());
+        assertFalse(outcome.out().contains("Figure 6"), outcome.out());
+    }
+
+    @Test
     void wrongOptionsAreRefused() {
         assertEquals(2, run("--figure", "8a").code());
         assertTrue(run("--figure", "8a").err().contains("there is no figure '8a'; the figures are 5a, "));
