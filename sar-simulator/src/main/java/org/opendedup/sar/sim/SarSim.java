@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.sim.device.SelfcheckCommand;
 import org.opendedup.sar.sim.estimate.EstimateCommand;
@@ -82,7 +83,7 @@ public final class SarSim implements Runnable {
     private static int refuse(ParameterException wrong, PrintWriter err) {
         CommandLine command = wrong.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        err.println(name + ": " + wrong.getMessage() + " (see " + name + " --help)");
+        err.println(name + ": " + Printable.line(String.valueOf(wrong.getMessage())) + " (see " + name + " --help)");
         err.flush();
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
@@ -92,7 +93,7 @@ public final class SarSim implements Runnable {
         if (!(problem instanceof IOException failure)) {
             throw problem;
         }
-        err.println("sar-sim: " + worded(failure));
+        err.println("sar-sim: " + Printable.line(worded(failure)));
         err.flush();
         return FAILED;
     }

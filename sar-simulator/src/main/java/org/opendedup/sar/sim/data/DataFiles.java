@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.opendedup.sar.common.Printable;
 
 /**
  * Finds the regular files below paths, each folder in the order of its names, so that the same data is read in the same
@@ -66,8 +67,12 @@ public final class DataFiles {
         return files.passedOver;
     }
 
-    /** Returns a line that says what is wrong with a file or folder. */
+    /** Returns a line that says what is wrong with a file or folder, whatever their names contain. */
     public static String problem(Path path, IOException why) {
+        return Printable.line(words(path, why));
+    }
+
+    private static String words(Path path, IOException why) {
         if (why instanceof AccessDeniedException) {
             return path + ": this user may not read it";
         }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,5 +41,12 @@ class DataFilesTest {
         });
         expected.sort(null);
         assertEquals(expected, found);
+    }
+
+    @Test
+    void aProblemIsToldOnOneLineWhateverTheName() {
+        assertEquals(
+                "/a\\u000ab\\u001b[31m: does not exist any more",
+                DataFiles.problem(Path.of("/a\nb\u001b[31m"), new NoSuchFileException("/x")));
     }
 }

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
@@ -95,14 +96,14 @@ final class DefragCommand implements Callable<Integer> {
             result.remove("number");
             out.println(Json.pretty(result));
         } else {
-            out.println(text(path, report));
+            out.println(text(Printable.line(path), report));
         }
         return "done".equals(report.get("state")) ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    private String text(String path, Map<String, Object> report) {
+    private String text(String shown, Map<String, Object> report) {
         long sparse = Json.number(report, "sparseContainers");
-        var text = new StringBuilder(path + ", before:\n");
+        var text = new StringBuilder(shown + ", before:\n");
         text.append(FragmentationReport.text(Json.object(report, "before"))).append("\n\n");
         if (sparse == 0) {
             return text.append("Nothing to do: the file uses fewer than two containers below "
@@ -115,7 +116,7 @@ final class DefragCommand implements Callable<Integer> {
                     .append(" from " + sparse + " containers again")
                     .toString();
         }
-        text.append(path + ", after:\n").append(FragmentationReport.text(Json.object(report, "after")));
+        text.append(shown + ", after:\n").append(FragmentationReport.text(Json.object(report, "after")));
         text.append("\n\nStored ")
                 .append(ByteSize.rounded(Json.number(report, "rewrittenBytes")))
                 .append(" again, " + Json.number(report, "rewrittenChunks") + " chunks from " + sparse + " containers");

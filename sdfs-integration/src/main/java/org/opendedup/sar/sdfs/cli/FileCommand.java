@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
@@ -73,7 +74,7 @@ final class FileCommand implements Callable<Integer> {
             result.putAll(report);
             cli.environment().out().println(Json.pretty(result));
         } else {
-            cli.environment().out().println(path + ":");
+            cli.environment().out().println(Printable.line(path) + ":");
             cli.environment().out().println(FragmentationReport.text(report));
         }
         return ExitCode.OK;

@@ -82,7 +82,7 @@ final class UnmountCommand implements Callable<Integer> {
             return ClosingReport.isClosed(state) ? ExitCode.OK : ExitCode.FAILED;
         }
         if (!ClosingReport.isClosed(state)) {
-            throw new CommandFailedException("unmounted from " + state.get("mountPoint")
+            throw CommandFailedException.ofLines("unmounted from " + state.get("mountPoint")
                     + ", but the volume was not closed in order:\n  "
                     + new ClosingReport(state).text("\n  ") + "\nSee "
                     + cli.runFiles().log());

@@ -81,7 +81,7 @@ public final class CommandRunner {
         PrintWriter err = commandLine.getErr();
         String name = commandLine.getCommandSpec().qualifiedName();
         ParameterException cause = likelierCause(e);
-        err.println(name + ": " + message(cause));
+        err.println(name + ": " + Printable.line(message(cause)));
         UnmatchedArgumentException.printSuggestions(cause, err);
         err.println("Try '" + name + " --help'.");
         return ExitCode.USAGE;
@@ -114,11 +114,12 @@ public final class CommandRunner {
             throw e;
         }
         String message = withVolume(FailureText.of(e), parsed);
-        // Our own messages may have several lines; in all others, a line break is part of a file name.
         commandLine
                 .getErr()
                 .println(commandLine.getCommandSpec().root().name() + ": "
-                        + (e instanceof CommandFailedException ? message : Printable.line(message)));
+                        + (e instanceof CommandFailedException failed
+                                ? failed.shown(message)
+                                : Printable.line(message)));
         return code(e);
     }
 

@@ -239,7 +239,7 @@ public final class DaemonStart {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(OPEN_SECONDS_MAX);
         while (!isMounted(daemon)) {
             if (!daemon.isAlive()) {
-                throw new CommandFailedException("the volume '" + arguments.volume + "' could not be mounted:\n"
+                throw CommandFailedException.ofLines("the volume '" + arguments.volume + "' could not be mounted:\n"
                         + lastLines(files.console()) + "See also " + files.log());
             }
             if (System.nanoTime() > deadline) {

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.report;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 
@@ -21,7 +22,9 @@ public final class ExplanationText {
         long bytes = Json.number(explanation, "bytes");
         text.append(String.format(
                 "%s: %d chunks, %s%n%n",
-                explanation.get("path"), Json.number(explanation, "chunks"), ByteSize.rounded(bytes)));
+                Printable.line(String.valueOf(explanation.get("path"))),
+                Json.number(explanation, "chunks"),
+                ByteSize.rounded(bytes)));
         Map<String, Object> verdicts = Json.object(explanation, "verdicts");
         for (String verdict : verdicts.keySet()) {
             Map<String, Object> share = Json.object(verdicts, verdict);

@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.sdfs.cli.command.Json;
 
@@ -105,7 +106,7 @@ public final class TierText {
 
     /** Returns where a file is and why, in one line or two. */
     public static String explanation(Map<String, Object> file) {
-        String path = file.get("path") + ": ";
+        String path = Printable.line(String.valueOf(file.get("path"))) + ": ";
         if ("folder".equals(file.get("type"))) {
             return path + "folder; new files " + newFiles(file);
         }

@@ -14,8 +14,11 @@ import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
-/** A volume with the one file {@code vm/disk.img}. */
+/** A volume with the files {@code vm/disk.img} and {@link #ODD}. */
 public class FakeFileTools implements FileTools {
+    /** A name that moves the cursor, and ends a line. */
+    public static final String ODD = "vm/a\nb\u001b[31m";
+
     List<StreamStatus> readers = List.of();
     static final FileFragmentation FRAGMENTATION =
             new FileFragmentation(100 << 20, 12_800, 90 << 20, 40 << 20, 50, 0.25, 40, 80, 120, 150_000_000);
@@ -33,9 +36,13 @@ public class FakeFileTools implements FileTools {
     /** True if the next restore runs until it is stopped. */
     public boolean endless;
 
+    static boolean isThere(String path) {
+        return path.equals("vm/disk.img") || path.equals(ODD);
+    }
+
     @Override
     public FileFragmentation fragmentation(String path, DiskModel disk) throws IOException {
-        if (!path.equals("vm/disk.img")) {
+        if (!isThere(path)) {
             throw new IOException(path + " is no file of the volume");
         }
         return FRAGMENTATION;

@@ -43,7 +43,7 @@ public final class FakeTierTools extends FakeFastTier implements TierTools {
     public Explanation explain(String path) throws IOException {
         return switch (path) {
             case "vm" -> new Explanation(Placement.PIN, null);
-            case "vm/disk.img" -> new Explanation(file.placement(), file);
+            case "vm/disk.img", FakeFileTools.ODD -> new Explanation(file.placement(), file);
             default -> throw new IOException(path + " is no file of the volume");
         };
     }
