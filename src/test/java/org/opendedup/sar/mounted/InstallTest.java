@@ -87,6 +87,11 @@ class InstallTest {
         assertRefused("/sbin/mount.sdfs is there already");
 
         Commands.succeed("chmod", "777", other);
+        assertRefused("other users may write in " + other);
+        Commands.succeed("chmod", "755", other);
+        Commands.succeed("chown", "nobody", other);
+        assertRefused(other + " belongs to another user, nobody");
+        assertFalse(Files.exists(other.resolve("lib")));
         Path prefix = other.resolve("prefix");
         // As a user, if the user can read the project.
         Commands.Result installed = installation.asNobody(SCRIPT, "--prefix=" + prefix, "--no-rehearsal");
