@@ -2,8 +2,6 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -152,16 +150,15 @@ final class IntentReplay {
 
     /** The bytes of the file are unknown: it cannot be opened until a repair removes the records. */
     private void refuse(Node node, Node.Contents contents, long number) {
-        Map<Long, String> paths = UnsavedChanges.paths(List.of(node.id), Map.of(), metadata);
         CorruptionException damage = new CorruptionException(
-                "metadata database, intent log of " + paths.getOrDefault(node.id, "inode " + node.id),
+                "metadata database, intent log of " + UnsavedChanges.logged(node.id, metadata, "inode " + node.id),
                 -1,
                 "record " + number,
                 "a damaged one or none");
         log.error(
                 "{} (inode {}) cannot be opened: some of the bytes that were written last are damaged; unmount the"
                         + " volume and run sdfs-check with --repair, which gives these bytes up",
-                paths.getOrDefault(node.id, "a file"),
+                UnsavedChanges.logged(node.id, metadata, "a file"),
                 node.id,
                 damage);
         synchronized (node) {

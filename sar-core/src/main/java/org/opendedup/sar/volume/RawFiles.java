@@ -6,7 +6,6 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.Lock;
@@ -272,10 +271,9 @@ final class RawFiles {
         if (copy == null || !end(node, raw, copy, null, raw.seen(), 1)) {
             return false;
         }
-        Map<Long, String> paths = UnsavedChanges.paths(List.of(node.id), Map.of(), metadata);
         log.error(
                 "the fast tier does not have {} any more; the file is as it was when it was last stored in chunks",
-                paths.getOrDefault(node.id, "inode " + node.id));
+                UnsavedChanges.logged(node.id, metadata, "inode " + node.id));
         return true;
     }
 

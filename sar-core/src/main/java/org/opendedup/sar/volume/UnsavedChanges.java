@@ -95,6 +95,16 @@ public record UnsavedChanges(List<UnsavedFile> named, long files, long bytes, lo
         return paths;
     }
 
+    /**
+     * Returns the path of an inode for the log, with a slash in front: by that it is known as a path.
+     *
+     * @param otherwise what is returned if none can be found
+     */
+    static String logged(long inode, MetadataStore metadata, String otherwise) {
+        String path = paths(List.of(inode), Map.of(), metadata).get(inode);
+        return path == null ? otherwise : "/" + path;
+    }
+
     private static String path(long inode, Map<Long, Uncommitted.Name> names) {
         StringBuilder path = new StringBuilder();
         long at = inode;

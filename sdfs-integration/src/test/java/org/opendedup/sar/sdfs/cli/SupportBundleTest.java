@@ -34,6 +34,9 @@ class SupportBundleTest {
             Caused by: java.nio.file.NoSuchFileException: /elsewhere/Zwiebel.pdf
             2026-05-01T10:00:02.000+02:00 ERROR [log] Errno: 999 more times in the last 60 s: READ /Küche plan/the Zwiebel.pdf (inode 169): Input/output error
             2026-05-01T10:00:03.000+02:00 WARN  [main] VolumeDaemon: volume pool0: lost: 1 file; Gurke of Anna.doc: up to 100 bytes
+            2026-05-01T10:00:04.000+02:00 ERROR [damage] DamageNews: files: /81549300, /Anna 81549300, /81549300/file and 3 more
+            2026-05-01T10:00:05.000+02:00 WARN  [restore] RestoreProgress: damaged: /elsewhere/81549300: 512 bytes at offset 4096
+            2026-05-01T10:00:06.000+02:00 ERROR [main] Scrubber: frame 3 of container 17, pack 00000000/000000000400.pack
             """;
 
     /** "Zwiebel!" is in a register, as the eight bytes of a number. */
@@ -87,9 +90,9 @@ class SupportBundleTest {
                 assertTrue(daemon.out().contains("  " + name + "\n"), name);
             }
             String all = String.join("\n", entries.values());
-            for (String secret :
-                    new String[] {"Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", REGISTER, folder.toString()
-                    }) {
+            for (String secret : new String[] {
+                "Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", "81549300", REGISTER, folder.toString()
+            }) {
                 assertFalse(
                         all.contains(secret),
                         () -> secret + " in "
@@ -102,11 +105,16 @@ class SupportBundleTest {
             assertTrue(crash.contains("#  SIGSEGV (0xb) at pc=0x00007f12, pid=17, tid=18"), crash);
             assertTrue(crash.contains("P R O C E S S"), crash);
             String log = entries.get("log/daemon.log");
-            assertTrue(log.contains("VolumeDaemon: mounted VOLUME on MOUNTPOINT"), log);
+            assertTrue(
+                    log.startsWith(
+                            "2026-05-01T10:00:00.000+02:00 INFO  [main] VolumeDaemon: mounted VOLUME on MOUNTPOINT"),
+                    log);
             assertTrue(log.contains("): java.io.IOException: Input/output error"), log);
             assertTrue(log.contains("at org.opendedup.sar.volume.FileReader.read(FileReader.java:12)"), log);
             assertTrue(log.contains("ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1136)"), log);
             assertTrue(log.contains("999 more times in the last 60 s"), log);
+            assertTrue(log.contains(" 512 bytes at offset 4096"), log);
+            assertTrue(log.contains("frame 3 of container 17, pack 00000000/000000000400.pack"), log);
             String[] lines = log.split("\n");
             assertEquals(
                     lines[1].replaceAll(".*(name-[0-9a-f]{8}) \\(inode 169\\).*", "$1"),
@@ -141,8 +149,9 @@ class SupportBundleTest {
             assertEquals(0, daemon.cli("support-bundle", "--with-names", bundle.toString()), daemon.err());
         }
         String all = String.join("\n", entries(bundle).values());
-        for (String secret :
-                new String[] {"Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", REGISTER, folder.toString()}) {
+        for (String secret : new String[] {
+            "Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", "81549300", REGISTER, folder.toString()
+        }) {
             assertTrue(all.contains(secret), secret);
         }
     }

@@ -22,7 +22,8 @@ import java.util.regex.Pattern;
  *   <li>Known names (volume, folders, mount point, host, user) become words such as {@code VOLUME}.
  *   <li>The path of a failed request, which ends before its inode number, becomes {@code name-} and eight digits.
  *   <li>Of the rest of a log line, each word that the program does not contain itself becomes such a placeholder: names
- *       appear in messages of the system, too, and no rule tells where such a name ends.
+ *       appear in messages of the system, too, and no rule tells where such a name ends. A number stays, unless it is
+ *       in a path or follows a name.
  * </ul>
  */
 final class Placeholders {
@@ -35,6 +36,11 @@ final class Placeholders {
     private static final Pattern TOKEN = Pattern.compile("[^\\s()\\[\\]{}<>\"',;=|]+");
     /** A placeholder that an earlier step has made. */
     private static final Pattern DONE = Pattern.compile("[A-Z_]+(?:[/:.-].*)?|name-[0-9a-f]{8}[.:]?");
+
+    private static final Pattern TIME =
+            Pattern.compile("\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?(?:Z|[+-]\\d{2}:\\d{2})");
+    private static final Pattern NUMBER = Pattern.compile("[0-9]+[.:]?");
+    private static final Pattern PACK = Pattern.compile("\\b\\d{8}/\\d{12}\\.pack\\b");
 
     private static final Pattern PATH = Pattern.compile("/[^\\s()\\[\\]{}<>\"',;=|:]+");
     private static final Pattern LONG_HEX = Pattern.compile("\\b[0-9A-Fa-f]{16,}\\b");
@@ -102,14 +108,40 @@ final class Placeholders {
         }
         String replaced = REQUEST_PATH.matcher(line).replaceAll(found -> name(found.group()));
         replaced = knownIn(LOST_FILE.matcher(replaced).replaceAll(found -> name(found.group())));
-        return TOKEN.matcher(replaced).replaceAll(found -> Matcher.quoteReplacement(token(found.group())));
+        return withoutUnknown(replaced);
+    }
+
+    /** Replaces the tokens that may be names, and numbers that follow one, separated from it by a space only. */
+    private String withoutUnknown(String line) {
+        var text = new StringBuilder();
+        Matcher token = TOKEN.matcher(line);
+        int done = 0;
+        boolean isInName = false;
+        while (token.find()) {
+            String between = line.substring(done, token.start());
+            String before = token.group();
+            boolean goesOn =
+                    isInName && between.isBlank() && NUMBER.matcher(before).matches();
+            String after = goesOn ? name(before) : token(before);
+            text.append(between).append(after);
+            done = token.end();
+            isInName = !after.equals(before) && !before.endsWith(":");
+        }
+        return text.append(line.substring(done)).toString();
     }
 
     private String token(String token) {
-        boolean isPlain = DONE.matcher(token).matches() && !hasUnknown(token)
+        boolean isPlain = TIME.matcher(token).matches()
+                || DONE.matcher(token).matches() && !hasUnknown(token)
                 || CLASS_NAME.matcher(withoutEnd(token)).matches()
-                || vocabulary.hasAll(token);
+                || vocabulary.hasAll(token) && !isPathWithNumber(token);
         return isPlain ? token : name(token);
+    }
+
+    /** Returns whether a token is a path of which a name may be a number; those of packs are the program's own. */
+    private static boolean isPathWithNumber(String token) {
+        String rest = PACK.matcher(token).replaceAll("");
+        return rest.indexOf('/') >= 0 && NUMBER.matcher(rest).find();
     }
 
     /** Returns whether a token that begins like a placeholder goes on with something else. */
@@ -118,7 +150,7 @@ final class Placeholders {
         for (String placeholder : known.values()) {
             rest = rest.replace(placeholder, "");
         }
-        return !rest.matches("name-[0-9a-f]{8}[.:]?") && !vocabulary.hasAll(rest);
+        return !rest.matches("name-[0-9a-f]{8}[.:]?") && (!vocabulary.hasAll(rest) || isPathWithNumber(rest));
     }
 
     private static String withoutEnd(String token) {
