@@ -216,16 +216,6 @@ class SalvageRepairTest {
         assertEquals(PAGE_BYTES, inode(FILE).dataBytes());
     }
 
-    private static final class NoBackingFiles implements BackingFiles {
-        @Override
-        public long last(long inode) {
-            return NONE;
-        }
-
-        @Override
-        public void forEachInode(Visitor visitor) {}
-    }
-
     @Test
     void aRecordThatIsLostIsInItsRangeAndItsNeighboursAreNot() {
         for (long number : new long[] {0, 1, 255, 256, 65_535, 65_536, 1L << 40}) {

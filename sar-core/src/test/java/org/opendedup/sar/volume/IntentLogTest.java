@@ -28,6 +28,7 @@ import org.opendedup.sar.metadata.IntentRecord;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.MetadataDefects;
 import org.opendedup.sar.metadata.MetadataRepair;
+import org.opendedup.sar.metadata.NoBackingFiles;
 import org.opendedup.sar.metadata.RecordCursor;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.Verification;
@@ -350,7 +351,7 @@ class IntentLogTest {
         assertTrue(problems.toString().contains("intent log of inode " + inode), problems::toString);
         volume.close();
 
-        MetadataRepair repair = new MetadataRepair(metadata, new CrashDirectory(seed), any -> -1, 1);
+        MetadataRepair repair = new MetadataRepair(metadata, new CrashDirectory(seed), new NoBackingFiles(), 1);
         repair.intents(inode, true);
         assertTrue(repair.finish() > 0);
         open();

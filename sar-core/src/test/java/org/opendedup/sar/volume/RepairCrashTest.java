@@ -40,6 +40,7 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataDefects;
 import org.opendedup.sar.metadata.MetadataRepair;
+import org.opendedup.sar.metadata.NoBackingFiles;
 import org.opendedup.sar.metadata.Quarantine;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -159,7 +160,7 @@ class RepairCrashTest {
                             VolumeIdentity.read(data, records.header().volume()),
                             (step, done, of) -> {})
                     .run();
-            MetadataRepair repair = new MetadataRepair(database, quarantine, inode -> -1, 1);
+            MetadataRepair repair = new MetadataRepair(database, quarantine, new NoBackingFiles(), 1);
             StoredVolume.correct(data, database, scratch(), repair, (step, done, of) -> {});
             changes = repair.finish();
         }

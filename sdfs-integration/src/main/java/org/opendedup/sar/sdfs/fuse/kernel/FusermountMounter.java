@@ -87,9 +87,9 @@ final class FusermountMounter implements Mounter {
     }
 
     /** Aborts the connection through the FUSE control file system, which has a switch for the owner of each mount. */
-    private static void abort(Path mountPoint) {
+    private void abort(Path mountPoint) {
         try {
-            FuseConnection.at(mountPoint).abort();
+            FuseConnection.at(mountPoint).abort(libc);
         } catch (IOException e) {
             LOG.warn("{} is detached, but its connection is not aborted: {}", mountPoint, e.toString());
         }

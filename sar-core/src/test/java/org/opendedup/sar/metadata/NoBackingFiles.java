@@ -1,0 +1,12 @@
+package org.opendedup.sar.metadata;
+
+/** A volume without raw files. */
+public final class NoBackingFiles implements BackingFiles {
+    @Override
+    public long last(long inode) {
+        return NONE;
+    }
+
+    @Override
+    public void forEachInode(Visitor visitor) {}
+}
