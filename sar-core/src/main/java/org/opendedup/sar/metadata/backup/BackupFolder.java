@@ -2,9 +2,7 @@ package org.opendedup.sar.metadata.backup;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -38,9 +36,6 @@ import org.slf4j.LoggerFactory;
 public final class BackupFolder {
     private static final Logger log = LoggerFactory.getLogger(BackupFolder.class);
     private static final int BUFFER_BYTES = 256 << 10;
-    /** Longest list that is read: some million tables. */
-    private static final long MOST_LIST_BYTES = 256 << 20;
-
     /** Sees each step of a copy; may wait in it, so that others have the disk, or stop it by an exception. */
     @FunctionalInterface
     public interface Steps {
@@ -55,14 +50,6 @@ public final class BackupFolder {
     public interface TableCheck {
         void check(String table) throws IOException;
     }
-
-    /**
-     * The lists of a folder.
-     *
-     * @param backups the backups, the oldest first
-     * @param unusable names of lists that are damaged or cannot be read, the oldest first
-     */
-    private record Lists(List<Backup> backups, List<String> unusable) {}
 
     private final Directory folder;
     private final String shown;
@@ -82,58 +69,17 @@ public final class BackupFolder {
      * names it.
      */
     public List<Backup> list() throws IOException {
-        return lists().backups();
-    }
-
-    private Lists lists() throws IOException {
-        List<Backup> backups = new ArrayList<>();
-        List<String> unusable = new ArrayList<>();
-        for (String name : folder.names()) {
-            if (BackupNames.isList(name)) {
-                try {
-                    backups.add(read(name));
-                } catch (NoSuchFileException e) {
-                    // Removed meanwhile, because a newer backup was made.
-                    log.debug("{} in {} is gone", name, shown, e);
-                } catch (IOException e) {
-                    NoAnswer.rethrow(e);
-                    log.debug("{} in {} is left out", name, shown, e);
-                    unusable.add(name);
-                }
-            }
-        }
-        backups.sort(Comparator.comparingLong(Backup::number));
-        unusable.sort(Comparator.comparingLong(BackupNames::numberOf));
-        return new Lists(backups, unusable);
+        return BackupLists.of(folder, shown).backups();
     }
 
     /** Returns what is wrong with the backups, each in a sentence without its full stop; reads only their lists. */
     public List<String> findings() throws IOException {
-        Lists lists = lists();
-        List<String> findings = new ArrayList<>();
-        for (String name : lists.unusable()) {
-            findings.add("the list " + name + " is damaged or cannot be read, so that backup is of no use");
-        }
-        Set<String> names = new HashSet<>(folder.names());
-        for (Backup backup : lists.backups()) {
-            long missing = missing(backup, names);
-            if (missing > 0) {
-                findings.add("backup " + backup.number() + " lacks " + missing + " of its "
-                        + backup.files().size() + " files");
-            }
-        }
-        return findings;
+        return BackupLists.of(folder, shown).findings(new HashSet<>(folder.names()));
     }
 
     /** Returns whether all files of a backup are there; reads none. */
     public boolean isWhole(Backup backup) throws IOException {
-        return missing(backup, new HashSet<>(folder.names())) == 0;
-    }
-
-    private static long missing(Backup backup, Set<String> names) {
-        return backup.files().stream()
-                .filter(file -> !names.contains(file.stored()))
-                .count();
+        return BackupLists.missing(backup, new HashSet<>(folder.names())) == 0;
     }
 
     /**
@@ -304,6 +250,34 @@ public final class BackupFolder {
     }
 
     /**
+     * Copies what is there of a backup to an empty directory: also files that are damaged, for a salvage of their
+     * records. Bytes that cannot be read become zeros.
+     *
+     * @return names of the files of the database that are missing, or not as they were written
+     */
+    public List<String> copyWhatIsThere(Backup backup, Directory target, Steps steps) throws IOException {
+        List<String> damaged = new ArrayList<>();
+        for (BackupFile file : backup.files()) {
+            String aside = file.stored() + BackupNames.DAMAGED;
+            String stored = folder.exists(file.stored()) ? file.stored() : aside;
+            if (!folder.exists(stored)) {
+                damaged.add(file.name());
+                continue;
+            }
+            try (Input input = new ZerosWhereUnreadable(folder.open(stored));
+                    Output output = target.create(file.name())) {
+                BackupFile copied = transfer(input, output, steps);
+                output.force();
+                if (copied.bytes() != file.bytes() || copied.crc() != file.crc()) {
+                    damaged.add(file.name());
+                }
+            }
+        }
+        target.sync();
+        return damaged;
+    }
+
+    /**
      * Reads the files of a backup and checks each.
      *
      * @throws CorruptionException if a file is missing or damaged
@@ -371,21 +345,6 @@ public final class BackupFolder {
                         .orElse(0);
     }
 
-    private Backup read(String name) throws IOException {
-        try (Input input = folder.open(name)) {
-            if (input.length() > MOST_LIST_BYTES) {
-                throw new CorruptionException(shown + "/" + name, -1, "the list of a backup's files", "a longer file");
-            }
-            byte[] bytes = new byte[(int) input.length()];
-            input.readFully(0, ByteBuffer.wrap(bytes));
-            Backup backup = BackupFormat.decode(bytes, shown + "/" + name);
-            if (backup.number() != BackupNames.numberOf(name)) {
-                throw new CorruptionException(shown + "/" + name, -1, "the list of that backup", "another one");
-            }
-            return backup;
-        }
-    }
-
     private void write(Backup backup) throws IOException {
         String name = BackupNames.list(backup.number());
         try (Output output = folder.create(name + BackupNames.NEW)) {
@@ -406,7 +365,7 @@ public final class BackupFolder {
 
     /** Removes files that no backup has. */
     private void removeLeftovers() throws IOException {
-        Lists lists = lists();
+        BackupLists lists = BackupLists.of(folder, shown);
         if (!lists.unusable().isEmpty()) {
             log.debug("{} in {} cannot be used; the tables that no other backup has stay", lists.unusable(), shown);
         }
@@ -416,18 +375,13 @@ public final class BackupFolder {
         for (String name : names) {
             String stored = BackupNames.without(BackupNames.DAMAGED, name);
             boolean isReplaced = !stored.equals(name) && names.contains(stored);
-            boolean isLeft = BackupNames.isStored(stored)
-                    && (isReplaced || !named.contains(stored) && !mayBeOf(lists.unusable(), stored));
+            boolean isLeft =
+                    BackupNames.isStored(stored) && (isReplaced || !named.contains(stored) && !lists.mayHide(stored));
             if (isLeft || BackupNames.isUnfinished(name)) {
                 folder.delete(name);
             }
         }
         folder.sync();
-    }
-
-    /** Returns whether one of the lists, which cannot be used, may have a file. */
-    private static boolean mayBeOf(List<String> unusable, String stored) {
-        return unusable.stream().anyMatch(list -> BackupNames.isTable(stored) || BackupNames.isFileOf(list, stored));
     }
 
     /**

@@ -87,6 +87,7 @@ final class ContainerPlaces {
     private long moved;
     private long lost;
     private long highest;
+    private long highestInPacks;
 
     private ContainerPlaces(ContainerRecords records, long firstNewer, Directory data, Path dataFolder) {
         this.records = records;
@@ -147,6 +148,11 @@ final class ContainerPlaces {
         return highest;
     }
 
+    /** Returns the highest id that a container in a pack has, in the table or not; 0 if there is none. */
+    long highestInPacks() {
+        return highestInPacks;
+    }
+
     private void readPack(long pack) throws IOException {
         long writtenNs = writtenNs(pack);
         Map<Long, Long> known = lengths.getOrDefault(pack, Map.of());
@@ -156,6 +162,7 @@ final class ContainerPlaces {
     }
 
     private void visit(FoundContainer found, long pack, long packNs) throws IOException {
+        highestInPacks = Math.max(highestInPacks, found.container());
         StoredContainer stored = found.stored();
         ContainerEntry entry = records.entry(found.container());
         if (entry == null) {

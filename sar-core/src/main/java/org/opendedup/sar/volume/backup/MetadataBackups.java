@@ -309,7 +309,7 @@ public final class MetadataBackups implements Closeable {
                 log.warn("files of metadata backups in {} were damaged, and are copied again: {}", backups, mended);
             }
         } catch (OutOfTime e) {
-            log.info("backup {} of the metadata is not read back, as the volume is being closed", made.number());
+            log.debug("backup {} of the metadata is not read back: the volume is being closed", made.number(), e);
         }
     }
 

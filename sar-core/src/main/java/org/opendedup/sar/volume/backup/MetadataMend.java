@@ -95,13 +95,17 @@ public final class MetadataMend {
 
     /**
      * Gathers the files of a damaged database in an empty folder: whole tables, from here or from backups, and damaged
-     * ones as they are.
+     * ones as they are. If the database is lost, gathers those of the newest backup, of which no whole one need be
+     * left.
      *
      * @throws CorruptionException if it cannot be told which manifest is the database's
      */
     static void gather(MetadataFolder folder, Path target, List<Path> backups, CheckProgress progress)
             throws IOException {
         MetadataMend mend = new MetadataMend(folder, target, backups, progress);
+        if (mend.isLost() && mend.takeDamagedBackup()) {
+            return;
+        }
         mend.takeAll(false);
         for (String name : mend.hopeless) {
             if (name.equals(CURRENT)) {
@@ -263,6 +267,43 @@ public final class MetadataMend {
             }
         }
         return folders;
+    }
+
+    /** Returns whether nothing is left of the database. */
+    private boolean isLost() throws IOException {
+        return old.names().stream()
+                .noneMatch(
+                        name -> name.endsWith(".sst") || MANIFEST.matcher(name).matches());
+    }
+
+    /**
+     * Takes what can be read of the newest backup if none is whole.
+     *
+     * @return false if there is none, or a whole one, which is better restored
+     */
+    private boolean takeDamagedBackup() throws IOException {
+        for (BackupFolder stored : folders()) {
+            List<Backup> all = stored.list();
+            for (Backup backup : all) {
+                if (stored.isWhole(backup) && isSound(stored, backup)) {
+                    return false;
+                }
+            }
+            if (!all.isEmpty()) {
+                stored.copyWhatIsThere(all.get(all.size() - 1), FileDirectory.open(target), BackupFolder.Steps.UNBOUND);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isSound(BackupFolder stored, Backup backup) throws IOException {
+        try {
+            stored.verify(backup, BackupFolder.Steps.UNBOUND);
+            return true;
+        } catch (CorruptionException e) {
+            return false;
+        }
     }
 
     private boolean takeFromBackup(String name, long bytes, Path copy) throws IOException {

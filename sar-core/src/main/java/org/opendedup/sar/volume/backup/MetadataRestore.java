@@ -78,6 +78,24 @@ public final class MetadataRestore {
     }
 
     /**
+     * What is lost refers to a container that must never exist. Metadata that are much older than the packs may have
+     * chosen one that does: its chunks would be read as if they were what is lost.
+     */
+    private static void requireNoContainer(Map<Long, BitSet> lostChunks, ContainerPlaces places, Path database)
+            throws CorruptionException {
+        for (long container : lostChunks.keySet()) {
+            if (container <= places.highestInPacks()) {
+                throw new CorruptionException(
+                        database.toString(),
+                        -1,
+                        "metadata after which fewer containers were written",
+                        "container " + places.highestInPacks() + " in the packs, where " + container
+                                + " must be free for what is lost. Nothing was changed");
+            }
+        }
+    }
+
+    /**
      * Puts a database in place that is older than the packs, or has lost records.
      *
      * @param lostChunks chunks that no container has, besides those that the packs lack
@@ -98,6 +116,7 @@ public final class MetadataRestore {
         try (KeyValueStore opened = KeyValueStores.openRocksDb(database, DATABASE_BYTES, false)) {
             places = ContainerPlaces.correct(opened, volume, data, locations.data());
         }
+        requireNoContainer(lostChunks, places, database);
         List<DamagedFile> damaged;
         try (MetadataStore metadata =
                 MetadataStore.open(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), CACHE_BYTES)) {
