@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
@@ -215,7 +216,7 @@ public final class MetadataBackups implements Closeable {
     public synchronized Backup backUp(int keep) throws IOException {
         permission.run();
         try (BackupPlace place = BackupPlace.make(folder.toAbsolutePath(), volume)) {
-            Backup backup = add(
+            Copy copy = add(
                     place,
                     bytes -> {
                         requireOpen();
@@ -227,7 +228,7 @@ public final class MetadataBackups implements Closeable {
                     });
             place.backups().keep(keep);
             failure = null;
-            return backup;
+            return copy.backup();
         } catch (IOException | RuntimeException e) {
             failures.incrementAndGet();
             failure = e instanceof FileSystemException || e.getMessage() == null ? e.toString() : e.getMessage();
@@ -241,7 +242,7 @@ public final class MetadataBackups implements Closeable {
      * Adds a backup to the volume's own folder in a folder of the caller's, as fast as possible, and reads it back.
      * Earlier backups there stay; they share tables. Nothing else in the caller's folder is touched.
      *
-     * @return the backup, and the folder that has it
+     * @throws IOException if it fails, or {@code target} cannot be trusted
      */
     public synchronized Copy backUpTo(Path target) throws IOException {
         permission.run();
@@ -249,16 +250,21 @@ public final class MetadataBackups implements Closeable {
             throw new NotDirectoryException(target.toString());
         }
         try (BackupPlace place = BackupPlace.make(BackupPlace.in(target.toAbsolutePath(), volume), volume)) {
-            return new Copy(add(place, bytes -> requireOpen(), bytes -> requireOpen()), place.toString());
+            return add(place, bytes -> requireOpen(), bytes -> requireOpen());
         }
     }
 
     /**
-     * A backup in a folder that somebody named.
+     * A backup that was made.
      *
-     * @param folder the volume's own folder there
+     * @param folder the volume's own folder, which has it
+     * @param mended files of the database whose copies there were damaged, and were made again
      */
-    public record Copy(Backup backup, String folder) {}
+    public record Copy(Backup backup, String folder, List<String> mended) {
+        public Copy {
+            mended = List.copyOf(mended);
+        }
+    }
 
     /** Makes copies in folders that somebody names, apart from the volume. */
     @FunctionalInterface
@@ -268,7 +274,7 @@ public final class MetadataBackups implements Closeable {
     }
 
     /** @param reading steps of reading back; what stops them at the end of a mount does not undo the backup */
-    private Backup add(BackupPlace place, BackupFolder.Steps steps, BackupFolder.Steps reading) throws IOException {
+    private Copy add(BackupPlace place, BackupFolder.Steps steps, BackupFolder.Steps reading) throws IOException {
         Path checkpoint = metadataFolder.resolve(CHECKPOINT);
         deleteCheckpoint();
         noteCollections();
@@ -287,8 +293,7 @@ public final class MetadataBackups implements Closeable {
                 DeviceSpaces.requireRoomForCopy(device, 0);
                 steps.copied(bytes);
             });
-            readBack(backups, made, database, sound, reading);
-            return made;
+            return new Copy(made, place.toString(), readBack(backups, made, database, sound, reading));
         } catch (IOException e) {
             throw place.named(e);
         } finally {
@@ -296,7 +301,7 @@ public final class MetadataBackups implements Closeable {
         }
     }
 
-    private void readBack(
+    private static List<String> readBack(
             BackupFolder backups,
             Backup made,
             FileDirectory database,
@@ -308,8 +313,10 @@ public final class MetadataBackups implements Closeable {
             if (!mended.isEmpty()) {
                 log.warn("files of metadata backups in {} were damaged, and are copied again: {}", backups, mended);
             }
+            return mended;
         } catch (OutOfTime e) {
             log.debug("backup {} of the metadata is not read back: the volume is being closed", made.number(), e);
+            return List.of();
         }
     }
 
@@ -369,7 +376,7 @@ public final class MetadataBackups implements Closeable {
         List<String> findings;
         try {
             findings = in(folder, volume, BackupFolder::findings, List.of());
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             findings = List.of("they cannot be read: " + e.getMessage());
         }
         condition = new Condition(findings, failure);

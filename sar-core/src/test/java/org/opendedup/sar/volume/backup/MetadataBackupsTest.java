@@ -255,7 +255,10 @@ class MetadataBackupsTest {
                         .findFirst()
                         .orElseThrow());
             }
-            assertEquals(2, backups.backUpTo(target).backup().number());
+            MetadataBackups.Copy second = backups.backUpTo(target);
+            assertEquals(2, second.backup().number());
+            assertEquals(1, second.mended().size());
+            assertEquals(List.of(), backups.backUpTo(target).mended(), "the control");
         }
     }
 }

@@ -83,6 +83,7 @@ public final class BackupTimer implements AutoCloseable {
             BooleanSupplier isCollecting,
             Clock clock) {
         var timer = new BackupTimer(volume, backups, settings, isCollecting, clock, System::nanoTime);
+        backups.look();
         if (!settings.isOff()) {
             var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
         }

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -97,7 +98,14 @@ final class MetadataBackupCommand implements Callable<Integer> {
         Path absolute = Objects.requireNonNull(folder).toAbsolutePath().normalize();
         Map<String, Object> made =
                 cli.ask(BackupControl.COMMAND, Map.of("action", BackupControl.MAKE, "folder", absolute.toString()));
-        print(cli, made, "Copied to " + made.get("folder") + " and read back; backup\n" + BackupText.line(made));
+        int mended = ((List<?>) made.getOrDefault("mended", List.of())).size();
+        print(
+                cli,
+                made,
+                "Copied to " + made.get("folder") + " and read back; backup\n" + BackupText.line(made)
+                        + (mended == 0
+                                ? ""
+                                : "\n" + mended + " files there were damaged, and are copied again: check that disk"));
         return ExitCode.OK;
     }
 

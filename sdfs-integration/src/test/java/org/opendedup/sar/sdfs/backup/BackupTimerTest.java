@@ -202,6 +202,18 @@ class BackupTimerTest {
     }
 
     @Test
+    void damageIsKnownFromTheMountOn() throws IOException {
+        timer(Duration.ZERO).step();
+        assertEquals(List.of(), backups.condition().findings(), "the control");
+        Files.writeString(backups.folder().resolve("000001.backup"), "damaged");
+        var settings = new BackupSettings(INTERVAL, 3);
+        try (BackupTimer mounted =
+                BackupTimer.start("pool0", backups, settings, isCollecting::get, Clock.systemUTC())) {
+            assertEquals(1, backups.condition().findings().size(), mounted::toString);
+        }
+    }
+
+    @Test
     void theFirstIsNotMadeInTheMiddleOfACollection() throws IOException {
         isCollecting.set(true);
         timer(Duration.ZERO).step();

@@ -38,6 +38,7 @@ public final class BackupControl {
         MetadataBackups.Copy copy = targets.copyTo(folder);
         Map<String, Object> made = BackupText.values(copy.backup(), false);
         made.put("folder", copy.folder());
+        made.put("mended", copy.mended());
         return made;
     }
 
