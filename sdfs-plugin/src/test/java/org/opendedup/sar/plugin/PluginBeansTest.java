@@ -229,6 +229,14 @@ class PluginBeansTest {
                 new String[] {String.class.getName()});
         assertEquals(1L, number);
         assertTrue(Files.isDirectory(folder.resolve("backups")));
+        Path among = folder.resolve("one/chunks/sar/data/mine");
+        assertThrows(
+                Exception.class,
+                () -> SERVER.invoke(
+                        bean("MetadataBackup", "one"), "backUpTo", new Object[] {among.toString()}, new String[] {
+                            String.class.getName()
+                        }));
+        assertFalse(Files.exists(among), "among the volume's own files");
         assertFalse((boolean) call("Volume", "one", "resume"), "it accepts changes already");
     }
 
