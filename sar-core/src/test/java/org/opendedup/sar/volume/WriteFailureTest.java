@@ -310,11 +310,14 @@ class WriteFailureTest {
                 .inode();
         OpenFile file = fixture.volume.open(inode, true);
         OpenFile overwritten = fixture.volume.open(fixture.inode("durable"), true);
+        OpenFile reader = fixture.volume.open(fixture.inode("durable"), false);
         fixture.volume.write(file, 0, ByteBuffer.wrap(random(random, 123_456)));
         fixture.volume.write(overwritten, 0, ByteBuffer.wrap(random(random, 100)));
         fixture.fail(true, true);
         assertThrows(IOException.class, () -> fixture.volume.sync(file));
         assertThrows(IOException.class, () -> fixture.volume.flush(overwritten), "close(2) tells that it waits");
+        fixture.volume.flush(reader);
+        fixture.volume.close(reader);
         fixture.volume.close(file);
         fixture.volume.close(overwritten);
         UnsavedChangesException lost = assertThrows(UnsavedChangesException.class, () -> fixture.volume.close());
