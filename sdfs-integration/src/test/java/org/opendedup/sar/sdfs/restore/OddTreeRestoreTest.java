@@ -307,7 +307,10 @@ class OddTreeRestoreTest {
         RestoreStatus status = volume.restore(target, crowded);
         assertEquals(1, status.filesMissing(), status::toString);
         assertEquals("stored", Files.readString(target.resolve("file")));
-        PosixCalls full = with(crowded, "pwrite", (arguments, real) -> (long) (int) fail(PosixCalls.ENOSPC));
+        PosixCalls full = with(
+                "openat",
+                (arguments, real) ->
+                        ((int) arguments[2] & PosixCalls.O_CREAT) != 0 ? fail(PosixCalls.ENOSPC) : real.call());
         assertThrows(NoSpaceException.class, () -> volume.restore(folder.resolve("full"), full));
     }
 

@@ -374,11 +374,10 @@ class TreeRestoreTest {
         writeLarge();
         stopHalfway();
         long large = volume.lookup(Inode.ROOT, bytes("large")).inode();
-        volume.change(large, new AttributeChange(null, null, null, (long) MIB, null, null, null));
+        volume.change(large, new AttributeChange(null, null, null, 0L, null, null, null));
+        volume.change(large, new AttributeChange(null, null, null, 30L * MIB, null, null, null));
         write(large, 0, bytes("other"));
-        byte[] now = random(LARGE_MIB * MIB, 6);
-        now = Arrays.copyOf(now, MIB);
-        System.arraycopy(bytes("other"), 0, now, 0, 5);
+        byte[] now = Arrays.copyOf(bytes("other"), 30 * MIB);
 
         RestoreStatus status = restore();
 
@@ -448,7 +447,7 @@ class TreeRestoreTest {
     }
 
     @Test
-    void aDestinationThatChangedMeanwhileIsNotGoneOnWith() throws Exception {
+    void aFileThatChangedAtTheDestinationEndsARestoreAndOneThatIsGoneIsMadeAgain() throws Exception {
         writeLarge();
         stopHalfway();
         Files.write(target.resolve("large"), new byte[1], StandardOpenOption.APPEND);
