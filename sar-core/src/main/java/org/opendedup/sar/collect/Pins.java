@@ -1,6 +1,7 @@
 package org.opendedup.sar.collect;
 
 import java.io.InterruptedIOException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Keeps chunks for operations that plan once what they read for hours: while one of them has a pin, no chunk is
@@ -8,7 +9,7 @@ import java.io.InterruptedIOException;
  * threads.
  */
 public final class Pins {
-    /** A pin; to be closed once, by any thread. */
+    /** A pin; to be closed by any thread. */
     public interface Pin extends AutoCloseable {
         @Override
         void close();
@@ -33,7 +34,12 @@ public final class Pins {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for the garbage collector");
         }
-        return this::unpin;
+        AtomicBoolean isOpen = new AtomicBoolean(true);
+        return () -> {
+            if (isOpen.compareAndSet(true, false)) {
+                unpin();
+            }
+        };
     }
 
     private synchronized void unpin() {

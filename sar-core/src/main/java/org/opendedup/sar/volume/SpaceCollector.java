@@ -427,7 +427,8 @@ public final class SpaceCollector implements Closeable {
         watcher = now;
     }
 
-    Pins pins() {
+    /** Returns what keeps chunks from being collected. */
+    public Pins pins() {
         return parts.pins();
     }
 

@@ -1,9 +1,7 @@
 package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.HexFormat;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.ChunkId;
@@ -38,7 +36,7 @@ final class RestoreRun {
     private final WorkFolder work;
     private final PosixCalls posix;
     private final RestoreProgress progress;
-    private final BooleanSupplier stopping;
+    private final RestoreStop stop;
     private final long milestoneNanos;
     private final String howToBeginAnew;
 
@@ -49,7 +47,7 @@ final class RestoreRun {
             WorkFolder work,
             PosixCalls posix,
             RestoreProgress progress,
-            BooleanSupplier stopping,
+            RestoreStop stop,
             long milestoneNanos,
             String howToBeginAnew) {
         this.volume = volume;
@@ -58,7 +56,7 @@ final class RestoreRun {
         this.work = work;
         this.posix = posix;
         this.progress = progress;
-        this.stopping = stopping;
+        this.stop = stop;
         this.milestoneNanos = milestoneNanos;
         this.howToBeginAnew = howToBeginAnew;
     }
@@ -70,9 +68,9 @@ final class RestoreRun {
      */
     void restore(long inode, State from) throws IOException {
         FileDirectory scratch = work.emptyScratch();
-        try (Pins.Pin pin = volume.maintenance().pinChunks();
+        try (Pins.Pin pin = stop.pin();
                 EntryLog entries = new EntryLog(scratch);
-                Places places = new Places(scratch, PLACES_BYTES, this::throwIfStopping);
+                Places places = new Places(scratch, PLACES_BYTES, stop::throwIfStopped);
                 Destination destination = new Destination(posix, entries, root, progress, howToBeginAnew)) {
             boolean isMade = !from.tree().isEmpty();
             if (isMade) {
@@ -80,7 +78,7 @@ final class RestoreRun {
             }
             TreePlan.Maker maker = isMade ? new MadeTree(destination, from) : destination::make;
             TreePlan plan =
-                    new TreePlan(volume, entries, places, destination, progress, this::throwIfStopping, maker, isMade);
+                    new TreePlan(volume, entries, places, destination, progress, stop::throwIfStopped, maker, isMade);
             walk(inode, scratch, entries, plan, places);
             progress.found(places.bytes());
             State now = from.made(
@@ -91,7 +89,7 @@ final class RestoreRun {
             State state = isMade ? resumed(work.journal().read().orElseThrow(), now, entries, destination, plan) : now;
             // Make durable what the journal will report as made.
             sync();
-            work.journal().write(state);
+            record(state);
             State filled = new Filling(entries, destination, plan, state).run(places);
             finish(scratch, entries, destination, filled);
         }
@@ -136,16 +134,16 @@ final class RestoreRun {
         }
     }
 
-    private void throwIfStopping() throws InterruptedIOException {
-        if (stopping.getAsBoolean()) {
-            throw new InterruptedIOException("stopped");
-        }
+    /** Records a state, unless chunks may have been collected since it was reached. */
+    private void record(State state) throws IOException {
+        stop.throwIfAbandoned();
+        work.journal().write(state);
     }
 
     /** Plans all entries with one name, and then those with several. */
     private void walk(long inode, FileDirectory scratch, EntryLog entries, TreePlan plan, Places places)
             throws IOException {
-        try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES, this::throwIfStopping)) {
+        try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES, stop::throwIfStopped)) {
             new TreeWalk(volume, new Finding(entries, plan, places, links)).walk(inode);
             plan.planLinked(links.sorted(0));
         }
@@ -168,7 +166,7 @@ final class RestoreRun {
 
         @Override
         public long visit(TreeEntry entry) throws IOException {
-            throwIfStopping();
+            stop.throwIfStopped();
             long number;
             if (entry.isLinked() && !entry.isRoot()) {
                 number = entries.append(entry);
@@ -183,7 +181,7 @@ final class RestoreRun {
 
         @Override
         public void unreadable(long parent, byte @Nullable [] name, IOException why) throws IOException {
-            throwIfStopping();
+            stop.throwIfStopped();
             String folder = entries.text(root.toString(), entries.read(parent));
             progress.damaged(
                     name == null
@@ -219,11 +217,11 @@ final class RestoreRun {
                 return destination.make(entry);
             }
             // If the file is made now, it has none of its bytes, also after a crash.
-            work.journal().write(from.withoutContents());
+            record(from.withoutContents());
             boolean isMade = destination.make(entry);
             isWhole &= !isMade;
             if (isWhole) {
-                work.journal().write(from);
+                record(from);
             }
             return isMade;
         }
@@ -248,7 +246,7 @@ final class RestoreRun {
                     source);
         }
         entries.forEach((number, entry) -> {
-            throwIfStopping();
+            stop.throwIfStopped();
             if (!entry.isRegular() || plan.isCopied(number)) {
                 return;
             }
@@ -290,6 +288,7 @@ final class RestoreRun {
 
         @Override
         public void write(long file, long offset, byte[] data, int from, int length) throws IOException {
+            stop.throwIfAbandoned();
             if (!plan.isCopied(file)) {
                 destination.write(file, offset, data, from, length);
             }
@@ -314,7 +313,7 @@ final class RestoreRun {
 
         @Override
         public boolean isDue() {
-            return stopping.getAsBoolean() || System.nanoTime() - lastNanos > milestoneNanos;
+            return stop.isStopped() || System.nanoTime() - lastNanos > milestoneNanos;
         }
 
         @Override
@@ -322,8 +321,8 @@ final class RestoreRun {
             sync();
             RestoreStatus now = progress.status();
             state = state.reached(container, progress.placed(), now.damagedPlaces());
-            work.journal().write(state);
-            throwIfStopping();
+            record(state);
+            stop.throwIfStopped();
             lastNanos = System.nanoTime();
         }
     }
@@ -336,9 +335,9 @@ final class RestoreRun {
     private void finish(FileDirectory scratch, EntryLog entries, Destination destination, State state)
             throws IOException {
         progress.phase(Phase.FINISHING);
-        try (TupleSort folders = new TupleSort(scratch, "folders", 1, LINKS_BYTES, this::throwIfStopping)) {
+        try (TupleSort folders = new TupleSort(scratch, "folders", 1, LINKS_BYTES, stop::throwIfStopped)) {
             entries.forEach((number, entry) -> {
-                throwIfStopping();
+                stop.throwIfStopped();
                 if (entry.isDirectory()) {
                     folders.add(new long[] {-number});
                 } else if (!entry.isRoot()) {
@@ -347,7 +346,7 @@ final class RestoreRun {
             });
             TupleSort.Cursor backwards = folders.sorted(Long.MIN_VALUE);
             while (backwards.next()) {
-                throwIfStopping();
+                stop.throwIfStopped();
                 long number = -backwards.get(0);
                 if (number != EntryLog.ROOT) {
                     destination.finish(number, entries.read(number));
@@ -355,7 +354,7 @@ final class RestoreRun {
             }
         }
         sync();
-        work.journal().write(state.withOnlyRootLeft(progress.lost(), progress.missing()));
+        record(state.withOnlyRootLeft(progress.lost(), progress.missing()));
         TreeEntry entry = entries.read(EntryLog.ROOT);
         destination.finish(EntryLog.ROOT, entry);
         sync();

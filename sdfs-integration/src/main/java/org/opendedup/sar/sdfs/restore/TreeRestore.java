@@ -40,7 +40,7 @@ public final class TreeRestore {
     private final PosixCalls posix;
     private final long milestoneNanos;
     private final RestoreProgress progress = new RestoreProgress();
-    private volatile boolean stopping;
+    private final RestoreStop stop;
 
     /**
      * @param source path from the volume's root, for the journal and messages
@@ -56,6 +56,7 @@ public final class TreeRestore {
         this.posix = posix;
         this.milestoneNanos = milestoneNanos;
         this.volume = volume;
+        stop = new RestoreStop(volume);
         this.source = source;
         this.target = target.normalize();
         @Nullable Path above = this.target.getParent();
@@ -96,7 +97,15 @@ public final class TreeRestore {
 
     /** Makes the restore stop soon, at the next milestone. */
     public void stop() {
-        stopping = true;
+        stop.stop();
+    }
+
+    /**
+     * Lets the volume collect and heal again, for a restore that was stopped and does not end, because its destination
+     * does not answer.
+     */
+    public void abandon() {
+        stop.abandon();
     }
 
     public RestoreStatus status() {
@@ -107,8 +116,8 @@ public final class TreeRestore {
         State state = begin(work, root);
         storeWhatWasWritten();
         String howToBeginAnew = "to begin again, remove " + target + " and " + work;
-        RestoreRun run = new RestoreRun(
-                volume, source, root, work, posix, progress, () -> stopping, milestoneNanos, howToBeginAnew);
+        RestoreRun run =
+                new RestoreRun(volume, source, root, work, posix, progress, stop, milestoneNanos, howToBeginAnew);
         TreeEntry entry = TreeWalk.root(volume, inode);
         if (!state.onlyRootLeft()) {
             run.restore(inode, state);

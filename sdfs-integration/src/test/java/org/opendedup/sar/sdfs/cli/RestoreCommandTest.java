@@ -198,15 +198,32 @@ class RestoreCommandTest {
     void anEndingDaemonLeavesBehindWhatHangs() throws Exception {
         CountDownLatch hanging = new CountDownLatch(1);
         JobControl jobs = new JobControl("restore", Duration.ofSeconds(60), Duration.ofMillis(100));
-        long number = Json.number(jobs.start(new HangingJob(hanging), new ControlServer.Caller()), "number");
+        long number = Json.number(
+                jobs.start(new HangingJob(hanging, new CountDownLatch(1)), new ControlServer.Caller()), "number");
         jobs.close();
         assertEquals("running", jobs.answer(JobControl.STATUS, number).get("state"));
         hanging.countDown();
         assertEquals("done", awaitEnd(jobs, number).get("state"));
     }
 
+    @Test
+    void aStoppedJobThatHangsIsAbandonedAndOneThatIsNotStoppedIsNot() throws Exception {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch abandoned = new CountDownLatch(1);
+        try (JobControl jobs = new JobControl("restore", Duration.ofSeconds(60), Duration.ofMillis(100))) {
+            HangingJob job = new HangingJob(hanging, abandoned);
+            long number = Json.number(jobs.start(job, new ControlServer.Caller()), "number");
+            Thread.sleep(500);
+            assertEquals(1, abandoned.getCount(), "the control");
+            jobs.answer(JobControl.STOP, number);
+            abandoned.await();
+            hanging.countDown();
+            assertEquals("done", awaitEnd(jobs, number).get("state"));
+        }
+    }
+
     /** Heeds no stop. */
-    private record HangingJob(CountDownLatch end) implements BackgroundJob {
+    private record HangingJob(CountDownLatch end, CountDownLatch abandoned) implements BackgroundJob {
         @Override
         public void run() throws IOException {
             try {
@@ -214,6 +231,11 @@ class RestoreCommandTest {
             } catch (InterruptedException e) {
                 throw new IOException(e);
             }
+        }
+
+        @Override
+        public void abandon() {
+            abandoned.countDown();
         }
 
         @Override

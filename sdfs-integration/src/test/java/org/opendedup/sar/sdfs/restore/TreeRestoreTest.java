@@ -22,6 +22,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import jnr.ffi.Runtime;
@@ -358,6 +360,39 @@ class TreeRestoreTest {
         Files.write(target.resolve("large"), new byte[MIB], StandardOpenOption.WRITE);
         restore();
         assertFalse(Arrays.equals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large"))));
+    }
+
+    @Test
+    void anAbandonedRestoreKeepsNoChunksAndRecordsNothingMore() throws Exception {
+        writeLarge();
+        CountDownLatch hangs = new CountDownLatch(1);
+        CountDownLatch answers = new CountDownLatch(1);
+        PosixCalls hanging = with("pwrite", (arguments, real) -> {
+            hangs.countDown();
+            answers.await();
+            return real.call();
+        });
+        TreeRestore restore = new TreeRestore(volume, "", target, 0, hanging);
+        FutureTask<Void> running = new FutureTask<>(() -> {
+            restore.run(Inode.ROOT);
+            return null;
+        });
+        new Thread(running).start();
+        hangs.await();
+        Path journal = folder.resolve(".out.sdfs-restore/journal");
+        String recorded = Files.readString(journal);
+        restore.stop();
+        assertTrue(volume.collector().pins().exist(), "control: a stopped one may make a milestone");
+        restore.abandon();
+        assertFalse(volume.collector().pins().exist());
+        answers.countDown();
+        var failed = assertThrows(ExecutionException.class, running::get);
+        assertEquals(InterruptedIOException.class, failed.getCause().getClass(), failed::toString);
+        assertEquals(recorded, Files.readString(journal));
+        RestoreStatus status = restore();
+        assertEquals(status.bytes(), status.bytesWritten());
+        assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
+        assertFalse(volume.collector().pins().exist());
     }
 
     @Test

@@ -15,6 +15,12 @@ public interface BackgroundJob {
     /** Makes the operation end soon, without harm. */
     void stop();
 
+    /**
+     * Called if the operation has not ended long after {@link #stop}, because something does not answer: gives back
+     * what others wait for. The operation does nothing more when that answers.
+     */
+    default void abandon() {}
+
     /** Returns the progress and the result as JSON. */
     Map<String, Object> report();
 }

@@ -6,6 +6,7 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
@@ -42,7 +43,8 @@ public final class JobControl implements Closeable {
 
     /**
      * @param forgotten how long a job continues after its command has ended, without a query
-     * @param closing how long {@link #close} waits for the end of a job
+     * @param closing how long a job may take to end when it is stopped; then it is abandoned, and {@link #close} waits
+     *     no longer
      */
     public JobControl(String kind, Duration forgotten, Duration closing) {
         this.kind = kind;
@@ -71,7 +73,7 @@ public final class JobControl implements Closeable {
         job.asked();
         switch (action) {
             case STATUS -> {}
-            case STOP -> job.job.stop();
+            case STOP -> job.requestStop();
             default -> throw new IOException("the daemon knows no action '" + action + "' of a " + kind);
         }
         return job.report();
@@ -105,7 +107,7 @@ public final class JobControl implements Closeable {
         if (running == null) {
             return;
         }
-        running.job.stop();
+        running.requestStop();
         try {
             running.join(closing.toMillis());
             if (running.isAlive()) {
@@ -114,6 +116,7 @@ public final class JobControl implements Closeable {
                         kind,
                         running.number,
                         closing.toSeconds());
+                running.job.abandon();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -127,6 +130,9 @@ public final class JobControl implements Closeable {
         private final BackgroundJob job;
         private final Thread worker;
         private volatile boolean callerIsThere = true;
+        /** Time of the first request to stop, by System.nanoTime; 0 if there was none. */
+        private final AtomicLong stoppedNanos = new AtomicLong();
+
         private volatile long askedNanos = System.nanoTime();
         private volatile String state = "running";
         private volatile @Nullable String error;
@@ -144,6 +150,11 @@ public final class JobControl implements Closeable {
             askedNanos = System.nanoTime();
         }
 
+        void requestStop() {
+            job.stop();
+            stoppedNanos.compareAndSet(0, System.nanoTime() | 1);
+        }
+
         void callerGone() {
             asked();
             callerIsThere = false;
@@ -159,15 +170,22 @@ public final class JobControl implements Closeable {
                 return;
             }
             try {
+                boolean isAbandoned = false;
                 while (worker.isAlive()) {
-                    worker.join(Math.max(1, forgotten.toMillis() / 10));
+                    worker.join(Math.max(1, Math.min(forgotten.toMillis(), closing.toMillis()) / 10));
+                    long stopped = stoppedNanos.get();
+                    if (!isAbandoned && stopped != 0 && System.nanoTime() - stopped > closing.toNanos()) {
+                        LOG.warn("{} number {} does not end; it holds up others no longer", kind, number);
+                        job.abandon();
+                        isAbandoned = true;
+                    }
                     if (!callerIsThere && System.nanoTime() - askedNanos > forgotten.toNanos()) {
                         LOG.info("the command that started {} number {} has ended; stopping it", kind, number);
-                        job.stop();
+                        requestStop();
                     }
                 }
             } catch (InterruptedException e) {
-                job.stop();
+                requestStop();
                 Thread.currentThread().interrupt();
             }
         }

@@ -40,6 +40,11 @@ final class RestoreJob implements BackgroundJob {
     }
 
     @Override
+    public void abandon() {
+        restore.abandon();
+    }
+
+    @Override
     public Map<String, Object> report() {
         return report(restore.status());
     }
