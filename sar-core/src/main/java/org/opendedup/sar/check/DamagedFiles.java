@@ -16,9 +16,9 @@ import org.opendedup.sar.metadata.RecipePage;
 
 /**
  * Finds which bytes of which files are in chunks that cannot be read: reads all recipes once, and then all names once.
- * Keeps in memory the damaged ranges, and the names of their files and of the folders above them: of as many files as
- * it is told to at most, one range of each and {@value #MAX_RANGES} others, of a file at most
- * {@value #MAX_RANGES_OF_FILE}; the bytes of all others are counted.
+ * Keeps in memory the damaged ranges, and the names of their files and of the folders above them: of {@value #MOST}
+ * files at most, one range of each and {@value #MAX_RANGES} others, of a file at most {@value #MAX_RANGES_OF_FILE}; the
+ * bytes of all others are counted.
  *
  * <p>Files may change meanwhile: of each page of a recipe this sees one state that it had since the begin.
  */
@@ -29,13 +29,16 @@ public final class DamagedFiles {
      */
     private static final int MAX_FOLDER_LENGTH = 4096;
 
-    /** Characters of all paths, at most; of what is named after them, three dots and the last name are kept. */
-    private static final int MAX_LENGTH = 4 << 20;
-
     private static final String DOTS = "/...";
 
-    /** Most files to be kept in a process that does other work: some 50 MB of memory. */
-    public static final int MOST_IN_USE = 50_000;
+    /** Most files that are kept: some 50 MB of memory, with ranges and names. */
+    public static final int MOST = 50_000;
+
+    /** Maximum number of names of one file that are kept. */
+    private static final int MAX_NAMES = 100;
+
+    /** Maximum number of characters of all paths together; of further ones only the last name is kept. */
+    static final int MAX_PATH_CHARACTERS = 8 << 20;
 
     static final int MAX_RANGES = 200_000;
     static final int MAX_RANGES_OF_FILE = 20_000;
@@ -90,16 +93,21 @@ public final class DamagedFiles {
     private final Map<Long, Map<Integer, List<Range>>> others = new HashMap<>();
 
     private final Map<Long, List<Name>> names = new HashMap<>();
-    /** Paths of folders, without a slash at the end. */
+    /** Paths of folders, without a slash at the end: the first ones. */
     private final Map<Long, String> folders = new HashMap<>();
-    /** Characters of the paths that were made. */
-    private long length;
+
+    private long folderCharacters;
+    private long pathCharacters;
 
     /**
      * @param progress called for each inode, in the thread of {@link #run}, which passes on what it throws
      * @param withUnlinked whether files count that have no name any more: on a mounted volume they may be open
-     * @param mostFiles how many files are kept; of further ones, number and bytes are counted
      */
+    public DamagedFiles(MetadataStore metadata, LostChunks lost, CheckProgress progress, boolean withUnlinked) {
+        this(metadata, lost, progress, withUnlinked, MOST);
+    }
+
+    /** @param mostFiles how many files are kept; of further ones, number and bytes are counted */
     public DamagedFiles(
             MetadataStore metadata, LostChunks lost, CheckProgress progress, boolean withUnlinked, int mostFiles) {
         this.mostFiles = mostFiles;
@@ -151,7 +159,10 @@ public final class DamagedFiles {
         }
         metadata.namespace().forEachEntry(Long.MAX_VALUE, (directory, name, inode, isDirectory) -> {
             if (damaged.containsKey(inode)) {
-                names.computeIfAbsent(inode, none -> new ArrayList<>()).add(new Name(directory, name));
+                List<Name> known = names.computeIfAbsent(inode, none -> new ArrayList<>(1));
+                if (known.size() < MAX_NAMES) {
+                    known.add(new Name(directory, name));
+                }
             }
         });
         Map<Integer, List<DamagedFile>> found = new HashMap<>();
@@ -221,9 +232,10 @@ public final class DamagedFiles {
     private List<String> paths(long inode) throws IOException {
         List<String> paths = new ArrayList<>();
         for (Name name : names.getOrDefault(inode, List.of())) {
-            String folder = length < MAX_LENGTH ? folder(name.directory()) : DOTS;
-            length += folder.length();
-            paths.add(folder + "/" + new String(name.name(), StandardCharsets.UTF_8));
+            String folder = pathCharacters < MAX_PATH_CHARACTERS ? folder(name.directory()) : DOTS;
+            String path = folder + "/" + new String(name.name(), StandardCharsets.UTF_8);
+            pathCharacters += path.length();
+            paths.add(path);
         }
         paths.sort(null);
         return paths;
@@ -246,7 +258,10 @@ public final class DamagedFiles {
             path.insert(0, new String(name, StandardCharsets.UTF_8)).insert(0, '/');
             at = folder.parent();
         }
-        folders.put(inode, path.toString());
+        if (folderCharacters < MAX_PATH_CHARACTERS) {
+            folders.put(inode, path.toString());
+            folderCharacters += path.length();
+        }
         return path.toString();
     }
 

@@ -149,8 +149,7 @@ public final class StoredVolume {
         }
         // Closes the database, which nothing needs any more.
         try (MetadataStore metadata = MetadataStore.open(database, CACHE_BYTES)) {
-            int most = present == null ? Integer.MAX_VALUE : DamagedFiles.MOST_IN_USE;
-            DamagedFiles files = new DamagedFiles(metadata, lost, progress, false, most);
+            DamagedFiles files = new DamagedFiles(metadata, lost, progress, false);
             ranges.forEach(files::add);
             Map<Integer, List<DamagedFile>> found = files.run();
             files.moreOfFindings().forEach((finding, of) -> findings.unlistedFiles(finding, of.files(), of.bytes()));

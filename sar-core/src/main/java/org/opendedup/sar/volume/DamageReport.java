@@ -7,8 +7,7 @@ import org.opendedup.sar.metadata.DamageNote;
  * Which bytes of which files are damaged.
  *
  * @param faults what is damaged on the disk; also what no file refers to any more
- * @param files the files with damaged bytes, by inode number; at most
- *     {@link org.opendedup.sar.check.DamagedFiles#MOST_IN_USE}
+ * @param files the files with damaged bytes, by inode number; at most {@link org.opendedup.sar.check.DamagedFiles#MOST}
  * @param moreFiles number of further files with damaged bytes
  * @param bytes damaged bytes of all files
  * @param garbageFaults number of faults in which no file has bytes

@@ -16,6 +16,7 @@ import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.volume.backup.MetadataRestore;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.store.CheckFolder;
@@ -47,9 +48,10 @@ public final class VolumeCheck {
         }
         try {
             CheckFolder.removeLeftover(config.locations().metadata());
+            MetadataRestore.removeLeftover(config.locations());
         } catch (IOException e) {
             log.warn(
-                    "what an interrupted check left in {} is not deleted: {}",
+                    "what an interrupted check or restore left in {} is not deleted: {}",
                     config.locations().metadata(),
                     e.toString());
         }

@@ -43,7 +43,7 @@ public final class VolumeDamage {
      */
     public DamageReport list(CheckProgress progress) throws IOException {
         DamagePlaces places = known.places();
-        DamagedFiles files = new DamagedFiles(metadata, places.lost(), progress, true, DamagedFiles.MOST_IN_USE);
+        DamagedFiles files = new DamagedFiles(metadata, places.lost(), progress, true);
         return report(places, files.run(), files);
     }
 

@@ -3,18 +3,23 @@ package org.opendedup.sar.volume.backup;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.volume.store.DeviceSpaces;
 
 /**
  * The folder of a metadata database that is replaced by another one. The new database is made in the folder
@@ -27,6 +32,10 @@ import org.opendedup.sar.io.PrivateFiles;
 final class MetadataFolder implements AutoCloseable {
     /** Folder of the new database. */
     static final String NEW = "restoring";
+    /** Folder with the files from which a salvage reads. */
+    static final String SOURCE = "salvaging";
+    /** Folder with the copy of a backup, for a salvage. */
+    static final String OLDER = "salvaging-backup";
     /** Beginning of the names of folders with old databases. */
     static final String ASIDE = "damaged-";
 
@@ -39,6 +48,7 @@ final class MetadataFolder implements AutoCloseable {
     static final String CLEARED = "CLEARED";
 
     private static final String CURRENT = "CURRENT";
+    private static final String LOCK = "ACKNOWLEDGED";
     private static final Set<String> STAYS = Set.of("ballast", "ballast.new");
 
     /** Sees each step of a replacement; tests stop it there. */
@@ -73,7 +83,7 @@ final class MetadataFolder implements AutoCloseable {
                     "the metadata folder is missing; is a disk not mounted? If it is lost, make an"
                             + " empty folder there");
         }
-        LockFile lock = LockFile.tryAcquire(path.resolve("ACKNOWLEDGED"))
+        LockFile lock = LockFile.tryAcquire(path.resolve(LOCK))
                 .orElseThrow(() -> new IOException("the metadata database in " + path + " is in use"));
         MetadataFolder folder = new MetadataFolder(path, lock, steps);
         try {
@@ -106,16 +116,61 @@ final class MetadataFolder implements AutoCloseable {
 
     /** Returns the folder for the new database, which does not exist: what was left of an earlier one is deleted. */
     Path newDatabase() throws IOException {
-        Path folder = path.resolve(NEW);
-        delete(folder);
+        removeLeftover(path);
+        return path.resolve(NEW);
+    }
+
+    /**
+     * As {@link #newDatabase()}.
+     *
+     * @param bytes about how large the new database will be
+     * @throws org.opendedup.sar.common.NoSpaceException if the disk has no room for it besides what the volume needs
+     */
+    Path newDatabase(long bytes) throws IOException {
+        Path folder = newDatabase();
+        DeviceSpaces.requireRoomForCopy(FileDevice.of(path), bytes);
         return folder;
+    }
+
+    /** Returns the bytes of the database's files. */
+    long bytes() throws IOException {
+        long bytes = 0;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path)) {
+            for (Path file : files) {
+                bytes += Files.isRegularFile(file)
+                                && !STAYS.contains(file.getFileName().toString())
+                        ? Files.size(file)
+                        : 0;
+            }
+        }
+        return bytes;
+    }
+
+    /** Deletes the new database after a failure, unless it is taking the place of the old one already. */
+    void discard() throws IOException {
+        Path folder = path.resolve(NEW);
+        if (!Files.exists(folder.resolve(COMPLETE)) && !Files.exists(folder.resolve(CLEARED))) {
+            removeLeftover(path);
+        }
+    }
+
+    /**
+     * Deletes what an interrupted replacement left beside a database that is in its place.
+     *
+     * @param metadata the folder, whose database nobody is replacing
+     */
+    static void removeLeftover(Path metadata) throws IOException {
+        for (String name : List.of(NEW, SOURCE, OLDER)) {
+            delete(metadata.resolve(name));
+        }
     }
 
     /**
      * Replaces the old database, if there is one, by the new one, which is closed.
      *
-     * @return the folder that the old one is in now
+     * @return the folder that the old one is in now; null if there was none
      */
+    @Nullable
     Path replace() throws IOException {
         Directory folder = FileDirectory.open(path);
         if (!folder.exists(NEW + "/" + CURRENT)) {
@@ -127,7 +182,7 @@ final class MetadataFolder implements AutoCloseable {
         return move(folder);
     }
 
-    private Path move(Directory folder) throws IOException {
+    private @Nullable Path move(Directory folder) throws IOException {
         Path marker = path.resolve(NEW).resolve(folder.exists(NEW + "/" + CLEARED) ? CLEARED : COMPLETE);
         String aside = Files.readString(marker, US_ASCII);
         if (marker.endsWith(COMPLETE)) {
@@ -153,7 +208,20 @@ final class MetadataFolder implements AutoCloseable {
         move(folder, NEW + "/" + CURRENT, CURRENT);
         folder.sync();
         delete(path.resolve(NEW));
-        return path.resolve(aside);
+        return old(path.resolve(aside));
+    }
+
+    /** Returns the folder with the old database; null if it has only the file that was locked. */
+    private static @Nullable Path old(Path aside) throws IOException {
+        if (Files.isDirectory(aside)) {
+            try (Stream<Path> files = Files.list(aside)) {
+                if (files.anyMatch(file -> !file.endsWith(LOCK))) {
+                    return aside;
+                }
+            }
+        }
+        delete(aside);
+        return null;
     }
 
     /** A file that is aside already was made anew by the lock, after an interruption. */

@@ -150,7 +150,7 @@ public final class MetadataMend {
                     ? new Report("", List.of())
                     : new Report(finished.toString(), List.of("the database, whose replacement was interrupted"));
         }
-        return new Report(folder.replace().toString(), mended);
+        return new Report(String.valueOf(folder.replace()), mended);
     }
 
     /** Says what else can be done: the remedy of who opens a damaged database is what was just tried. */

@@ -36,7 +36,8 @@ import org.opendedup.sar.volume.config.VolumeIdentity;
  * </ol>
  *
  * <p>A failure or a crash before the last step leaves everything as it was, but for the mark; one during the last step
- * leaves a volume that does not mount until the restore is run again. Nothing in a pack is changed.
+ * leaves a volume that does not mount until the restore is run again. What was copied is deleted after a failure, and
+ * by the next mount after a crash. Nothing in a pack is changed.
  */
 public final class MetadataRestore {
     /** Native memory for the database while it is corrected, in bytes. */
@@ -69,11 +70,17 @@ public final class MetadataRestore {
         // Fails if these are another volume's data.
         var unused = VolumeIdentity.read(data, volume);
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            Path restored = folder.newDatabase();
-            PrivateFiles.createFolders(restored);
-            new BackupFolder(FileDirectory.open(backups))
-                    .copyTo(backup, FileDirectory.open(restored), bytes -> steps.step());
-            return putInPlace(folder, restored, volume, locations, data, Map.of(), List.of(), (step, done, of) -> {});
+            Path restored = folder.newDatabase(backup.bytes());
+            try {
+                PrivateFiles.createFolders(restored);
+                new BackupFolder(FileDirectory.open(backups))
+                        .copyTo(backup, FileDirectory.open(restored), bytes -> steps.step());
+                return putInPlace(
+                        folder, restored, volume, locations, data, Map.of(), List.of(), (step, done, of) -> {});
+            } catch (IOException e) {
+                folder.discard();
+                throw e;
+            }
         }
     }
 
@@ -93,6 +100,14 @@ public final class MetadataRestore {
                                 + " must be free for what is lost. Nothing was changed");
             }
         }
+    }
+
+    /**
+     * Deletes what a restore or a salvage that was interrupted left beside the database, which is in its place and
+     * open.
+     */
+    public static void removeLeftover(VolumeConfig.Locations locations) throws IOException {
+        MetadataFolder.removeLeftover(locations.metadata());
     }
 
     /**
@@ -118,6 +133,7 @@ public final class MetadataRestore {
         }
         requireNoContainer(lostChunks, places, database);
         List<DamagedFile> damaged;
+        long moreDamaged;
         try (MetadataStore metadata =
                 MetadataStore.open(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), CACHE_BYTES)) {
             if (!metadata.header().volume().equals(volume)) {
@@ -131,14 +147,14 @@ public final class MetadataRestore {
             Map<Long, BitSet> lostSlots = new HashMap<>(places.missing());
             lostSlots.putAll(lostChunks);
             lostSlots.forEach((container, slots) -> missing.addSlots(0, container, slots));
-            damaged = new DamagedFiles(metadata, missing, progress, false, Integer.MAX_VALUE)
-                    .run()
-                    .getOrDefault(0, List.of());
+            DamagedFiles files = new DamagedFiles(metadata, missing, progress, false);
+            damaged = files.run().getOrDefault(0, List.of());
+            moreDamaged = files.more().files();
             metadata.branch(places.highest() + 1);
         }
         OtherHistory.mark(data);
         Path aside = folder.replace();
         return new MetadataReport(
-                aside, places.containers(), places.moved(), places.lost(), places.newer(), damaged, lost);
+                aside, places.containers(), places.moved(), places.lost(), places.newer(), damaged, moreDamaged, lost);
     }
 }

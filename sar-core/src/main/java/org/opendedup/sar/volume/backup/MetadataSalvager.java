@@ -41,11 +41,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class MetadataSalvager {
     private static final long DATABASE_BYTES = 64 << 20;
-    /** Folder in the metadata folder with the files that are read. */
-    private static final String SOURCE = "salvaging";
-
-    /** Folder in the metadata folder with the copy of a backup. */
-    private static final String OLDER = "salvaging-backup";
 
     private static final Logger log = LoggerFactory.getLogger(MetadataSalvager.class);
 
@@ -68,18 +63,16 @@ public final class MetadataSalvager {
             throws IOException {
         FileDirectory data = FileDirectory.open(locations.data());
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            Path source = folder.path().resolve(SOURCE);
-            MetadataFolder.delete(source);
-            PrivateFiles.createFolders(source);
-            Path older = folder.path().resolve(OLDER);
-            MetadataFolder.delete(older);
-            Path target = folder.newDatabase();
+            Path target = folder.newDatabase(folder.bytes());
+            Path source = folder.path().resolve(MetadataFolder.SOURCE);
+            Path older = folder.path().resolve(MetadataFolder.OLDER);
             try {
+                PrivateFiles.createFolders(source);
                 MetadataMend.gather(folder, source, backups, progress);
                 PrivateFiles.createFolders(target);
                 return salvage(folder, source, () -> newest(backups, older), target, locations, data, progress);
             } catch (IOException e) {
-                MetadataFolder.delete(target);
+                folder.discard();
                 throw e;
             } finally {
                 MetadataFolder.delete(source);

@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.backup;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -24,6 +25,7 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
@@ -269,12 +271,12 @@ class MetadataRestoreTest {
             try {
                 MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
                     if (++steps[0] == stop) {
-                        throw new IOException("interrupted");
+                        throw new IllegalStateException("a crash");
                     }
                 });
                 interrupted = false;
-            } catch (IOException e) {
-                assertEquals("interrupted", e.getMessage());
+            } catch (IllegalStateException e) {
+                assertEquals("a crash", e.getMessage());
             }
             if (interrupted && step % 3 == 0) {
                 mountsOrRefuses();
@@ -285,6 +287,75 @@ class MetadataRestoreTest {
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
         }
+    }
+
+    /** A restore that fails at a step, if it is not the last, leaves nothing behind and everything as it was. */
+    @Test
+    void aRestoreThatFailsLeavesNothingOnTheDisk() throws IOException {
+        Map<String, byte[]> all = new TreeMap<>(trial.files);
+        Path metadata = trial.config.locations().metadata();
+        for (int stop = 1; stop <= 3; stop++) {
+            int[] left = {stop};
+            IOException failure = assertThrows(
+                    IOException.class,
+                    () -> MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
+                        assertTrue(Files.exists(metadata.resolve(MetadataFolder.NEW)), "the control");
+                        if (--left[0] == 0) {
+                            throw new IOException("failed");
+                        }
+                    }));
+            assertEquals("failed", failure.getMessage());
+            assertFalse(Files.exists(metadata.resolve(MetadataFolder.NEW)), "step " + stop);
+        }
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, all));
+        }
+    }
+
+    /** While the new database takes the place of the old one, it is the only one that is whole: it must stay. */
+    @Test
+    void aRestoreThatFailsInItsLastStepKeepsTheNewDatabase() throws IOException {
+        Path metadata = trial.config.locations().metadata();
+        assertThrows(
+                IOException.class,
+                () -> MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
+                    if (!Files.exists(metadata.resolve("CURRENT"))) {
+                        throw new IOException("failed");
+                    }
+                }));
+        assertTrue(Files.exists(metadata.resolve(MetadataFolder.NEW).resolve("CURRENT")));
+        restore();
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+        }
+    }
+
+    @Test
+    void whatACrashOfARestoreLeftIsDeletedByAMount() throws IOException {
+        Path metadata = trial.config.locations().metadata();
+        for (String name : List.of(MetadataFolder.NEW, MetadataFolder.SOURCE, MetadataFolder.OLDER)) {
+            Files.createDirectory(metadata.resolve(name));
+            Files.write(metadata.resolve(name).resolve("000001.sst"), new byte[1000]);
+        }
+        trial.open().close();
+        for (String name : List.of(MetadataFolder.NEW, MetadataFolder.SOURCE, MetadataFolder.OLDER)) {
+            assertFalse(Files.exists(metadata.resolve(name)), name);
+        }
+    }
+
+    /** The room is looked at before anything is copied. */
+    @Test
+    void aBackupThatIsTooLargeForTheDiskIsRefusedFirst() throws IOException {
+        Backup real = newest();
+        List<BackupFile> files = new ArrayList<>(real.files());
+        files.add(new BackupFile("000001.sst", 1L << 60, 0, "none"));
+        Backup large = new Backup(real.number(), real.origin(), files);
+        int[] steps = new int[1];
+        assertThrows(
+                NoSpaceException.class,
+                () -> MetadataRestore.restore(trial.config.locations(), automatic(), large, () -> steps[0]++));
+        assertEquals(0, steps[0]);
+        assertFalse(Files.exists(trial.config.locations().metadata().resolve(MetadataFolder.NEW)));
     }
 
     /** A mount between two attempts finds the old state, the restored one, or nothing. */
@@ -342,7 +413,10 @@ class MetadataRestoreTest {
         }
         MetadataFolder.delete(trial.config.locations().metadata());
         Files.createDirectory(trial.config.locations().metadata());
-        MetadataRestore.restore(trial.config.locations(), Path.of(copy.folder()), copy.backup());
+        MetadataReport report =
+                MetadataRestore.restore(trial.config.locations(), Path.of(copy.folder()), copy.backup());
+        assertNull(report.oldDatabase());
+        assertFalse(Files.exists(trial.config.locations().metadata().resolve(MetadataFolder.ASIDE + 1)));
         try (Volume volume = trial.open()) {
             assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
         }

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -88,12 +89,13 @@ public final class BackupText {
             files.add(FileDamageText.values(file));
         }
         var values = new LinkedHashMap<String, Object>();
-        values.put("oldDatabase", report.oldDatabase().toString());
+        Path old = report.oldDatabase();
+        values.put("oldDatabase", old == null ? "" : old.toString());
         values.put("containers", report.containers());
         values.put("movedContainers", report.movedContainers());
         values.put("missingContainers", report.missingContainers());
         values.put("newer", newerValues);
-        values.put("damagedFiles", report.damagedFiles().size());
+        values.put("damagedFiles", report.damagedFiles().size() + report.moreDamagedFiles());
         values.put("files", files);
         values.put("lost", report.lost());
         return values;
@@ -105,7 +107,9 @@ public final class BackupText {
      */
     public static String text(String accept, boolean hasFiles, MetadataReport report) {
         var text = new StringBuilder();
-        text.append("The replaced database is in ").append(report.oldDatabase()).append('\n');
+        boolean hasOld = report.oldDatabase() != null;
+        text.append(hasOld ? "The replaced database is in " + report.oldDatabase() : "There was no database.")
+                .append('\n');
         text.append("Containers: ")
                 .append(report.containers())
                 .append("; found in a new place: ")
@@ -129,8 +133,11 @@ public final class BackupText {
                     .append(hasFiles ? "Files that were written" : "Chunks that were stored")
                     .append(" after the metadata are not in the volume.\n");
         }
-        text.append("Garbage is not collected, so that you can go back to the replaced database, until you call: "
-                + accept + "\n");
+        text.append("Garbage is not collected, ")
+                .append(hasOld ? "so that you can go back to the replaced database, " : "")
+                .append("until you call: ")
+                .append(accept)
+                .append('\n');
         report.lost().forEach(lost -> text.append("Lost: ").append(lost).append('\n'));
         if (hasFiles) {
             files(report, text);
@@ -140,7 +147,7 @@ public final class BackupText {
 
     private static void files(MetadataReport report, StringBuilder text) {
         text.append("Files with bytes that cannot be read: ")
-                .append(report.damagedFiles().size())
+                .append(report.damagedFiles().size() + report.moreDamagedFiles())
                 .append('\n');
         CheckText.append(
                 report.damagedFiles().stream()
@@ -149,7 +156,12 @@ public final class BackupText {
                         .toList(),
                 text);
         if (report.damagedFiles().size() > SHOWN_FILES) {
-            text.append("  and more; --json names them\n");
+            text.append("  and more; --json names ")
+                    .append(
+                            report.moreDamagedFiles() == 0
+                                    ? "them"
+                                    : report.damagedFiles().size() + " of them")
+                    .append('\n');
         }
     }
 
