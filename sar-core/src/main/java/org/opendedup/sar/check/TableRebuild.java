@@ -50,10 +50,19 @@ public final class TableRebuild {
      * @param strays containers in the packs that the table does not name: unknown to the counts, older generations, or
      *     of another history of the volume
      * @param foreign how many of the strays have an id of this volume and other chunks
+     * @param unreadablePacks packs of which a part could not be read: what was not found may be there, so nothing was
+     *     marked as lost
      * @param changes records of the metadata that differed and were written; 0 if the table was right
      */
     public record Report(
-            long containers, long kept, long notFound, long missingChunks, long strays, long foreign, long changes) {}
+            long containers,
+            long kept,
+            long notFound,
+            long missingChunks,
+            long strays,
+            long foreign,
+            long unreadablePacks,
+            long changes) {}
 
     /** A place where a container lies. */
     private record Candidate(long container, StoredContainer stored, BitSet missing) {}
@@ -71,6 +80,9 @@ public final class TableRebuild {
 
     private final EntriesByPack entries;
     private final Set<Long> presentPacks = new HashSet<>();
+    /** Packs of which a part could not be read. */
+    private final Set<Long> unreadable = new HashSet<>();
+
     private final List<Candidate> candidates = new ArrayList<>();
     /** Entries of containers without counts, which lie where the table says. */
     private final List<ContainerEntry> uncounted = new ArrayList<>();
@@ -128,6 +140,9 @@ public final class TableRebuild {
         }
         try (PackReader reader = PackReader.open(data, pack)) {
             reader.forEach(offset -> lengths.getOrDefault(offset, 0L), this::found);
+            if (reader.hasUnreadable()) {
+                unreadable.add(pack);
+            }
         }
     }
 
@@ -212,7 +227,7 @@ public final class TableRebuild {
                 loadPrefixes(first);
             }
             Candidate best = best(places);
-            boolean isChosen = best != null && !isWorseThanAbsentPack(best);
+            boolean isChosen = best != null && !isWorseThanAbsentPack(best) && !isWorseThanUnreadable(best);
             if (isChosen) {
                 chosen.put(container, best);
             }
@@ -233,6 +248,17 @@ public final class TableRebuild {
                 && !presentPacks.contains(entry.stored().pack())
                 && entry.stored().writing().generation()
                         > candidate.stored().writing().generation();
+    }
+
+    /**
+     * Returns whether a part of the pack that the entry names could not be read, and the candidate is not whole or is
+     * what could be read there: the entry says more.
+     */
+    private boolean isWorseThanUnreadable(Candidate candidate) throws IOException {
+        ContainerEntry entry = records.entry(candidate.container());
+        return entry != null
+                && unreadable.contains(entry.stored().pack())
+                && (!candidate.missing().isEmpty() || isInPlace(entry.stored(), candidate.stored()));
     }
 
     private @Nullable Candidate best(List<Candidate> places) throws IOException {
@@ -270,6 +296,9 @@ public final class TableRebuild {
         FoundContainer found;
         try (PackReader reader = PackReader.open(data, stored.pack())) {
             found = reader.whole(stored.offset(), Long.MAX_VALUE);
+            if (reader.hasUnreadable()) {
+                unreadable.add(stored.pack());
+            }
         }
         if (found == null || prefixes.contradict(found)) {
             return null;
@@ -289,8 +318,9 @@ public final class TableRebuild {
             long done = 0;
             for (Candidate place : chosen.values()) {
                 progress.at("entries", done++, chosen.size());
-                table.put(place.container(), withOldUse(place), place.missing());
-                missingChunks += place.missing().cardinality();
+                BitSet missing = unreadable.isEmpty() ? place.missing() : NONE;
+                table.put(place.container(), withOldUse(place), missing);
+                missingChunks += missing.cardinality();
             }
             long containers = chosen.size();
             Set<Long> keptIds = new HashSet<>();
@@ -305,7 +335,9 @@ public final class TableRebuild {
                     table.put(container, old.stored(), NONE);
                     keptIds.add(container);
                 } else {
-                    table.leaveOut(container);
+                    if (unreadable.isEmpty()) {
+                        table.leaveOut(container);
+                    }
                     notFound++;
                 }
             });
@@ -325,7 +357,8 @@ public final class TableRebuild {
                 }
             });
             long changes = table.commit();
-            return new Report(containers + kept, kept, notFound, missingChunks, strays, foreign, changes);
+            return new Report(
+                    containers + kept, kept, notFound, missingChunks, strays, foreign, unreadable.size(), changes);
         }
     }
 

@@ -20,7 +20,6 @@ import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.NoAnswer;
 
 /**
@@ -41,13 +40,13 @@ public final class PackReader implements Closeable {
     /** A header and the header of a frame: nothing shorter is of use. */
     private static final int MIN_CONTAINER_BYTES = ContainerFormat.HEADER_BYTES + FrameFormat.HEADER_BYTES;
 
-    private final Input input;
+    private final WatchedInput input;
     private final long pack;
     private final String name;
     private final long length;
     private final ReadStatistics statistics = new ReadStatistics();
 
-    private PackReader(Input input, long pack) throws IOException {
+    private PackReader(WatchedInput input, long pack) throws IOException {
         this.input = input;
         this.pack = pack;
         name = PackFormat.fileName(pack);
@@ -65,7 +64,7 @@ public final class PackReader implements Closeable {
 
     /** @throws java.nio.file.NoSuchFileException if there is no such pack */
     public static PackReader open(Directory directory, long pack) throws IOException {
-        Input input = directory.open(PackFormat.fileName(pack));
+        WatchedInput input = new WatchedInput(directory.open(PackFormat.fileName(pack)));
         try {
             return new PackReader(input, pack);
         } catch (IOException e) {
@@ -77,6 +76,14 @@ public final class PackReader implements Closeable {
     /** Returns the length of the pack's file in bytes. */
     public long length() {
         return length;
+    }
+
+    /**
+     * Returns whether a part of the pack could not be read so far. What was not found may be there then: nobody may
+     * take it for lost.
+     */
+    public boolean hasUnreadable() {
+        return input.hasUnreadable();
     }
 
     /** @throws CorruptionException if the pack's own header is damaged, or is that of another pack */

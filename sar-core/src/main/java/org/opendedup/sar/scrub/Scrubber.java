@@ -245,6 +245,10 @@ public final class Scrubber {
                 continue;
             }
             if (length == 0) {
+                if (!isCurrent(container, verified.stored())) {
+                    return chunks; // It was written anew since it was read: the old place may lack what the new one
+                    // has.
+                }
                 // A lost chunk is unmarked if the metadata come from a backup.
                 totals = isLost ? totals.plusDamagedFrame() : totals.plusContradiction();
                 findings.missingChunk(container, slot);

@@ -8,22 +8,31 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.ContainerChanges;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -172,5 +181,38 @@ class RemovedChunksInVolumeTest {
         volume.read(file, 100L * CHUNK, target.clear());
         assertArrayEquals(Arrays.copyOfRange(sparse, 100 * CHUNK, 101 * CHUNK), target.array());
         volume.close(file);
+    }
+
+    /**
+     * A container that is written anew while its old place is verified, as healing does: what the old place lacks says
+     * nothing of the new one.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aScrubMarksNothingOfAPlaceThatIsNotCurrentAnyMore(boolean isReplaced) throws IOException {
+        StoredContainer whole =
+                Objects.requireNonNull(volume.context().metadata().containers().get(container));
+        make("other", Arrays.copyOf(content, 5 * CHUNK + 1));
+        remove(1, 2);
+        long[] last = new long[1];
+        volume.context().metadata().containers().forEach(entry -> last[0] = entry.container());
+        assertTrue(last[0] > container);
+        // It lies behind, so that the scrub reads the first one before, and asks whether to go on between them.
+        RemovedChunks.remove(volume, config, last[0], new BitSet());
+        open();
+        MetadataStore metadata = volume.context().metadata();
+        long[] calls = {0};
+        long containers = metadata.containers().containers();
+        volume.maintenance().scrub().run((totals, rest, cursor) -> {
+            if (isReplaced && ++calls[0] == 1 + containers) {
+                try {
+                    metadata.commit(metadata.freeze(), new ContainerChanges(Map.of(container, whole), Set.of()));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+            return true;
+        });
+        assertEquals(!isReplaced, metadata.counts().ofContainer(container).isDamaged(1));
     }
 }

@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -17,10 +15,12 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,6 +39,8 @@ import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.UnreadableByte;
+import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -552,39 +554,6 @@ class TableRebuildTest {
         assertEquals(List.of(), defects());
     }
 
-    /** Returns the data with one byte of a pack that cannot be read. */
-    private static Directory unreadable(Directory directory, String pack, long bad) {
-        return proxy(Directory.class, directory, (result, arguments) -> {
-            boolean isPack = result instanceof Input && arguments[0].equals(pack);
-            return !isPack ? result : proxy(Input.class, result, (read, places) -> read, bad);
-        });
-    }
-
-    private interface Result {
-        Object of(Object result, Object[] arguments);
-    }
-
-    private static <T> T proxy(Class<T> type, Object target, Result change, long... bad) {
-        return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
-                    if (bad.length > 0
-                            && arguments != null
-                            && arguments.length > 1
-                            && arguments[0] instanceof Long from
-                            && arguments[1] instanceof ByteBuffer to
-                            && from <= bad[0]
-                            && bad[0] < from + to.remaining()) {
-                        throw new IOException("Input/output error");
-                    }
-                    method.setAccessible(true);
-                    try {
-                        return change.of(method.invoke(target, arguments), arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                }));
-    }
-
     /** The rebuilding goes on behind it, and the entry of the container stays. */
     @Test
     void anUnreadableSectorBehindADamagedHeaderEndsNothing() throws IOException {
@@ -603,7 +572,7 @@ class TableRebuildTest {
         bytes[(int) damaged.offset() + 9] ^= 1;
         data.put(pack, bytes);
         long bad = damaged.offset() + PackFormat.ALIGNMENT + 100;
-        Directory disk = unreadable(data, pack, bad);
+        Directory disk = UnreadableByte.in(data, pack, bad);
         // The control: the sector is read while the begin of the container is looked for.
         try (Input input = disk.open(pack)) {
             assertThrows(IOException.class, () -> input.readFully(bad - 100, ByteBuffer.allocate(512)));
@@ -617,6 +586,46 @@ class TableRebuildTest {
                 .run();
         assertEquals(1, report.kept(), report::toString);
         assertEquals(0, report.notFound() + report.missingChunks(), report::toString);
+    }
+
+    /** The block may be readable again, and marks would stay. */
+    @Test
+    void whatCannotBeReadIsNotMarkedAsLost() throws IOException {
+        makeHistory(Chunking.VARIABLE_SHA256);
+        List<ContainerEntry> entries = new ArrayList<>();
+        ContainerRecords records = ContainerRecords.open(metadata);
+        records.forEachEntry((container, entry) -> {
+            if (entry.stored().state() == StoredContainer.State.SEALED && entry.liveBytes() > 0) {
+                entries.add(entry);
+            }
+        });
+        long container = entries.get(0).container();
+        StoredContainer stored = entries.get(0).stored();
+        String pack = PackFormat.fileName(stored.pack());
+        try (ContainerRecords.Replacement table = records.replace()) {
+            table.remove(container);
+            table.commit();
+        }
+        Epoch epoch = VolumeIdentity.read(data, records.header().volume());
+        Directory disk = UnreadableByte.in(data, pack, stored.offset() + 100);
+        TableRebuild.Report report = new TableRebuild(disk, records, epoch, (step, done, of) -> {}).run();
+        assertEquals(1, report.unreadablePacks(), report::toString);
+        assertEquals(1, report.notFound(), report::toString);
+        assertEquals(0, damaged(records, container));
+        // The control: bytes that can be read, and are none of the container.
+        byte[] bytes = data.contents(pack);
+        byte[] zeros = bytes.clone();
+        Arrays.fill(zeros, (int) stored.offset(), (int) (stored.offset() + stored.bytes()), (byte) 0);
+        data.put(pack, zeros);
+        report = new TableRebuild(data, records, epoch, (step, done, of) -> {}).run();
+        assertEquals(0, report.unreadablePacks(), report::toString);
+        assertTrue(damaged(records, container) > 0);
+        data.put(pack, bytes);
+    }
+
+    private static long damaged(ContainerRecords records, long container) throws IOException {
+        ContainerCounts counts = Objects.requireNonNull(records.counts(container));
+        return IntStream.range(0, counts.slots()).filter(counts::isDamaged).count();
     }
 
     /** Writes all entries anew, each with its own stored container changed. */

@@ -48,7 +48,7 @@ public final class ContainerOrderRestore {
      * Restores the chunks of a container and all later ones. Data that cannot be read is reported to {@code writer},
      * and the restore continues.
      *
-     * @throws IOException the first failure to write, or of {@code milestones}
+     * @throws IOException the first failure to write, of {@code milestones}, or that says nothing of what is stored
      */
     public void restore(Places places, long fromContainer, PlaceWriter writer, Milestones milestones)
             throws IOException {

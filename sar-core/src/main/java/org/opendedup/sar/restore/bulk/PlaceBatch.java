@@ -10,6 +10,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.io.NoAnswer;
 
 /**
  * Places of one container's chunks, by slot. Receives the container's frames, and writes their chunks to all their
@@ -21,7 +22,7 @@ final class PlaceBatch implements FrameConsumer {
 
     private final PlaceWriter writer;
     private final boolean verifyFingerprints;
-    /** The first failure to write, of any batch. */
+    /** The first failure to write, or to ask for what is stored, of any batch. */
     private final AtomicReference<@Nullable IOException> failure;
 
     /** The turn at the disk in which the frames are read; null before. */
@@ -185,7 +186,12 @@ final class PlaceBatch implements FrameConsumer {
         }
     }
 
+    /** A failure that says nothing about what is stored ends the restore instead. */
     private void tellDamaged(int i, IOException why) {
+        if (NoAnswer.is(why)) {
+            failure.compareAndSet(null, why);
+            return;
+        }
         writer.damaged(files[i], offsets[i], lengths[i], why);
     }
 

@@ -76,6 +76,8 @@ final class ContainerPlaces {
     private final Map<Long, Map<Long, Long>> lengths = new HashMap<>();
 
     private final Set<Long> presentPacks = new HashSet<>();
+    /** Packs of which a part could not be read: what was not found may be there. */
+    private final Set<Long> unreadable = new HashSet<>();
     /** Containers that lie as the table says, as far as their directories tell. */
     private final Set<Long> inPlace = new HashSet<>();
     /** All other places, by container. */
@@ -143,6 +145,11 @@ final class ContainerPlaces {
         return lost;
     }
 
+    /** Returns the number of packs of which a part could not be read: nothing was marked as lost then. */
+    int unreadablePacks() {
+        return unreadable.size();
+    }
+
     /** Returns the highest id in the table; 0 if it is empty. */
     long highest() {
         return highest;
@@ -158,6 +165,13 @@ final class ContainerPlaces {
         Map<Long, Long> known = lengths.getOrDefault(pack, Map.of());
         try (PackReader reader = PackReader.open(data, pack)) {
             reader.forEach(offset -> known.getOrDefault(offset, 0L), found -> visit(found, pack, writtenNs));
+            noteUnreadable(reader, pack);
+        }
+    }
+
+    private void noteUnreadable(PackReader reader, long pack) {
+        if (reader.hasUnreadable()) {
+            unreadable.add(pack);
         }
     }
 
@@ -232,15 +246,27 @@ final class ContainerPlaces {
                     table.put(container, entry.stored(), new BitSet());
                 } else if (places.isEmpty()) {
                     lose(container);
-                    // A pack that is absent may come back, and marks would stay.
-                    boolean isGone = presentPacks.contains(entry.stored().pack());
+                    // A pack that is absent may come back, a block may be readable again, and marks would stay.
+                    boolean isGone = unreadable.isEmpty()
+                            && presentPacks.contains(entry.stored().pack());
                     table.put(container, entry.stored(), isGone ? alive(container) : new BitSet());
+                } else if (isKept(entry, places.get(0))) {
+                    note(container, places.get(0).gone());
+                    table.put(container, entry.stored(), new BitSet());
                 } else {
                     take(entry, places, table);
                 }
             });
             table.commit();
         }
+    }
+
+    /**
+     * Returns whether the place stays that the table names: a part of its pack could not be read, and the best place is
+     * not whole, or is what could be read there.
+     */
+    private boolean isKept(ContainerEntry entry, Candidate best) {
+        return unreadable.contains(entry.stored().pack()) && (!best.missing().isEmpty() || best.isNamed());
     }
 
     /**
@@ -267,6 +293,7 @@ final class ContainerPlaces {
         StoredContainer named = entry.stored();
         try (PackReader reader = PackReader.open(data, named.pack())) {
             FoundContainer found = reader.whole(named.offset(), named.bytes());
+            noteUnreadable(reader, named.pack());
             return found == null || found.container() != entry.container() ? null : candidate(entry, found);
         }
     }
@@ -277,7 +304,7 @@ final class ContainerPlaces {
         Candidate best = places.get(0);
         moved += best.isNamed() ? 0 : 1;
         note(container, best.gone());
-        table.put(container, best.stored(), best.gone());
+        table.put(container, best.stored(), unreadable.isEmpty() ? best.gone() : new BitSet());
         if (!best.gone().isEmpty() && !presentPacks.contains(entry.stored().pack())) {
             table.addFormer(container, entry.stored());
         }

@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.backup;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -152,9 +153,15 @@ public final class MetadataRestore {
             moreDamaged = files.more().files();
             metadata.branch(places.highest() + 1);
         }
+        List<String> told = new ArrayList<>(lost);
+        if (places.unreadablePacks() > 0) {
+            told.add("what could not be read of " + places.unreadablePacks()
+                    + " packs: nothing of it was marked as lost, so look for the cause in the kernel's log, and scrub the"
+                    + " volume when the disk can be read again");
+        }
         OtherHistory.mark(data);
         Path aside = folder.replace();
         return new MetadataReport(
-                aside, places.containers(), places.moved(), places.lost(), places.newer(), damaged, moreDamaged, lost);
+                aside, places.containers(), places.moved(), places.lost(), places.newer(), damaged, moreDamaged, told);
     }
 }

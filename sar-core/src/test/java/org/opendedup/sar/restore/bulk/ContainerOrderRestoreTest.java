@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -250,5 +252,24 @@ class ContainerOrderRestoreTest {
                 IOException.class, () -> volume.maintenance().restorer().restore(places, 0, full, NONE));
         assertEquals("the disk is full", e.getMessage());
         assertTrue(calls.get() < references.size() / 2, () -> calls + " calls");
+    }
+
+    /** A process that has too many files open, say: the bytes are there. */
+    @Test
+    void aFailureThatSaysNothingOfWhatIsStoredEndsIt() throws IOException {
+        places.add(references.get(0).chunkId, 0, CHUNK, references.get(0).fingerprintPrefix, FILE, 0);
+        AtomicReference<IOException> failure = new AtomicReference<>();
+        InMemory target = new InMemory(CHUNK);
+        PlaceBatch batch = new PlaceBatch(target, true, failure);
+        Places.Cursor place = places.from(0);
+        assertTrue(place.next());
+        batch.add(place);
+        IOException noAnswer = new AccessDeniedException("the pack");
+        batch.allDamaged(noAnswer);
+        assertEquals(Map.of(), target.damaged);
+        assertEquals(noAnswer, failure.get());
+        // The control: an error of the disk is damage of these bytes only.
+        batch.allDamaged(new IOException("Input/output error"));
+        assertEquals(Map.of(0L, CHUNK), target.damaged);
     }
 }

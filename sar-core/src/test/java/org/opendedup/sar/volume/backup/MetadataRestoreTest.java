@@ -14,8 +14,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,10 +28,16 @@ import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.UnreadableByte;
+import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.volume.GarbageTrial;
@@ -562,6 +570,44 @@ class MetadataRestoreTest {
     }
 
     /** A crash left the newest writing of a container as a footer without frames; an older one is whole. */
+    /** The block may be readable again, and marks would stay; so would another place. */
+    @Test
+    void whatCannotBeReadIsNotMarkedAsLost() throws IOException {
+        FileDirectory data = FileDirectory.open(trial.config.locations().data());
+        UUID volume = newest().origin().epoch().volume();
+        try (KeyValueStore database =
+                KeyValueStores.openRocksDb(trial.config.locations().metadata(), 64 << 20, false)) {
+            ContainerRecords records = ContainerRecords.open(database);
+            List<ContainerEntry> entries = new ArrayList<>();
+            records.forEachEntry((container, entry) -> {
+                if (entry.liveBytes() > 0) {
+                    entries.add(entry);
+                }
+            });
+            ContainerEntry entry = entries.get(0);
+            StoredContainer stored = entry.stored();
+            String pack = PackFormat.fileName(stored.pack());
+            ContainerPlaces places = ContainerPlaces.correct(
+                    database,
+                    volume,
+                    UnreadableByte.in(data, pack, stored.offset() + 100),
+                    trial.config.locations().data());
+            assertEquals(1, places.unreadablePacks());
+            assertFalse(places.missing().isEmpty(), "its files are named all the same");
+            assertEquals(entry, records.entry(entry.container()));
+            // The control: bytes that can be read, and are none of the container.
+            Path file = trial.config.locations().data().resolve(pack);
+            byte[] bytes = Files.readAllBytes(file);
+            Arrays.fill(bytes, (int) stored.offset(), (int) (stored.offset() + stored.bytes()), (byte) 0);
+            Files.write(file, bytes);
+            places = ContainerPlaces.correct(
+                    database, volume, data, trial.config.locations().data());
+            assertEquals(0, places.unreadablePacks());
+            ContainerEntry marked = Objects.requireNonNull(records.entry(entry.container()));
+            assertTrue(marked.damagedSlots() > 0);
+        }
+    }
+
     @Test
     void theWritingWithAllChunksIsTakenAndNotTheNewest() throws IOException {
         Map<Path, byte[]> first;

@@ -131,7 +131,7 @@ public final class CheckText {
 
     /** Returns what was done to the container table, for people. */
     public static String of(TableRebuild.Report rebuilt) {
-        if (rebuilt.changes() == 0) {
+        if (rebuilt.changes() == 0 && rebuilt.unreadablePacks() == 0) {
             return "The container table was right; nothing was changed.\n";
         }
         StringBuilder text = new StringBuilder("The container table was made anew from the packs: ")
@@ -142,7 +142,14 @@ public final class CheckText {
         append(rebuilt.kept(), "containers were not found; their old entries stay.\n", text);
         append(
                 rebuilt.notFound(),
-                "containers were not found and had no entry; their chunks are marked as lost.\n",
+                rebuilt.unreadablePacks() == 0
+                        ? "containers were not found and had no entry; their chunks are marked as lost.\n"
+                        : "containers were not found and had no entry.\n",
+                text);
+        append(
+                rebuilt.unreadablePacks(),
+                "packs could not be read completely; nothing was marked as lost for that. Look for the cause in the"
+                        + " kernel's log, and call this again when the disk can be read.\n",
                 text);
         append(rebuilt.missingChunks(), "chunks are not in their containers; they are marked as lost.\n", text);
         append(rebuilt.strays(), "containers belong to no file; the next collection gives their space back.\n", text);
@@ -206,6 +213,7 @@ public final class CheckText {
         values.put("missingChunks", rebuilt.missingChunks());
         values.put("strays", rebuilt.strays());
         values.put("foreign", rebuilt.foreign());
+        values.put("unreadablePacks", rebuilt.unreadablePacks());
         values.put("changes", rebuilt.changes());
         return values;
     }
