@@ -164,6 +164,7 @@ class DamageToHealingTest {
             Map<String, Object> list = damaged(volume);
             volume.remount();
             assertEquals(list, damaged(volume), "after a remount");
+            assertThrows(IOException.class, () -> Files.readAllBytes(first), "the control: a request fails");
             try (JmxClient jmx = new JmxClient(volume)) {
                 BlockingQueue<Notification> heard = jmx.listen("Volume");
                 Bytes.writeAndSync(volume.mountPoint().resolve("second"), content);
@@ -171,6 +172,7 @@ class DamageToHealingTest {
                 assertTrue((long) jmx.get("Volume", "HealedChunks") > 0);
             }
             assertAllIsWell(volume, first, content);
+            assertEquals(0, cli(volume, "status").exitCode(), "nothing is left to do");
             volume.remount();
             assertAllIsWell(volume, first, content);
             Commands.Result status = cli(volume, "status");
@@ -204,12 +206,16 @@ class DamageToHealingTest {
             assertTrue(check.output().contains("Damaged: /first: " + FILE_BYTES + " bytes"), check::output);
             assertFalse(check.output().contains("/other"), check::output);
 
-            Bytes.writeAndSync(volume.mountPoint().resolve("second"), content);
-            Commands.Result healed = cli(volume, "heal", "--wait", "--json");
-            assertEquals(0, healed.exitCode(), healed::output);
-            assertEquals(0, Json.number(Json.read(healed.output()), "unhealedChunks"), healed::output);
-            // Requests that failed before the pass make it degraded for an hour.
-            assertTrue(cli(volume, "status").exitCode() < 2);
+            try (JmxClient jmx = new JmxClient(volume)) {
+                BlockingQueue<Notification> heard = jmx.listen("Volume");
+                Bytes.writeAndSync(volume.mountPoint().resolve("second"), content);
+                Commands.Result healed = cli(volume, "heal", "--wait", "--json");
+                assertEquals(0, healed.exitCode(), healed::output);
+                assertEquals(0, Json.number(Json.read(healed.output()), "unhealedChunks"), healed::output);
+                await(volume, heard, DAMAGE + ".none");
+            }
+            Commands.Result after = cli(volume, "status");
+            assertEquals(0, after.exitCode(), after::output);
             assertAllIsWell(volume, first, content);
             volume.remount();
             assertAllIsWell(volume, first, content);

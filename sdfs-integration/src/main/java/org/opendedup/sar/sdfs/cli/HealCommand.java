@@ -85,8 +85,8 @@ final class HealCommand implements Callable<Integer> {
             print(
                     false,
                     reply,
-                    begun + "\nWatch it: sdfscli " + name + " heal status. Stop it: sdfscli " + name
-                            + " heal stop. Its result: sdfscli " + name + " heal --wait");
+                    begun + "\nWatch it, and see its result: sdfscli " + name + " heal status. Stop it: sdfscli " + name
+                            + " heal stop");
             return ExitCode.OK;
         }
         if (!started) {

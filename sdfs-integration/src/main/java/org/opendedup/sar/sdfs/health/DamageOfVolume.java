@@ -2,12 +2,17 @@ package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
 import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.volume.DamageFound;
 import org.opendedup.sar.volume.DamageReport;
 import org.opendedup.sar.volume.NewDamageListener;
 import org.opendedup.sar.volume.VolumeDamage;
 
-/** The damage of an open volume. */
-public record DamageOfVolume(VolumeDamage damage) implements DamageSource {
+/**
+ * The damage of an open volume.
+ *
+ * @param gone runs when no damage is left
+ */
+public record DamageOfVolume(VolumeDamage damage, Runnable gone) implements DamageSource {
     @Override
     public DamageReport list(CheckProgress progress) throws IOException {
         return damage.list(progress);
@@ -15,6 +20,17 @@ public record DamageOfVolume(VolumeDamage damage) implements DamageSource {
 
     @Override
     public void listen(NewDamageListener listener) {
-        damage.listen(listener);
+        damage.listen(new NewDamageListener() {
+            @Override
+            public void found(DamageFound found) {
+                listener.found(found);
+            }
+
+            @Override
+            public void gone() {
+                gone.run();
+                listener.gone();
+            }
+        });
     }
 }

@@ -1,12 +1,17 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 
@@ -46,8 +51,10 @@ public final class RequestFailures {
     private final LongSupplier nanoClock;
     private final Map<Kind, LongAdder> failed = new EnumMap<>(Kind.class);
     private final LongAdder noSpace = new LongAdder();
-    /** Time of the last failure, by {@link #nanoClock}. */
+    /** Time of the last failure that was not because of damage, by {@link #nanoClock}. */
     private volatile @Nullable Long lastNs;
+    /** Time of the last failure because of damage, by {@link #nanoClock}. */
+    private volatile @Nullable Long lastDamageNs;
 
     /**
      * @param nanoClock clock in nanoseconds that nobody can set, as {@link System#nanoTime}: a failure stays recent for
@@ -74,7 +81,12 @@ public final class RequestFailures {
             if (count != null) {
                 count.increment();
             }
-            lastNs = nanoClock.getAsLong();
+            // Of a pack that is missing, the file is not found.
+            if (failure instanceof CorruptionException || failure instanceof NoSuchFileException) {
+                lastDamageNs = nanoClock.getAsLong();
+            } else {
+                lastNs = nanoClock.getAsLong();
+            }
         }
     }
 
@@ -83,9 +95,18 @@ public final class RequestFailures {
         lastNs = null;
     }
 
+    /** Forgets the time of the last failure because of damage: no damage is left. The counts stay. */
+    public void settleDamage() {
+        lastDamageNs = null;
+    }
+
     public Counts counts() {
-        Long last = lastNs;
-        Duration age = last == null ? null : Duration.ofNanos(nanoClock.getAsLong() - last);
+        long now = nanoClock.getAsLong();
+        Duration age = Stream.of(Optional.ofNullable(lastNs), Optional.ofNullable(lastDamageNs))
+                .flatMap(Optional::stream)
+                .map(at -> Duration.ofNanos(now - at))
+                .min(Comparator.naturalOrder())
+                .orElse(null);
         return new Counts(count(Kind.READ), count(Kind.WRITE), count(Kind.SYNC), noSpace.sum(), age);
     }
 

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.index.IndexUse;
@@ -384,6 +385,21 @@ class HealthRulesTest {
         assertEquals(new Counts(1, 1, 2, 1, Duration.ofMinutes(59)), failures.counts());
         failures.settle();
         assertEquals(new Counts(1, 1, 2, 1, null), failures.counts());
+    }
+
+    /** After a complete healing there is nothing to do. */
+    @Test
+    void failuresByDamageAreSettledWhenNoDamageIsLeft() {
+        var nanos = new AtomicLong();
+        var failures = new RequestFailures(nanos::get);
+        failures.note(Kind.READ, new IOException("bad"));
+        nanos.addAndGet(Duration.ofMinutes(10).toNanos());
+        failures.note(Kind.READ, new CorruptionException("a pack", 0, "a frame", "another"));
+        assertEquals(Duration.ZERO, failures.counts().lastAge());
+        failures.settleDamage();
+        assertEquals(Duration.ofMinutes(10), failures.counts().lastAge(), "the control: a disk failed, too");
+        failures.settle();
+        assertEquals(new Counts(2, 0, 0, 0, null), failures.counts());
     }
 
     @Test

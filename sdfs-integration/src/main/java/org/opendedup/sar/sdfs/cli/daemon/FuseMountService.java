@@ -250,7 +250,7 @@ public final class FuseMountService implements MountService {
 
         @Override
         public DamageSource damage() {
-            return new DamageOfVolume(volume.maintenance().damage());
+            return new DamageOfVolume(volume.maintenance().damage(), failures::settleDamage);
         }
 
         @Override

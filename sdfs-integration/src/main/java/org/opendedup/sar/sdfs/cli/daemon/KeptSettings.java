@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
  * holds the volume's lock. Safe for use by many threads.
  *
  * @param definition the volume as it was mounted
+ * @param readOnly whether nothing in the volume's locations may change: the next mount then makes the copies
  */
-record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoint) {
+record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoint, boolean readOnly) {
     private static final Logger LOG = LoggerFactory.getLogger(KeptSettings.class);
 
     synchronized void keep(SarSettings settings) throws IOException {
@@ -40,6 +41,9 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
 
     /** Copies the volume file to the volume's locations. A failure is logged: the volume works without the copies. */
     synchronized void copy() {
+        if (readOnly) {
+            return;
+        }
         try {
             VolumeFileCopy.write(VolumeFile.read(volumeFile));
         } catch (IOException e) {

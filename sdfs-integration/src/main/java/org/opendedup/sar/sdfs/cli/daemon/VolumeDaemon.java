@@ -201,11 +201,9 @@ public final class VolumeDaemon {
         }
         MountedVolume volume = service.mount(definition, mountPoint, options);
         lastEnd.begin();
-        var settings = new KeptSettings(volumeFile, definition, mountPoint);
-        if (!readOnly) {
-            // An administrator may have changed it.
-            settings.copy();
-        }
+        var settings = new KeptSettings(volumeFile, definition, mountPoint, readOnly);
+        // An administrator may have changed it.
+        settings.copy();
         var administration =
                 new SarAdministration(name(), volume.sar(), definition.sar(), settings::keep, settings::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
