@@ -323,6 +323,7 @@ public final class FastTier {
 
     /** Pins a file on the fast tier, or ends that. Returns false if it is not raw. EISDIR, EINVAL. */
     public boolean pin(long inode, boolean isPinned) throws IOException {
+        committer.checkNotFailed();
         return withFile(inode, (node, raw) -> {
             if (raw != null) {
                 raws.record(raw, record -> record.withPinned(isPinned));
@@ -352,6 +353,7 @@ public final class FastTier {
      * @return false if the fast tier was in use already
      */
     public boolean attach(boolean makeNew) throws IOException {
+        committer.refuseIfReadOnly();
         if (!raws.isAbsent()) {
             return false;
         }

@@ -40,6 +40,10 @@ final class OpenFiles {
     }
 
     OpenFile open(long inode, boolean writable, int user) throws IOException {
+        if (writable && context.committer().isReadOnly()) {
+            // The kernel may write a backing file itself: it must not get one.
+            context.committer().checkNotFailed();
+        }
         context.openings().increment();
         Node node = nodes.pin(inode);
         if (!node.isRegular()) {
