@@ -231,12 +231,11 @@ final class VolumeDamageTest {
         }
     }
 
-    /** Any user can nest folders to any depth, and give a file many names there. */
+    /** Any user can nest folders to any depth. */
     @Test
-    void thePathsOfDeepFilesAreShortened() throws IOException {
+    void thePathOfADeepFileIsShortened() throws IOException {
         damage();
         String name = "n".repeat(255);
-        int links = 1500;
         try (Volume volume = Volume.open(config)) {
             long at = Inode.ROOT;
             for (int depth = 0; depth < 20; depth++) {
@@ -244,9 +243,7 @@ final class VolumeDamageTest {
                         .inode();
             }
             long inode = inode(volume, "file0");
-            for (int link = 0; link < links; link++) {
-                volume.link(inode, at, ("link" + link).getBytes(UTF_8));
-            }
+            volume.link(inode, at, "deep".getBytes(UTF_8));
             volume.sync();
             unreadable(volume, "file0", files.get("file0"));
             LostChunks lost = DamagePlaces.of(volume.context().metadata(), new TreeMap<>())
@@ -257,14 +254,8 @@ final class VolumeDamageTest {
                     .findFirst()
                     .orElseThrow()
                     .paths();
-            assertEquals(links + 2, paths.size());
             assertTrue(paths.contains("/file0"), "control: a path that is not long");
-            String deep = "/..." + ("/" + name).repeat(4096 / 256) + "/link";
-            long whole = paths.stream().filter(path -> path.startsWith(deep)).count();
-            long others =
-                    paths.stream().filter(path -> path.startsWith("/.../link")).count();
-            assertEquals(links, whole + others);
-            assertTrue(whole > 900 && others > 100, () -> whole + " paths with folders, " + others + " without");
+            assertTrue(paths.contains("/..." + ("/" + name).repeat(4096 / 256) + "/deep"), paths::toString);
         }
     }
 

@@ -188,12 +188,6 @@ final class RestoreRun {
                             ? folder + ": what else is in it cannot be listed: " + why.getMessage()
                             : folder + "/" + EntryNames.text(name) + ": " + why.getMessage());
         }
-
-        @Override
-        public void tooDeep(long parent, byte[] name, int depth) throws IOException {
-            progress.lostEntry(entries.text(root.toString(), entries.read(parent)) + "/" + EntryNames.text(name)
-                    + ": the entries of a folder in " + depth + " others are not restored");
-        }
     }
 
     /** The entries that an earlier restore has made. */

@@ -47,20 +47,12 @@ public final class TreeWalk {
         long visit(TreeEntry entry) throws IOException;
 
         /**
-         * Reports something that cannot be read.
+         * Reports something that cannot be read, or lies too deep.
          *
          * @param parent number of the folder that contains it
          * @param name its name; null if the rest of the folder's names cannot be read
          */
         void unreadable(long parent, byte @Nullable [] name, IOException why) throws IOException;
-
-        /**
-         * Reports a folder that lies in so many others that its entries are not visited. It was visited itself.
-         *
-         * @param parent number of the folder that contains it
-         * @param depth number of folders on the way to it, with the tree's root
-         */
-        void tooDeep(long parent, byte[] name, int depth) throws IOException;
     }
 
     /** A folder whose entries are being visited. */
@@ -213,7 +205,10 @@ public final class TreeWalk {
             long number = entry == null ? TreeEntry.NONE : visitor.visit(entry);
             boolean isFolder = entry != null && entry.isDirectory() && number != TreeEntry.NONE;
             if (isFolder && way.size() >= maxDepth) {
-                visitor.tooDeep(folder.number, name, way.size());
+                visitor.unreadable(
+                        folder.number,
+                        name,
+                        new IOException("it lies in " + way.size() + " folders, and is not entered"));
             } else if (isFolder) {
                 way.add(new Folder(inode, number));
                 isEntered = true;

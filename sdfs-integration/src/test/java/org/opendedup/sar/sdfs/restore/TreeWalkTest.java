@@ -2,12 +2,12 @@ package org.opendedup.sar.sdfs.restore;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,7 +36,9 @@ class TreeWalkTest {
             Found found = new Found();
             new TreeWalk(volume, found, 2).walk(Inode.ROOT);
             found.names.sort(null);
-            assertEquals(List.of("", "a", "b", "in a", "in b", "too deep: b in 1 of 2"), found.names);
+            assertEquals(
+                    List.of("", "a", "b", "b in 1: it lies in 2 folders, and is not entered", "in a", "in b"),
+                    found.names);
         }
     }
 
@@ -56,12 +58,7 @@ class TreeWalkTest {
 
         @Override
         public void unreadable(long parent, byte @Nullable [] name, IOException why) {
-            fail(why);
-        }
-
-        @Override
-        public void tooDeep(long parent, byte[] name, int depth) {
-            names.add("too deep: " + new String(name, UTF_8) + " in " + parent + " of " + depth);
+            names.add(new String(Objects.requireNonNull(name), UTF_8) + " in " + parent + ": " + why.getMessage());
         }
     }
 }

@@ -132,13 +132,7 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
             failed(FailureText.of(why));
         }
 
-        @Override
-        public void tooDeep(long parent, byte[] name, int depth) {
-            shown.at(parent + 1, EntryNames.text(name));
-            failed("what a folder in " + depth + " others contains is left out");
-        }
-
-        private void failed(@Nullable String why) {
+        private void failed(String why) {
             add(FAILED, 1);
             name(FAILURES, shown + ": " + why);
         }
