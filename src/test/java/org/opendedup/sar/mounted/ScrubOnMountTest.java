@@ -57,7 +57,7 @@ class ScrubOnMountTest {
             volume.mount();
 
             Commands.Result found = cli(volume, "scrub", "start", "--wait");
-            assertEquals(1, found.exitCode(), found::output);
+            assertEquals(2, found.exitCode(), found::output);
             assertTrue(found.output().contains("DAMAGE FOUND"), found::output);
             assertTrue(found.output().contains("found 1 damaged frames"), found::output);
             Commands.Result known = cli(volume, "status");

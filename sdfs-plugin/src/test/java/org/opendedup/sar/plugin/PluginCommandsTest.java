@@ -226,7 +226,7 @@ class PluginCommandsTest {
         DamagedPacks.make(store.resolve("sar/data"));
         PluginEngine opened = open();
         assertEquals(0, cli("status"), "control: nobody has read it yet");
-        assertEquals(1, cli("scrub", "start", "--wait"), err::toString);
+        assertEquals(2, cli("scrub", "start", "--wait"), err::toString);
         assertTrue(out.toString().startsWith("DAMAGE FOUND. "), out::toString);
         assertFalse(out.toString().contains("sdfscli pool0 damaged"), out::toString);
         assertEquals(2, cli("status", "--json"));

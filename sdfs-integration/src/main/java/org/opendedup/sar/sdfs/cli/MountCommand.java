@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
             "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",
             "             SDFS_JAVA_OPTS   more options for the daemon's JVM",
             "Log:         BASE/log/VOLUME.log",
-            "Exit codes:  0 mounted, 1 failed, 64 wrong usage"
+            "Exit codes:  0 mounted, 1 failed, 5 no such volume, 64 wrong usage"
         })
 public final class MountCommand extends MountProgram {
     @Option(names = "-f", description = "Stay in the foreground and log to the error stream.")

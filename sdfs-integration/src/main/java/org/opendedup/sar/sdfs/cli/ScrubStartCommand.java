@@ -38,7 +38,7 @@ import picocli.CommandLine.ParentCommand;
             "command continues it.",
             "",
             "Exit codes:  0 nothing found, or without --wait: begun",
-            "             1 damage found, or failed, or stopped",
+            "             1 failed or stopped, 2 damage found",
             "             64 wrong usage",
             "",
             "Example:",
@@ -114,6 +114,9 @@ final class ScrubStartCommand implements Callable<Integer> {
                 (clean ? "" : "DAMAGE FOUND. ")
                         + ScrubText.result(report)
                         + ScrubText.advice(scrub.cli().name(), !scrub.cli().isOfPlugin(), report));
-        return done && clean ? ExitCode.OK : ExitCode.FAILED;
+        if (!done) {
+            return ExitCode.FAILED;
+        }
+        return clean ? ExitCode.OK : ExitCode.DAMAGED;
     }
 }

@@ -87,9 +87,9 @@ class ScrubCommandTest {
         assertFalse(daemon.out().contains("DAMAGE"), daemon.out());
 
         scrub.finds = FakeScrub.found(3, 2, 1);
-        assertEquals(1, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait"), daemon.err());
         shows("DAMAGE FOUND. 100 MiB in", "found 3 damaged frames, 2 containers", "sdfscli pool0 damaged");
-        assertEquals(1, daemon.cli("scrub", "start", "--wait", "--json"), "also as JSON");
+        assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait", "--json"), "also as JSON");
         assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
         shows("no scrub is running", "found 3 damaged frames");
         assertEquals(1, daemon.cli("status"), daemon.out());
@@ -113,7 +113,7 @@ class ScrubCommandTest {
                 "Note: the samples of the fingerprint index are not complete");
 
         scrub.finds = ScrubTotals.NONE.with(ssd).with(new ScrubTotals.Index(4096, 1, 0, 300, 0, false));
-        assertEquals(1, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait"), daemon.err());
         shows("DAMAGE FOUND", "1 entries of the index that named other content");
         assertEquals(1, daemon.cli("status"), daemon.out());
         shows("of 4096 sampled entries of the fingerprint index", " unmount && find ", "hdb -mindepth 1 -delete");
@@ -122,7 +122,7 @@ class ScrubCommandTest {
     @Test
     void wrongReferencesAreDamage() {
         scrub.finds = ScrubTotals.NONE.with(new ScrubTotals.References(2, 1, true));
-        assertEquals(1, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait"), daemon.err());
         shows(
                 "2 chunks that files refer to as other content, 1 other defects of the metadata",
                 "Note: not all references of files could be compared");
