@@ -252,7 +252,7 @@ public final class DamagedFiles {
             Inode folder = metadata.namespace().inode(at);
             byte[] name = folder == null ? null : nameIn(folder.parent(), at);
             if (folder == null || name == null || path.length() + name.length + 1 > MAX_FOLDER_LENGTH) {
-                path.insert(0, "/...");
+                path.insert(0, DOTS);
                 break;
             }
             path.insert(0, new String(name, StandardCharsets.UTF_8)).insert(0, '/');
