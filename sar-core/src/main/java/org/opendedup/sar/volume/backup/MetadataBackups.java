@@ -164,10 +164,15 @@ public final class MetadataBackups implements Closeable {
         }
     }
 
+    /** Returns the number of garbage collections that were begun in a volume, as far as its data location says. */
+    public static long collections(Path data) {
+        return storedCollections(folderIn(data));
+    }
+
     /** Returns the automatic backups of a volume, which need not be mounted. */
     public static Automatic automatic(Path data) throws IOException {
         Path folder = folderIn(data);
-        long collections = storedCollections(folder);
+        long collections = collections(data);
         return in(
                 folder,
                 volumeOf(data),

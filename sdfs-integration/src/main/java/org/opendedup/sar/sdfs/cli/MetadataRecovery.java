@@ -103,7 +103,7 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
         return new CommandFailedException("there is no backup of metadata in " + folder + more);
     }
 
-    private static Backup choose(BackupPlace place, BackupFolder stored, String wanted)
+    private Backup choose(BackupPlace place, BackupFolder stored, String wanted)
             throws IOException, CommandFailedException {
         List<Backup> all = stored.list();
         List<String> findings = stored.findings();
@@ -111,8 +111,8 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
             throw noBackupIn(Path.of(place.toString()), findings.isEmpty() ? "" : ": " + String.join("; ", findings));
         }
         String there = "; there are:\n"
-                + BackupText.list(
-                        BackupText.values(new MetadataBackups.Automatic(Path.of(place.toString()), all, findings, 0)));
+                + BackupText.list(BackupText.values(new MetadataBackups.Automatic(
+                        Path.of(place.toString()), all, findings, MetadataBackups.collections(locations.data()))));
         boolean newest = wanted.equals(NEWEST) || wanted.contains("/");
         Backup backup = newest
                 ? all.get(all.size() - 1)

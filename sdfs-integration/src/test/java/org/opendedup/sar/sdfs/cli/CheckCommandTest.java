@@ -153,12 +153,15 @@ class CheckCommandTest {
         Pattern line = Pattern.compile("\n +1  \\d{4}-\\d\\d-\\d\\d [0-9:]{8}  ");
         assertTrue(line.matcher(output.out()).find(), output.out());
         assertFalse(output.out().contains("garbage was collected since"), output.out());
+        assertEquals(ExitCode.FAILED, check("sdfs0", "--restore-metadata=7"));
+        assertTrue(output.err().contains("there is no backup 7"), output.err());
+        assertTrue(line.matcher(output.err()).find(), output.err());
+        assertFalse(output.err().contains("garbage was collected since"), output.err());
         Files.writeString(MetadataBackups.folderIn(config.locations().data()).resolve("collections"), "1\n");
         assertEquals(ExitCode.OK, cli("sdfs0", "metadata-backup", "--list"), output.err());
         assertTrue(output.out().contains("garbage was collected since"), output.out());
         assertEquals(ExitCode.FAILED, check("sdfs0", "--restore-metadata=7"));
-        assertTrue(output.err().contains("there is no backup 7"), output.err());
-        assertTrue(line.matcher(output.err()).find(), output.err());
+        assertTrue(output.err().contains("garbage was collected since"), output.err());
         assertEquals(ExitCode.OK, check("sdfs0", "--restore-metadata=1"), output.err());
     }
 
