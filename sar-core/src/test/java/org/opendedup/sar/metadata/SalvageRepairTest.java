@@ -385,14 +385,14 @@ class SalvageRepairTest {
     /** A commit for each round and at the end, whatever the number of changes. */
     @Test
     void allChangesAreMadeDurableAtOnce() throws IOException {
-        for (int i = 0; i < 3000; i++) {
+        for (int i = 0; i < 12_000; i++) {
             name(Inode.ROOT, "file" + i, 1000 + i, Modes.REGULAR);
         }
-        lose(Family.INODE, 1000, 5000);
+        lose(Family.INODE, 1000, 13_000);
         int before = database.commits();
         assertEquals(List.of(), salvage());
         assertTrue(database.commits() - before < 8, () -> database.commits() + " durable commits");
-        assertEquals(0600 | Modes.REGULAR, inode(3999).mode());
+        assertEquals(0600 | Modes.REGULAR, inode(12_999).mode());
     }
 
     /** Returns each record of the intent log as its inode, with a mark if it is damaged. */

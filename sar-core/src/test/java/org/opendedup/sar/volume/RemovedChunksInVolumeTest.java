@@ -33,6 +33,7 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.ScrubPhase;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -193,18 +194,22 @@ class RemovedChunksInVolumeTest {
         StoredContainer whole =
                 Objects.requireNonNull(volume.context().metadata().containers().get(container));
         make("other", Arrays.copyOf(content, 5 * CHUNK + 1));
-        remove(1, 2);
+        open();
         long[] last = new long[1];
         volume.context().metadata().containers().forEach(entry -> last[0] = entry.container());
         assertTrue(last[0] > container);
-        // It lies behind, so that the scrub reads the first one before, and asks whether to go on between them.
+        long[] calls = new long[2];
+        volume.maintenance().scrub().run((totals, rest, cursor) -> {
+            calls[0] += cursor.phase() == ScrubPhase.CONTAINERS ? 1 : 0;
+            return true;
+        });
+        remove(1, 2);
+        // It lies behind, so that the scrub reads the first one before it asks for the last time whether to go on.
         RemovedChunks.remove(volume, config, last[0], new BitSet());
         open();
         MetadataStore metadata = volume.context().metadata();
-        long[] calls = {0};
-        long containers = metadata.containers().containers();
         volume.maintenance().scrub().run((totals, rest, cursor) -> {
-            if (isReplaced && ++calls[0] == 1 + containers) {
+            if (cursor.phase() == ScrubPhase.CONTAINERS && ++calls[1] == calls[0] && isReplaced) {
                 try {
                     metadata.commit(metadata.freeze(), new ContainerChanges(Map.of(container, whole), Set.of()));
                 } catch (IOException e) {
@@ -213,6 +218,7 @@ class RemovedChunksInVolumeTest {
             }
             return true;
         });
+        assertEquals(calls[0], calls[1]);
         assertEquals(!isReplaced, metadata.counts().ofContainer(container).isDamaged(1));
     }
 }

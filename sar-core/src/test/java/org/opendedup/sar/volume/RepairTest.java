@@ -16,6 +16,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -44,6 +45,8 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
@@ -385,6 +388,31 @@ class RepairTest {
             assertEquals(
                     inside(), volume.lookup(found, "inside".getBytes(UTF_8)).inode());
         }
+    }
+
+    /** Frames with chunks to which nothing refers: their total lengths tell nothing about the others. */
+    @Test
+    void lengthsOfChunksAreKnownAgainWhenTheirContainerIsFound() throws IOException {
+        try (Volume volume = Volume.open(config)) {
+            GarbageTrial.store(volume, "part", Arrays.copyOf(contents, 100 * KIB));
+            volume.unlink(Inode.ROOT, "file".getBytes(UTF_8));
+            volume.unlink(Inode.ROOT, "again".getBytes(UTF_8));
+            volume.sync();
+        }
+        make(Defect.COUNT_RECORD_AND_ENTRY_MISSING);
+        offline().repair();
+        assertEquals(List.of(), findings());
+        with(database -> {
+            ContainerRecords records = ContainerRecords.open(database);
+            long container = ByteBuffer.wrap(firstKey(database, Family.COUNT)).getLong();
+            ContainerCounts counts = Objects.requireNonNull(records.counts(container));
+            int referred = 0;
+            for (int slot = 0; slot < counts.slots(); slot++) {
+                referred += counts.count(slot) > 0 ? 1 : 0;
+                assertTrue(counts.count(slot) == 0 || counts.length(slot) > 0, "slot " + slot);
+            }
+            assertTrue(referred > 0);
+        });
     }
 
     /** The table counts chunks that nothing has to the totals, which may be damaged. */
