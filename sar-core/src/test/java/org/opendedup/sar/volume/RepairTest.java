@@ -394,7 +394,7 @@ class RepairTest {
     @Test
     void lengthsOfChunksAreKnownAgainWhenTheirContainerIsFound() throws IOException {
         try (Volume volume = Volume.open(config)) {
-            GarbageTrial.store(volume, "part", Arrays.copyOf(contents, 100 * KIB));
+            GarbageTrial.store(volume, "part", Arrays.copyOf(contents, 30 * KIB));
             volume.unlink(Inode.ROOT, "file".getBytes(UTF_8));
             volume.unlink(Inode.ROOT, "again".getBytes(UTF_8));
             volume.sync();
