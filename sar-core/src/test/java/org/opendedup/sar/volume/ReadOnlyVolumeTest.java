@@ -15,7 +15,10 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -50,6 +53,14 @@ class ReadOnlyVolumeTest {
             }
         }
         return found;
+    }
+
+    private Set<String> changedSince(Map<String, String> before) throws IOException {
+        Map<String, String> now = files();
+        Set<String> names = new TreeSet<>(before.keySet());
+        names.addAll(now.keySet());
+        names.removeIf(name -> Objects.equals(before.get(name), now.get(name)));
+        return names;
     }
 
     private static void assertRefused(Executable change) {
@@ -111,10 +122,10 @@ class ReadOnlyVolumeTest {
             assertEquals(null, condition.stopped());
             assertTrue(condition.index().usable());
         }
-        assertEquals(before, files());
+        assertEquals(Set.of(), changedSince(before));
         made.open();
         made.close();
-        assertNotEquals(before, files(), "the control: a mount that may write does");
+        assertNotEquals(Set.of(), changedSince(before), "the control: a mount that may write does");
     }
 
     @Test
@@ -136,7 +147,7 @@ class ReadOnlyVolumeTest {
             made.volume = volume;
             assertArrayEquals(stored, made.read("a"));
         }
-        assertEquals(before, files(), "it is closed in order now");
+        assertEquals(Set.of(), changedSince(before), "it is closed in order now");
         made.open();
         made.assertWhole();
         made.close();

@@ -1,9 +1,11 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
@@ -32,6 +34,8 @@ public final class DaemonCommand implements Callable<Integer> {
     private final Environment environment;
     private final MountService service;
     private final Consumer<VolumeDaemon> ender;
+    /** Gets the lock file of the volume's metadata when it is not at its path any more. */
+    private final Consumer<Path> lockGone;
 
     @Mixin
     MountArguments arguments = new MountArguments();
@@ -41,14 +45,25 @@ public final class DaemonCommand implements Callable<Integer> {
         this(
                 environment,
                 service,
-                daemon -> Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon), "sdfs-stop")));
+                daemon -> Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon), "sdfs-stop")),
+                LockWatch::halt);
     }
 
-    /** @param ender gets the daemon before it serves the volume, to end it later */
+    /**
+     * Makes the command of a daemon that is not alone in its process.
+     *
+     * @param ender gets the daemon before it serves the volume, to end it later
+     */
     public DaemonCommand(Environment environment, MountService service, Consumer<VolumeDaemon> ender) {
+        this(environment, service, ender, lock -> {});
+    }
+
+    private DaemonCommand(
+            Environment environment, MountService service, Consumer<VolumeDaemon> ender, Consumer<Path> lockGone) {
         this.environment = environment;
         this.service = service;
         this.ender = ender;
+        this.lockGone = lockGone;
     }
 
     /** Runs the daemon. */
@@ -69,7 +84,8 @@ public final class DaemonCommand implements Callable<Integer> {
                 arguments.mountOptions(service),
                 service);
         ender.accept(daemon);
-        try {
+        Path lock = KeyValueStores.lockOf(definition.config().locations().metadata());
+        try (LockWatch watch = LockWatch.start(lock, lockGone)) {
             daemon.serve();
         } catch (IOException | CommandFailedException | RuntimeException e) {
             LOG.error("volume {}", arguments.volume, e);

@@ -18,7 +18,6 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.handle.MountTable;
-import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
@@ -262,9 +261,7 @@ public final class VolumeDaemon {
                 FileControl fileControl = new FileControl(volume.files(), definition.stores(), mountPoint);
                 var tierControl = new TierControl(
                         volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
-                UnmountHelper helper = UnmountHelper.enter(name(), mountPoint);
-                LockWatch lockWatch = LockWatch.start(
-                        KeyValueStores.lockOf(definition.config().locations().metadata()), LockWatch::halt)) {
+                UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
             fileTools = fileControl;
             tier = tierControl;
             damage = damageControl;
