@@ -63,11 +63,19 @@ final class ServedMount {
             throw new IOException(e.getMessage() + usersText(), e);
         }
         if (isKept()) {
-            volume.sync();
             throw new IOException("unmounted from " + mountPoint + ", but another mount namespace has it still"
-                    + usersText() + ". All that was written is durable, and the volume is closed when that namespace"
-                    + " ends. To close it now: kill "
+                    + usersText() + ". " + synced(volume)
+                    + ", and the volume is closed when that namespace ends. To close it now: kill "
                     + ProcessHandle.current().pid());
+        }
+    }
+
+    private static String synced(MountedVolume volume) {
+        try {
+            volume.sync();
+            return "All that was written is durable";
+        } catch (IOException e) {
+            return "Not all that was written is durable (" + e.getMessage() + ")";
         }
     }
 

@@ -293,7 +293,11 @@ final class KernelMount implements FuseMount {
     public void unmount() throws IOException {
         if (!hasEnded() && isInPlace()) {
             // A mount namespace may keep the file system: the kernel then writes nothing back by itself.
-            tryToWriteBack();
+            try {
+                writeBack();
+            } catch (IOException e) {
+                LOG.warn("what programs have written to {} last is not written back: {}", mountPoint, e.getMessage());
+            }
         }
         if (!hasEnded() && isInPlace() && !mounter.unmount(mountPoint)) {
             throw new IOException(mountPoint + " is busy: programs use it");
