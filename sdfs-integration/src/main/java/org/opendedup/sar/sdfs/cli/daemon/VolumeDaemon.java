@@ -94,7 +94,7 @@ public final class VolumeDaemon {
     /** Number of files and folders that were open to other users when the daemon began; missing if there were none. */
     static final String NARROWED = "permissionsTakenAway";
 
-    /** The options of the mount, separated by commas, with its memory budget in bytes. */
+    /** In the answer to a ping: the options of the mount, separated by commas, with its memory budget in bytes. */
     public static final String OPTIONS = "options";
 
     /** How the volume's last daemon ended, as text; missing if it closed the volume in order. */
@@ -373,7 +373,11 @@ public final class VolumeDaemon {
     private Map<String, Object> answer(String command, Map<String, Object> arguments, ControlServer.Caller caller)
             throws IOException {
         return switch (command) {
-            case VolumeCommands.PING -> state();
+            case VolumeCommands.PING -> {
+                Map<String, Object> state = state();
+                state.put(OPTIONS, MountArguments.withBudget(options, definition));
+                yield state;
+            }
             case VolumeCommands.INFO -> {
                 Map<String, Object> info = DefinitionReport.of(volumeFile, files);
                 info.putAll(state());
@@ -464,7 +468,6 @@ public final class VolumeDaemon {
         state.put("state", detached ? DETACHED : phase.text());
         state.put("mountPoint", mountPoint.toString());
         state.put("pid", ProcessHandle.current().pid());
-        state.put(OPTIONS, MountArguments.withBudget(options, definition));
         if (narrowed > 0) {
             state.put(NARROWED, narrowed);
         }
