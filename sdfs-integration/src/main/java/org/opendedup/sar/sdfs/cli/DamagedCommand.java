@@ -12,6 +12,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
+import org.opendedup.sar.sdfs.cli.control.TierControl;
 import org.opendedup.sar.sdfs.cli.report.DamageItems;
 import org.opendedup.sar.sdfs.cli.report.DamageText;
 import picocli.CommandLine.Command;
@@ -36,9 +37,9 @@ import picocli.CommandLine.ParentCommand;
             "Reads all recipes; the volume stays in use. Of a file that changes meanwhile it shows a state that the",
             "file had. Interrupting the command is safe.",
             "",
-            "Exit codes:  0 no byte of a file is known to be damaged",
+            "Exit codes:  0 no byte of a file is known to be damaged or lost",
             "             1 failed or was stopped",
-            "             2 bytes of files are damaged"
+            "             2 bytes of files are damaged or lost"
         })
 final class DamagedCommand implements Callable<Integer> {
     /** Name of the job in messages. */
@@ -63,13 +64,18 @@ final class DamagedCommand implements Callable<Integer> {
             return ExitCode.FAILED;
         }
         Map<String, Object> damage = fetch(cli, Json.number(report, "number"));
+        // In no chunk, so not in the list.
+        long lost = Json.number(
+                cli.ask(TierControl.COMMAND, CommandGroup.request(TierControl.STATUS, Map.of())),
+                DamageText.LOST_FILES);
+        damage.put(DamageText.LOST_FILES, lost);
         if (asJson) {
             cli.environment().out().println(Json.pretty(damage));
         } else {
             cli.environment().out().print(DamageText.of(cli.name(), damage));
         }
         boolean isClean = Json.number(Json.object(damage, DamageItems.TOTALS), "files") == 0;
-        return isClean ? ExitCode.OK : ExitCode.DAMAGED;
+        return isClean && lost == 0 ? ExitCode.OK : ExitCode.DAMAGED;
     }
 
     private static Map<String, Object> fetch(SdfsCli cli, long number) throws IOException, CommandFailedException {

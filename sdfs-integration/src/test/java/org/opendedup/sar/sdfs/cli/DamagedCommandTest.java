@@ -31,12 +31,12 @@ class DamagedCommandTest {
     @TempDir
     Path folder;
 
+    private final FakeMountService service = new FakeMountService();
     private final FakeDamage damage = new FakeDamage();
     private RunningDaemon daemon;
 
     @BeforeEach
     void mount() throws Exception {
-        var service = new FakeMountService();
         service.damage = damage;
         daemon = new RunningDaemon(folder, service);
     }
@@ -50,6 +50,17 @@ class DamagedCommandTest {
     void aVolumeWithoutDamageExitsWithZero() {
         assertEquals(0, daemon.cli("damaged"), daemon.err());
         assertTrue(daemon.out().contains("no damage is known"), daemon.out());
+    }
+
+    @Test
+    void filesThatTheFastTierHasLostAreToldAsWell() throws Exception {
+        service.tier.lostFiles = 2;
+        assertEquals(2, daemon.cli("damaged"), daemon.err());
+        assertTrue(daemon.out().contains("no damage in chunks is known"), daemon.out());
+        assertTrue(daemon.out().contains("of 2 files all bytes are lost"), daemon.out());
+        assertTrue(daemon.out().contains("sdfscli pool0 tier status"), daemon.out());
+        assertEquals(2, daemon.cli("damaged", "--json"), daemon.err());
+        assertEquals(2, Json.number(Json.read(daemon.out()), "lostFiles"));
     }
 
     @Test

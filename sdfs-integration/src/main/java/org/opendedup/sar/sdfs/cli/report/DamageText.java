@@ -12,14 +12,27 @@ public final class DamageText {
     /** Faults of a file that the text names; JSON has more. */
     private static final int SHOWN_FAULTS = 20;
 
+    /** Number of files of which only the fast tier had the bytes, and lost them. */
+    public static final String LOST_FILES = "lostFiles";
+
     private DamageText() {}
 
-    /** @param damage as {@link DamageItems#join} returns it */
+    /** @param damage as {@link DamageItems#join} returns it, with {@link #LOST_FILES} */
     public static String of(String volume, Map<String, Object> damage) {
+        long lost = Json.number(damage, LOST_FILES);
+        String text = chunks(volume, damage, lost == 0 ? "" : " in chunks");
+        return lost == 0
+                ? text
+                : text + volume + ": of " + (lost == 1 ? "1 file" : lost + " files")
+                        + " all bytes are lost, which only the fast tier had; to list them: sdfscli " + volume
+                        + " tier status\n";
+    }
+
+    private static String chunks(String volume, Map<String, Object> damage, String where) {
         Map<String, Object> totals = Json.object(damage, DamageItems.TOTALS);
         List<Map<String, Object>> faults = Json.objects(damage, "faults");
         if (faults.isEmpty()) {
-            return volume + ": no damage is known.\n";
+            return volume + ": no damage" + where + " is known.\n";
         }
         StringBuilder text = new StringBuilder();
         var shown = new TreeSet<Integer>();
