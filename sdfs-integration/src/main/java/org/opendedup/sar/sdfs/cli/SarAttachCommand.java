@@ -118,12 +118,27 @@ final class SarAttachCommand implements Callable<Integer> {
             throw sar.cli().notMounted();
         }
         String volume = sar.cli().name();
-        new UnmountedVolume(sar.cli()).change(definition -> attached(volume, definition, folder, capacity));
+        var notes = new StringBuilder();
+        new UnmountedVolume(sar.cli()).change(definition -> {
+            notes.append(note(definition, folder));
+            return attached(volume, definition, folder, capacity);
+        });
         sar.print(
                 json,
                 Map.of("location", folder.toString()),
                 "The volume file names " + folder + " now. After mounting, start using a new folder: sdfscli " + volume
-                        + " sar attach");
+                        + " sar attach" + notes);
+    }
+
+    /** Raw files are found in the folder that the volume file names, and nowhere else. */
+    private static String note(VolumeDefinition definition, Path folder) {
+        Path before = definition.sar().ssdLocation();
+        return !definition.raw().isEnabled() || folder.equals(before)
+                ? ""
+                : String.format(
+                        "%nFiles that lie on the fast tier only are still in %s. If they were not migrated before the"
+                                + " unmount, name that folder again, and migrate them.",
+                        before);
     }
 
     private static VolumeDefinition attached(

@@ -256,6 +256,18 @@ class SarCommandTest {
     }
 
     @Test
+    void anotherFolderForAFastTierLeavesItsFilesInTheOldOne() throws Exception {
+        String place = folder.resolve("ssd2").toString();
+        assertEquals(0, sar("attach", place), output.err());
+        assertFalse(output.out().contains("migrate"), output.out());
+        VolumeFile.write(volumeFile(), Definitions.withFastTier("pool0", folder.resolve("base")));
+        assertEquals(0, sar("attach", place), output.err());
+        assertTrue(output.out().contains("are still in " + folder.resolve("base/ssd") + ". If"), output.out());
+        assertEquals(0, sar("attach", place), output.err());
+        assertFalse(output.out().contains("migrate"), output.out());
+    }
+
+    @Test
     void aVolumeWithoutSsdGetsOneBeforeItIsMounted() throws Exception {
         VolumeFile.write(volumeFile(), Definitions.plain("pool0", folder.resolve("base")));
         String place = folder.resolve("ssd").toString();
