@@ -63,7 +63,7 @@ public final class MetadataSalvager {
             throws IOException {
         FileDirectory data = FileDirectory.open(locations.data());
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            Path target = folder.newDatabase(folder.bytes());
+            Path target = folder.newDatabase(bytes(folder, backups));
             Path source = folder.path().resolve(MetadataFolder.SOURCE);
             Path older = folder.path().resolve(MetadataFolder.OLDER);
             try {
@@ -79,6 +79,19 @@ public final class MetadataSalvager {
                 MetadataFolder.delete(older);
             }
         }
+    }
+
+    /** Returns about how large the new database will be. If the old one is lost, a backup tells it. */
+    private static long bytes(MetadataFolder folder, List<Path> backups) throws IOException {
+        long bytes = folder.bytes();
+        for (Path place : backups) {
+            if (Files.isDirectory(place)) {
+                for (Backup backup : new BackupFolder(FileDirectory.open(place)).list()) {
+                    bytes = Math.max(bytes, backup.bytes());
+                }
+            }
+        }
+        return bytes;
     }
 
     /** Copies the newest backup that is whole, and opens it. */
