@@ -49,6 +49,11 @@ class RestoreCommandTest {
             for (String shown : List.of("vm/disk.img is restored", "7 files")) {
                 assertTrue(daemon.out().contains(shown), daemon.out());
             }
+            assertEquals(
+                    0,
+                    daemon.cli("restore", "vm/disk.img", folder.resolve("o\nut").toString()),
+                    daemon.err());
+            assertTrue(daemon.out().contains("is restored to " + folder.resolve("o\\u000aut")), daemon.out());
         }
     }
 
