@@ -17,9 +17,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
-import org.opendedup.sar.io.handle.MountTable;
 
 /**
  * A volume made and mounted by the project's own commands, in a separate folder. The commands and the daemon run in

@@ -12,7 +12,7 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
  * Makes a new metadata database of the records of a damaged one that can be read (docs/adr/0043). The damaged one is
- * only read. A {@link MetadataRepair#ofSalvage} makes the records agree afterwards.
+ * only read. A {@link MetadataRepair} makes the records agree afterwards.
  */
 public final class MetadataSalvage {
     /** Numbers that are not used after the highest one that is known: lost records may have had them. */
