@@ -49,7 +49,7 @@ final class LockWatch implements AutoCloseable {
         return watch;
     }
 
-    private Object identity() throws IOException {
+    private @Nullable Object identity() throws IOException {
         return Files.readAttributes(lock, BasicFileAttributes.class).fileKey();
     }
 
