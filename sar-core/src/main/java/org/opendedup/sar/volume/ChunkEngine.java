@@ -173,7 +173,8 @@ final class ChunkEngine {
                 damaged);
         VolumeDevices onDevices = stores.devices();
         devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(stores.containers()) : onDevices, metadata);
-        rebuilder = new IndexRebuilder(containers, index, metadata, damaged::lookAtPacks, name);
+        rebuilder =
+                new IndexRebuilder(containers, index, metadata, devices::hasRoomForIndex, damaged::lookAtPacks, name);
     }
 
     /** Makes a volume of its opened stores. */
@@ -255,12 +256,7 @@ final class ChunkEngine {
 
     /** Begins to bring the index up to date; waits some seconds for it if it was not in use in the last epoch. */
     void updateIndex() throws IOException {
-        if (devices.hasRoomForIndex()) {
-            rebuilder.start(indexIsCurrent ? 0 : INDEX_WAIT_MS);
-        } else {
-            log.info("the disk is full; the fingerprint index is updated at the next mount with enough space");
-            lookAtPacks();
-        }
+        rebuilder.start(indexIsCurrent ? 0 : INDEX_WAIT_MS);
     }
 
     /** Looks for missing packs, in the background. */

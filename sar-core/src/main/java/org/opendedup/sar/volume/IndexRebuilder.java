@@ -33,7 +33,8 @@ import org.slf4j.LoggerFactory;
  * Brings the fingerprint index up to date with the containers: reads the directories of those that it does not cover.
  * Skips chunks that no file ever referred to, and those that are tombstoned. Runs concurrently with normal work;
  * content that is not covered yet is at worst stored twice. Afterwards looks every 20 s whether the index is lost, and
- * makes it anew. Exchanges it for one of another kind on request.
+ * makes it anew, and whether one that a full disk kept back has room now. Exchanges it for one of another kind on
+ * request.
  */
 final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
@@ -56,6 +57,7 @@ final class IndexRebuilder implements Closeable {
     /** What is filled: the index, or its successor. Used by the one thread only. */
     private ChunkIndex filled;
 
+    private final Room room;
     private final Runnable first;
     private final String volume;
     private final Thread thread;
@@ -99,8 +101,21 @@ final class IndexRebuilder implements Closeable {
 
     private boolean hasUpdated;
 
+    /** Tells whether the index may grow: its disk may be one that others must write to. */
+    @FunctionalInterface
+    interface Room {
+        boolean isThere() throws IOException;
+    }
+
     /** @param first what the thread does before, because it reads the container table, too */
-    IndexRebuilder(ContainerStore containers, ChunkIndex index, MetadataStore metadata, Runnable first, String name) {
+    IndexRebuilder(
+            ContainerStore containers,
+            ChunkIndex index,
+            MetadataStore metadata,
+            Room room,
+            Runnable first,
+            String name) {
+        this.room = room;
         this.containers = containers;
         this.index = index;
         this.metadata = metadata;
@@ -147,8 +162,10 @@ final class IndexRebuilder implements Closeable {
     private void run() {
         try {
             first.run();
-            if (index.keepsAnything()) {
+            if (index.keepsAnything() && room.isThere()) {
                 update();
+            } else if (index.keepsAnything()) {
+                log.info("the disk is full; the fingerprint index is brought up to date when there is space");
             }
         } catch (IOException | RuntimeException e) {
             log.error("the fingerprint index could not be brought up to date; some content may be stored twice", e);
@@ -199,7 +216,7 @@ final class IndexRebuilder implements Closeable {
                 firstUnseen = 0;
                 updating = true;
                 update();
-            } else if (!complete && --untilUpdate <= 0) {
+            } else if (!complete && --untilUpdate <= 0 && room.isThere()) {
                 updating = true;
                 update();
             }
@@ -290,11 +307,7 @@ final class IndexRebuilder implements Closeable {
 
     /** An order that nobody carries out any more must not be waited for. */
     private void giveUpOrders() {
-        IOException why = new IOException(
-                closing
-                        ? "the volume is being closed"
-                        : "the disk was full when the volume was mounted: nothing is done with the index until a mount"
-                                + " with enough space");
+        IOException why = new IOException("the volume is being closed");
         List.copyOf(ordered).forEach(done -> done.completeExceptionally(why));
     }
 

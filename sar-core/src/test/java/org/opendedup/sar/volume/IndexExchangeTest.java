@@ -142,14 +142,14 @@ class IndexExchangeTest {
         }
     }
 
-    /** A mount with a full disk leaves the index as it is, and nobody carries out what is ordered. */
+    /** Of a volume that is being opened or closed. */
     @Test
     void anOrderThatNobodyCarriesOutFailsAtOnce() throws Exception {
         Volume volume = Volume.open(config);
         VolumeContext context = volume.context();
         try (volume;
                 IndexRebuilder idle = new IndexRebuilder(
-                        context.containers(), context.index(), context.metadata(), () -> {}, "idle")) {
+                        context.containers(), context.index(), context.metadata(), () -> true, () -> {}, "idle")) {
             assertTrue(idle.exchange(IndexClass.CHUNKSTASH).isCompletedExceptionally());
             assertTrue(idle.store(StoreProgress.NONE).isCompletedExceptionally());
             assertFalse(volume.maintenance().storeIndex(StoreProgress.NONE).get(), "control: this one has no home");

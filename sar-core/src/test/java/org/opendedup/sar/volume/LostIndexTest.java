@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -118,6 +119,24 @@ class LostIndexTest {
         }
         try (Stream<Path> all = Files.walk(hashDb)) {
             return all.anyMatch(path -> path.endsWith("CURRENT"));
+        }
+    }
+
+    @Test
+    void anIndexThatAFullDiskKeptBackIsFilledWhenThereIsRoom() throws Exception {
+        AtomicBoolean hasRoom = new AtomicBoolean();
+        try (Volume volume = Volume.open(config)) {
+            GarbageTrial.store(volume, "first", content);
+            VolumeContext context = volume.context();
+            try (IndexRebuilder rebuilder = new IndexRebuilder(
+                    context.containers(), context.index(), context.metadata(), hasRoom::get, () -> {}, "kept back")) {
+                rebuilder.start(Long.MAX_VALUE);
+                assertFalse(rebuilder.condition().complete(), "control: there is no room");
+                hasRoom.set(true);
+                while (!rebuilder.condition().complete()) {
+                    Thread.sleep(5);
+                }
+            }
         }
     }
 
