@@ -80,8 +80,8 @@ public final class BackupPlace implements Closeable {
      */
     public static BackupPlace make(Path folder, UUID volume) throws IOException {
         PosixCalls posix = new PosixCalls();
-        byte[] name = name(folder);
-        try (Handle above = TrustedPath.make(posix, folder.getParent())) {
+        try (Handle above = TrustedPath.make(posix, above(folder))) {
+            byte[] name = name(folder);
             boolean isNew = posix.functions().mkdirat(above.fd(), PosixCalls.terminated(name), 0700) == 0;
             if (!isNew && posix.errno() != PosixCalls.EEXIST) {
                 throw posix.failure("making the folder", folder.toString());
@@ -108,25 +108,30 @@ public final class BackupPlace implements Closeable {
             return Optional.empty();
         }
         PosixCalls posix = new PosixCalls();
-        byte[] name = name(folder);
-        try (Handle above = TrustedPath.open(posix, folder.getParent())) {
-            Handle opened = opened(posix, above, name, folder.toString()).verified(handle -> {
-                checkTrusted(posix, handle);
-                String found = markOf(handle);
-                if (!found.equals(markOf(volume)) && !isEmpty(handle)) {
-                    throw foreign(handle, found);
-                }
-            });
+        try (Handle above = TrustedPath.open(posix, above(folder))) {
+            Handle opened = opened(posix, above, name(folder), folder.toString())
+                    .verified(handle -> {
+                        checkTrusted(posix, handle);
+                        String found = markOf(handle);
+                        if (!found.equals(markOf(volume)) && !isEmpty(handle)) {
+                            throw foreign(handle, found);
+                        }
+                    });
             return Optional.of(new BackupPlace(opened, folder.toString()));
         }
     }
 
-    private static byte[] name(Path folder) throws IOException {
-        Path name = folder.getFileName();
-        if (name == null || !folder.isAbsolute()) {
+    private static byte[] name(Path folder) {
+        // An absolute path that is not the root's has one.
+        return String.valueOf(folder.getFileName()).getBytes(UTF_8);
+    }
+
+    private static Path above(Path folder) throws IOException {
+        Path above = folder.getParent();
+        if (above == null || !folder.isAbsolute()) {
             throw new IOException(folder + " is no absolute path of a folder for backups");
         }
-        return name.toString().getBytes(UTF_8);
+        return above;
     }
 
     private static Handle opened(PosixCalls posix, Handle above, byte[] name, String shown) throws IOException {
