@@ -15,6 +15,7 @@ import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.metadata.Generation;
@@ -207,6 +208,17 @@ final class Committer implements Commits, Closeable {
     /** Checks as {@link #checkWritable} does, without a commit. */
     void checkNotFailed() throws IOException {
         stop.refuseChanges();
+    }
+
+    /** Stops changes because a change found that a disk refuses writes. Returns what the change fails with. */
+    IOException stoppedBy(WriteFailedException failure) {
+        stop.begin(failure, true);
+        try {
+            stop.refuseChanges();
+        } catch (PosixException refused) {
+            return refused;
+        }
+        return failure;
     }
 
     /** Returns whether the volume was opened so that nothing of it changes. */

@@ -7,6 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.metadata.Entry;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.metadata.Inode;
@@ -173,11 +174,20 @@ final class DirectoryTree {
         return attributes;
     }
 
+    /** Returns the number of a new inode. A disk that refuses to reserve more numbers stops the changes. */
+    private long newInode() throws IOException {
+        try {
+            return metadata.nextInode();
+        } catch (WriteFailedException e) {
+            throw committer.stoppedBy(e);
+        }
+    }
+
     Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner) throws IOException {
         NameRules.checkName(name);
         committer.checkNotFailed();
         collector.admitMetadata(2L * name.length + target.length);
-        long id = metadata.nextInode();
+        long id = newInode();
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             if (namespace.entry(directory, name) != null) {
@@ -217,7 +227,7 @@ final class DirectoryTree {
     Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
         committer.checkNotFailed();
         collector.admitMetadata(0);
-        long id = metadata.nextInode();
+        long id = newInode();
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Inode inode =

@@ -252,6 +252,23 @@ class WriteFailureTest {
         return true;
     }
 
+    /** Its number is reserved on the disk of the metadata before anything waits to be committed. */
+    @Test
+    void theFirstFileOfAMountThatADiskRefusesStopsTheVolume() throws IOException {
+        Fixture fixture = new Fixture(1);
+        fixture.fail(false, true);
+        PosixException refused = assertThrows(PosixException.class, () -> fixture.make("a"));
+        assertEquals(PosixException.Reason.EROFS, refused.reason());
+        assertNotNull(fixture.volume.stopped());
+        fixture.fail(false, false);
+        assertTrue(fixture.volume.resume());
+        fixture.make("a");
+        fixture.write("a", new byte[] {1});
+        fixture.volume.sync();
+        fixture.assertReadable();
+        fixture.volume.close();
+    }
+
     @Test
     void whatWaitsIsCommittedWhenTheDiskWorksAgain() throws IOException {
         Random random = new Random(1);
