@@ -53,7 +53,7 @@ public record Finding(
         REFERENCES,
         /** A recipe refers to a chunk that its container does not have, or has with other content or length. */
         WRONG_REFERENCE,
-        /** A record of an inode, of a name or of a recipe cannot be decoded. */
+        /** A record of an inode, of a name or of a recipe cannot be decoded, or the database cannot read its table. */
         DAMAGED_RECORD,
         /** Names, inodes and directories do not agree. */
         NAMES,

@@ -163,14 +163,16 @@ public final class StoredVolume {
     }
 
     private void notChecked(FindingList findings, ContainerCheck containers, String problem, IOException why) {
-        String command = mend.of(Kind.NOT_CHECKED);
+        Kind kind = Kind.NOT_CHECKED;
+        String command = mend.of(kind);
         if (containers.hasDamagedEntries()) {
             // Nothing can read such a table as a whole.
             command = mend.of(Kind.DAMAGED_ENTRY);
         } else if (why instanceof CorruptionException) {
-            command = mend.salvage();
+            kind = Kind.DAMAGED_RECORD;
+            command = mend.of(kind);
         }
-        findings.add(Severity.DEFECT, Kind.NOT_CHECKED, problem + why.getMessage(), command);
+        findings.add(Severity.DEFECT, kind, problem + why.getMessage(), command);
     }
 
     /** Adds to each finding what mends it. */

@@ -10,6 +10,7 @@ import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.metadata.ScrubCursor;
@@ -84,7 +85,7 @@ final class ReferenceScrub {
                 throw e;
             } catch (IOException e) {
                 log.warn("the scrub cannot compare the references of all files: {}", e.getMessage());
-                return totals.with(new ScrubTotals.References(0, 0, true));
+                return totals.with(new ScrubTotals.References(0, e instanceof CorruptionException ? 1 : 0, true));
             }
         }
     }

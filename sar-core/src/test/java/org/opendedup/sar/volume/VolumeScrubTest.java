@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -21,6 +22,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.collect.CollectionLimits;
@@ -36,6 +38,7 @@ import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ScrubCursor;
 import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.metadata.ScrubTotals;
 
 /** What a scrub verifies, what it finds, and how it goes on after a stop. */
 final class VolumeScrubTest extends OpenVolumeTrial {
@@ -100,6 +103,45 @@ final class VolumeScrubTest extends OpenVolumeTrial {
         volume = Volume.open(config);
         ScrubRecord control = scrubAll();
         assertTrue(control.totals().isClean(), () -> "nothing is flipped any more: " + control);
+    }
+
+    @Test
+    void aTableOfTheMetadataThatCannotBeReadIsFound() throws IOException {
+        store("a", MIB);
+        volume.sync();
+        // A backup writes the records out to tables.
+        volume.maintenance().backups().backUp(1);
+        volume.close();
+        Path table = tableOfRecipes();
+        flip(table);
+        volume = Volume.open(config);
+        assertThrows(IOException.class, () -> read("a"), "control: the recipe cannot be read");
+        ScrubTotals.References found = scrubAll().totals().references();
+        assertTrue(found.defects() > 0, found::toString);
+        volume.close();
+        flip(table);
+        volume = Volume.open(config);
+        assertTrue(scrubAll().totals().isClean(), "control: the table is whole again");
+    }
+
+    private Path tableOfRecipes() throws IOException {
+        try (Stream<Path> files = Files.list(config.locations().metadata())) {
+            for (Path file :
+                    files.filter(one -> one.toString().endsWith(".sst")).toList()) {
+                // A table names its family.
+                if (Files.readString(file, ISO_8859_1).contains("recipe")) {
+                    return file;
+                }
+            }
+        }
+        throw new AssertionError("no table has recipes");
+    }
+
+    /** Changes a byte of the first block of a table; called again, changes it back. */
+    private static void flip(Path table) throws IOException {
+        byte[] bytes = Files.readAllBytes(table);
+        bytes[10] ^= 1;
+        Files.write(table, bytes);
     }
 
     @Test

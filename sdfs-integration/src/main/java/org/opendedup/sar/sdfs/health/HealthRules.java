@@ -102,6 +102,14 @@ public final class HealthRules {
     private void failed() {
         Counts failures = facts.failures();
         Duration lastAge = failures.lastAge();
+        if (failures.metDamage() && Finding.healthOf(findings) != Health.DAMAGED) {
+            damaged(
+                    "damaged-metadata",
+                    "requests of programs met damage since the volume was mounted, and no chunk is known to be"
+                            + " damaged: names or recipes of files cannot be read",
+                    "Check the volume: the check names what is damaged, and what mends it",
+                    remedies.check());
+        }
         if (findings.isEmpty() && lastAge != null && lastAge.compareTo(RECENT) < 0) {
             degraded(
                     "failed-requests",

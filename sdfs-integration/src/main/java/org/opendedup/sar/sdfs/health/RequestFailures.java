@@ -33,14 +33,16 @@ public final class RequestFailures {
      *
      * @param noSpace writes and syncs that found no space; not among the others
      * @param lastAge time since the last I/O error that no success has settled; null if there is none
+     * @param metDamage whether a request met damage, and it is not known that none is left
      */
     public record Counts(
             long reads,
             long writes,
             long syncs,
             long noSpace,
-            @Nullable Duration lastAge) {
-        public static final Counts NONE = new Counts(0, 0, 0, 0, null);
+            @Nullable Duration lastAge,
+            boolean metDamage) {
+        public static final Counts NONE = new Counts(0, 0, 0, 0, null, false);
 
         /** Returns the number of requests that failed with an I/O error. */
         public long all() {
@@ -107,7 +109,8 @@ public final class RequestFailures {
                 .map(at -> Duration.ofNanos(now - at))
                 .min(Comparator.naturalOrder())
                 .orElse(null);
-        return new Counts(count(Kind.READ), count(Kind.WRITE), count(Kind.SYNC), noSpace.sum(), age);
+        return new Counts(
+                count(Kind.READ), count(Kind.WRITE), count(Kind.SYNC), noSpace.sum(), age, lastDamageNs != null);
     }
 
     private long count(Kind kind) {

@@ -59,7 +59,7 @@ class HealthRulesTest {
     }
 
     private static Counts failed(Duration ago) {
-        return new Counts(1, 0, 0, 0, ago);
+        return new Counts(1, 0, 0, 0, ago, false);
     }
 
     private static ScrubFacts scrub(
@@ -288,6 +288,12 @@ class HealthRulesTest {
                         "failed-requests",
                         "grep -a ERROR /base/log/pool0.log",
                         facts -> facts.failures = failed(Duration.ofMinutes(59))),
+                row(
+                        "a read that met damage of no chunk, long ago",
+                        damaged,
+                        "damaged-metadata",
+                        "sdfscli pool0 check",
+                        facts -> facts.failures = new Counts(1, 0, 0, 0, Duration.ofHours(5), true)),
                 row("one of long ago", well, "", "", facts -> facts.failures = failed(Duration.ofMinutes(60))));
     }
 
@@ -359,7 +365,7 @@ class HealthRulesTest {
         var facts = new Facts();
         facts.stopped = "EIO";
         facts.damagedChunks = 1;
-        facts.failures = failed(Duration.ZERO);
+        facts.failures = new Counts(1, 0, 0, 0, Duration.ZERO, true);
         List<Finding> findings = HealthRules.findings(facts.facts());
         assertEquals(
                 List.of("damaged-chunks", "read-only"),
@@ -375,16 +381,16 @@ class HealthRulesTest {
         failures.note(Kind.READ, new PosixException(PosixException.Reason.ENOENT, "a refusal"));
         assertEquals(Counts.NONE, failures.counts());
         failures.note(Kind.WRITE, new NoSpaceException("full"));
-        assertEquals(new Counts(0, 0, 0, 1, null), failures.counts());
+        assertEquals(new Counts(0, 0, 0, 1, null, false), failures.counts());
         failures.note(Kind.READ, new IOException("bad"));
         failures.note(Kind.WRITE, new IOException("bad"));
         failures.note(Kind.SYNC, new IllegalStateException("bad"));
         failures.note(Kind.SYNC, new PosixException(PosixException.Reason.EIO, "bad"));
         // The clock passes the end of its numbers.
         nanos.addAndGet(Duration.ofMinutes(59).toNanos());
-        assertEquals(new Counts(1, 1, 2, 1, Duration.ofMinutes(59)), failures.counts());
+        assertEquals(new Counts(1, 1, 2, 1, Duration.ofMinutes(59), false), failures.counts());
         failures.settle();
-        assertEquals(new Counts(1, 1, 2, 1, null), failures.counts());
+        assertEquals(new Counts(1, 1, 2, 1, null, false), failures.counts());
     }
 
     /** After a complete healing there is nothing to do. */
@@ -396,10 +402,11 @@ class HealthRulesTest {
         nanos.addAndGet(Duration.ofMinutes(10).toNanos());
         failures.note(Kind.READ, new CorruptionException("a pack", 0, "a frame", "another"));
         assertEquals(Duration.ZERO, failures.counts().lastAge());
+        assertTrue(failures.counts().metDamage());
         failures.settleDamage();
         assertEquals(Duration.ofMinutes(10), failures.counts().lastAge(), "the control: a disk failed, too");
         failures.settle();
-        assertEquals(new Counts(2, 0, 0, 0, null), failures.counts());
+        assertEquals(new Counts(2, 0, 0, 0, null, false), failures.counts());
     }
 
     @Test
