@@ -34,7 +34,7 @@ final class TreePlan {
     private final boolean isMade;
 
     private final FileCopy copy;
-    /** Numbers of the files that were copied. Only a program that writes during the walk adds one. */
+    /** Numbers of the files that were copied, by each name. Only a program that writes during the walk adds one. */
     private final Set<Long> copied = new HashSet<>();
 
     /** Makes entries at the destination, or finds them there. */
@@ -95,6 +95,7 @@ final class TreePlan {
         long inode = 0;
         boolean isGone = false;
         TreeEntry first = null;
+        long firstNumber = TreeEntry.NONE;
         while (links.next()) {
             stop.check();
             long number = links.get(1);
@@ -104,7 +105,13 @@ final class TreePlan {
                 isGone = isGone(inode);
                 first = null;
             }
-            if (isGone || first != null && isLinked(first, entry)) {
+            if (isGone) {
+                continue;
+            }
+            if (first != null && isLinked(first, entry)) {
+                if (isCopied(firstNumber)) {
+                    copied.add(number);
+                }
                 continue;
             }
             if (planName(entry, number)) {
@@ -114,6 +121,7 @@ final class TreePlan {
                             destination.text(entry) + ": is a copy and no other name of " + destination.text(first));
                 }
                 first = entry;
+                firstNumber = number;
             }
         }
     }

@@ -292,4 +292,54 @@ class UsedVolumeRestoreTest {
         assertRestored("open", random(7000, 3));
         assertFalse(Files.exists(folder.resolve(".out.sdfs-restore")));
     }
+
+    /** Its bytes were copied during the walk: to write all others again must not take them away. */
+    @Test
+    void aFileWithTwoNamesThatIsOpenForWritingComesBackWhenAllBytesAreWrittenAgain() throws IOException {
+        useFastTier();
+        long closed = make("closed", random(5000, 1));
+        long inode = make("open", random(5000, 2));
+        volume.link(inode, Inode.ROOT, bytes("second name"));
+        OpenFile held = volume.open(inode, true);
+        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restore(killed));
+        write(closed, random(6000, 3));
+        volume.write(held, 0, ByteBuffer.wrap(random(7000, 4)));
+
+        RestoreStatus status = restore(new PosixCalls());
+
+        volume.close(held);
+        assertEquals(0, status.bytesResumed(), "control: all bytes are written again");
+        assertRestored("closed", random(6000, 3));
+        assertRestored("open", random(7000, 4));
+        assertRestored("second name", random(7000, 4));
+        assertTrue(
+                Files.isSameFile(target.resolve("open"), target.resolve("second name")), "control: it has two names");
+        assertEquals(0, status.damagedPlaces() + status.filesMissing() + status.filesChanging(), status::toString);
+    }
+
+    @Test
+    void aRestoreGoesOnWithAFileWithTwoNamesThatGetsShorter() throws IOException {
+        useFastTier();
+        make("closed", random(5000, 1));
+        long inode = make("open", random(5000, 2));
+        volume.link(inode, Inode.ROOT, bytes("second name"));
+        OpenFile held = volume.open(inode, true);
+        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restore(killed));
+        AtomicInteger pieces = new AtomicInteger();
+        PosixCalls writing = with("pwrite", (arguments, real) -> {
+            if (pieces.getAndIncrement() == 0) {
+                volume.change(inode, new AttributeChange(null, null, null, 4000L, null, null, null));
+            }
+            return real.call();
+        });
+
+        RestoreStatus status = restore(writing);
+
+        volume.close(held);
+        assertTrue(status.bytesResumed() > 0, status::toString);
+        assertEquals(4000, Files.size(target.resolve("second name")));
+        assertEquals(1, status.filesChanging(), status::toString);
+    }
 }
