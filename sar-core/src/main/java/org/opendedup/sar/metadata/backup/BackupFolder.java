@@ -105,7 +105,8 @@ public final class BackupFolder {
                 if (BackupNames.isTableOfDatabase(name)) {
                     check.check(name);
                 }
-                if (shared == null) {
+                // One that is there and in no list may be in one that cannot be read.
+                if (shared == null && !folder.exists(stored)) {
                     made.add(stored);
                 }
                 files.add(copy(database, name, stored, shared, steps));

@@ -483,6 +483,29 @@ class BackupFolderTest {
         }
     }
 
+    /** The disk may be able to read it again. */
+    @Test
+    void aBackupThatFailsTakesNoTableAwayThatAListWhichCannotBeReadMayHave() throws IOException {
+        CrashDirectory database = database();
+        CrashDirectory stored = new CrashDirectory(seed);
+        BackupFolder folder = new BackupFolder(stored);
+        Backup first = folder.add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+        byte[] list = stored.contents("000001.backup");
+        stored.put("000001.backup", new byte[list.length]);
+        assertEquals(List.of(), folder.list(), "control: it cannot be read");
+        long[] copied = new long[1];
+        assertThrows(
+                IOException.class,
+                () -> folder.add(later(database), origin(2), SOUND, bytes -> {
+                    copied[0] += bytes;
+                    if (copied[0] > 300_000) {
+                        throw new NoSpaceException("the disk is full");
+                    }
+                }));
+        stored.put("000001.backup", list);
+        assertHas(folder, first, database);
+    }
+
     /** A list is removed, because a newer backup was made, between the listing of the folder and the reading. */
     @Test
     void aListThatIsRemovedMeanwhileIsLeftOut() throws IOException {
