@@ -39,7 +39,7 @@ public final class SalvageRepair extends MetadataRepair {
     /** Ends the salvage, after all corrections: everything is durable then. */
     public void complete() throws IOException {
         remakeRaws();
-        flush();
+        finish();
         tellRemade();
         DamageRecords.recount(database);
     }
@@ -256,9 +256,14 @@ public final class SalvageRepair extends MetadataRepair {
         try {
             backingFiles.forEachInode(inode -> {
                 boolean mayBeLost = isLost(Family.RAW, inode) && get(Family.RAW, Keys.of(inode)) == null;
+                boolean isNameless = isLostInode(inode);
                 Inode file = mayBeLost && isFileNow(inode) ? inode(inode) : null;
                 if (file != null && file.links() > 0 && file.dataBytes() == 0) {
                     rawDamaged(inode);
+                    if (isNameless) {
+                        // The checks are over, which would have found that.
+                        nameless(inode);
+                    }
                 }
             });
         } catch (IOException e) {

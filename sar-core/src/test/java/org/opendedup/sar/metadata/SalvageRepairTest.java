@@ -382,6 +382,18 @@ class SalvageRepairTest {
         assertNull(heap.get(Family.RAW, Keys.of(40)));
     }
 
+    /** A file on the fast tier of which no name and no record is left is found there. */
+    @Test
+    void aRawFileOfWhichEverythingIsLostGetsAName() throws IOException {
+        backed.add(10L);
+        lose(Family.INODE, 10, 10);
+        lose(Family.RAW, 10, 10);
+        assertEquals(List.of(), salvage());
+        assertNotNull(entry(FREE, "#10"));
+        assertNotNull(heap.get(Family.RAW, Keys.of(10)));
+        assertTrue(lost.told().toString().contains("inode 10"), lost.told()::toString);
+    }
+
     /** A commit for each round and at the end, whatever the number of changes. */
     @Test
     void allChangesAreMadeDurableAtOnce() throws IOException {
