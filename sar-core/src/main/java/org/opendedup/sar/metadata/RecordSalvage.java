@@ -174,7 +174,7 @@ final class RecordSalvage implements Closeable {
                     last = records.key();
                     put(family, last, records.value(), sound);
                 }
-                if (isSound(records)) {
+                if (TableKeys.isSound(records)) {
                     return;
                 }
                 if (tables == null) {
@@ -253,15 +253,6 @@ final class RecordSalvage implements Closeable {
             if (records.isValid()) {
                 return;
             }
-        }
-    }
-
-    private static boolean isSound(RocksIterator records) {
-        try {
-            records.status();
-            return true;
-        } catch (RocksDBException e) {
-            return false;
         }
     }
 

@@ -17,6 +17,7 @@ import org.rocksdb.LiveFileMetaData;
 import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIteratorInterface;
 import org.rocksdb.SstFileReader;
 import org.rocksdb.SstFileReaderIterator;
 
@@ -78,6 +79,16 @@ final class TableKeys implements Closeable {
             if (table.next(before, visitor)) {
                 next.add(table);
             }
+        }
+    }
+
+    /** Returns whether an iterator that is at no record is at the end, and not at a damaged block. */
+    static boolean isSound(RocksIteratorInterface records) {
+        try {
+            records.status();
+            return true;
+        } catch (RocksDBException e) {
+            return false;
         }
     }
 
@@ -158,16 +169,6 @@ final class TableKeys implements Closeable {
 
         private static byte[] lower(byte[] one, byte[] other) {
             return Arrays.compareUnsigned(one, other) < 0 ? one : other;
-        }
-
-        /** Returns whether the table ended, instead of a block being damaged. */
-        private static boolean isSound(SstFileReaderIterator at) {
-            try {
-                at.status();
-                return true;
-            } catch (RocksDBException e) {
-                return false;
-            }
         }
 
         @Override
