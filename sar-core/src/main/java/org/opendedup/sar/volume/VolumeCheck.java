@@ -51,7 +51,7 @@ public final class VolumeCheck {
             MetadataRestore.removeLeftover(config.locations());
         } catch (IOException e) {
             log.warn(
-                    "what an interrupted check or restore left in {} is not deleted: {}",
+                    "what an interrupted check, restore or backup left in {} is not deleted: {}",
                     config.locations().metadata(),
                     e.toString());
         }

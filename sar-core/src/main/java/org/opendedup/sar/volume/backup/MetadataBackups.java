@@ -28,6 +28,7 @@ import org.opendedup.sar.io.AtomicFile;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.backup.Backup;
@@ -53,9 +54,6 @@ public final class MetadataBackups implements Closeable {
     public static final long BACKGROUND_BYTES_PER_SECOND = 20_000_000;
 
     private static final Logger log = LoggerFactory.getLogger(MetadataBackups.class);
-    /** Folder of the copy from which files are copied, in the metadata folder; RocksDB ignores it. */
-    private static final String CHECKPOINT = "checkpoint";
-
     private static final String COLLECTIONS = "collections";
 
     private final Path metadataFolder;
@@ -97,27 +95,11 @@ public final class MetadataBackups implements Closeable {
         volume = metadata.header().volume();
         this.clock = clock;
         pace.setBytesPerSecond(BACKGROUND_BYTES_PER_SECOND);
-        try {
-            permission.run();
-        } catch (IOException e) {
-            return;
-        }
-        try {
-            deleteCheckpoint();
-        } catch (IOException e) {
-            log.warn("what an interrupted backup left in {} is not deleted: {}", metadataFolder, e.toString());
-        }
     }
 
     /** Replaces how the device of a folder is found: for tests. */
     void findDevices(DeviceOf found) {
         devices = found;
-    }
-
-    /** The checkpoint of a backup that was interrupted holds the space of tables that were replaced since. */
-    private void deleteCheckpoint() throws IOException {
-        MetadataFolder.delete(metadataFolder.resolve(CHECKPOINT));
-        MetadataFolder.delete(metadataFolder.resolve(CHECKPOINT + ".tmp"));
     }
 
     /**
@@ -280,8 +262,8 @@ public final class MetadataBackups implements Closeable {
 
     /** @param reading steps of reading back; what stops them at the end of a mount does not undo the backup */
     private Copy add(BackupPlace place, BackupFolder.Steps steps, BackupFolder.Steps reading) throws IOException {
-        Path checkpoint = metadataFolder.resolve(CHECKPOINT);
-        deleteCheckpoint();
+        MetadataFolder.deleteCheckpoint(metadataFolder);
+        Path checkpoint = metadataFolder.resolve(MetadataFolder.CHECKPOINT);
         noteCollections();
         BackupOrigin origin = new BackupOrigin(metadata.epochs().current(), nowNs(), metadata.changes(), collections());
         try {
@@ -302,7 +284,7 @@ public final class MetadataBackups implements Closeable {
         } catch (IOException e) {
             throw place.named(e);
         } finally {
-            MetadataFolder.delete(checkpoint);
+            PrivateFiles.deleteFolder(checkpoint);
         }
     }
 

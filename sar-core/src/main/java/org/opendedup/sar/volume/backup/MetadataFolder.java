@@ -36,6 +36,8 @@ final class MetadataFolder implements AutoCloseable {
     static final String SOURCE = "salvaging";
     /** Folder with the copy of a backup, for a salvage. */
     static final String OLDER = "salvaging-backup";
+    /** Folder of the copy that a backup is made of; RocksDB ignores it. */
+    static final String CHECKPOINT = "checkpoint";
     /** Beginning of the names of folders with old databases. */
     static final String ASIDE = "damaged-";
 
@@ -155,14 +157,21 @@ final class MetadataFolder implements AutoCloseable {
     }
 
     /**
-     * Deletes what an interrupted replacement left beside a database that is in its place.
+     * Deletes what an interrupted replacement or backup left beside a database that is in its place.
      *
      * @param metadata the folder, whose database nobody is replacing
      */
     static void removeLeftover(Path metadata) throws IOException {
         for (String name : List.of(NEW, SOURCE, OLDER)) {
-            delete(metadata.resolve(name));
+            PrivateFiles.deleteFolder(metadata.resolve(name));
         }
+        deleteCheckpoint(metadata);
+    }
+
+    /** The copy of an interrupted backup holds the space of tables that were replaced since. */
+    static void deleteCheckpoint(Path metadata) throws IOException {
+        PrivateFiles.deleteFolder(metadata.resolve(CHECKPOINT));
+        PrivateFiles.deleteFolder(metadata.resolve(CHECKPOINT + ".tmp"));
     }
 
     /**
@@ -207,7 +216,7 @@ final class MetadataFolder implements AutoCloseable {
         steps.step();
         move(folder, NEW + "/" + CURRENT, CURRENT);
         folder.sync();
-        delete(path.resolve(NEW));
+        PrivateFiles.deleteFolder(path.resolve(NEW));
         return old(path.resolve(aside));
     }
 
@@ -220,7 +229,7 @@ final class MetadataFolder implements AutoCloseable {
                 }
             }
         }
-        delete(aside);
+        PrivateFiles.deleteFolder(aside);
         return null;
     }
 
@@ -246,11 +255,6 @@ final class MetadataFolder implements AutoCloseable {
             number++;
         }
         return String.format(Locale.ROOT, "%s%d", ASIDE, number);
-    }
-
-    /** Deletes a folder with all that is in it; does nothing if it does not exist. */
-    static void delete(Path folder) throws IOException {
-        PrivateFiles.deleteFolder(folder);
     }
 
     @Override

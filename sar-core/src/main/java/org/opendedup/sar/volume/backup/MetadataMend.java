@@ -140,11 +140,11 @@ public final class MetadataMend {
             }
             readMended();
         } catch (IOException e) {
-            MetadataFolder.delete(target);
+            PrivateFiles.deleteFolder(target);
             throw e;
         }
         if (mended.isEmpty()) {
-            MetadataFolder.delete(target);
+            PrivateFiles.deleteFolder(target);
             Path finished = folder.finished();
             return finished == null
                     ? new Report("", List.of())

@@ -104,8 +104,7 @@ public final class MetadataRestore {
     }
 
     /**
-     * Deletes what a restore or a salvage that was interrupted left beside the database, which is in its place and
-     * open.
+     * Deletes what an interrupted restore, salvage or backup left beside the database, which is in its place and open.
      */
     public static void removeLeftover(VolumeConfig.Locations locations) throws IOException {
         MetadataFolder.removeLeftover(locations.metadata());

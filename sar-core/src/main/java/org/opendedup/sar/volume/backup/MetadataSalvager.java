@@ -75,8 +75,8 @@ public final class MetadataSalvager {
                 folder.discard();
                 throw e;
             } finally {
-                MetadataFolder.delete(source);
-                MetadataFolder.delete(older);
+                PrivateFiles.deleteFolder(source);
+                PrivateFiles.deleteFolder(older);
             }
         }
     }
@@ -103,7 +103,7 @@ public final class MetadataSalvager {
                 Collections.reverse(newestFirst);
                 for (Backup backup : newestFirst) {
                     try {
-                        MetadataFolder.delete(copy);
+                        PrivateFiles.deleteFolder(copy);
                         PrivateFiles.createFolders(copy);
                         stored.copyTo(backup, FileDirectory.open(copy), BackupFolder.Steps.UNBOUND);
                         return KeyValueStores.openRocksDb(copy, DATABASE_BYTES, false);
@@ -139,7 +139,7 @@ public final class MetadataSalvager {
                 lostChunks = Map.of(lost.container(), first);
             }
         }
-        MetadataFolder.delete(source);
+        PrivateFiles.deleteFolder(source);
         return MetadataRestore.putInPlace(folder, target, volume, locations, data, lostChunks, lost.told(), progress);
     }
 

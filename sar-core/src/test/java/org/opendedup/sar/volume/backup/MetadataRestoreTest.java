@@ -33,6 +33,7 @@ import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.UnreadableByte;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -183,7 +184,7 @@ class MetadataRestoreTest {
         Path metadata = trial.config.locations().metadata();
         Path kept = folder.resolve("kept");
         Files.move(old, kept);
-        MetadataFolder.delete(metadata);
+        PrivateFiles.deleteFolder(metadata);
         Files.move(kept, metadata);
     }
 
@@ -419,7 +420,7 @@ class MetadataRestoreTest {
         try (Volume volume = trial.open()) {
             copy = volume.maintenance().backups().backUpTo(folder.resolve("off-site"));
         }
-        MetadataFolder.delete(trial.config.locations().metadata());
+        PrivateFiles.deleteFolder(trial.config.locations().metadata());
         Files.createDirectory(trial.config.locations().metadata());
         MetadataReport report =
                 MetadataRestore.restore(trial.config.locations(), Path.of(copy.folder()), copy.backup());
@@ -509,7 +510,7 @@ class MetadataRestoreTest {
                 assertThrows(
                         IOException.class,
                         () -> MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN));
-                MetadataFolder.delete(restoring);
+                PrivateFiles.deleteFolder(restoring);
                 copy(copy, restoring);
                 Files.move(away, marker);
                 controls++;
@@ -697,7 +698,7 @@ class MetadataRestoreTest {
         Path table = trial.databaseFiles(".sst").get(0);
         byte[] right = Files.readAllBytes(table);
         trial.flipFirstBlock(table);
-        MetadataFolder.delete(automatic());
+        PrivateFiles.deleteFolder(automatic());
         CorruptionException named = assertThrows(
                 CorruptionException.class,
                 () -> MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN));

@@ -26,6 +26,7 @@ import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.OfflineCheck;
 import org.opendedup.sar.volume.OpenFile;
@@ -103,7 +104,7 @@ class MetadataSalvageTest {
     }
 
     private void putBack() throws IOException {
-        MetadataFolder.delete(folder.resolve("volume"));
+        PrivateFiles.deleteFolder(folder.resolve("volume"));
         copy(saved, folder.resolve("volume"));
     }
 

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFile;
@@ -57,7 +58,7 @@ class SalvageOfBackupTest {
             volume.maintenance().backups().backUp(4);
             volume.maintenance().backups().backUp(4);
         }
-        MetadataFolder.delete(trial.config.locations().metadata());
+        PrivateFiles.deleteFolder(trial.config.locations().metadata());
         Files.createDirectory(trial.config.locations().metadata());
     }
 
