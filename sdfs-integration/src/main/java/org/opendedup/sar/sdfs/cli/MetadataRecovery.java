@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.metadata.backup.BackupPlace;
@@ -112,16 +113,20 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
         }
         String there = "; there are:\n"
                 + BackupText.list(BackupText.values(new MetadataBackups.Automatic(
-                        Path.of(place.toString()), all, findings, MetadataBackups.collections(locations.data()))));
+                        Path.of(Printable.line(place.toString())),
+                        all,
+                        findings.stream().map(Printable::line).toList(),
+                        MetadataBackups.collections(locations.data()))));
         boolean newest = wanted.equals(NEWEST) || wanted.contains("/");
         Backup backup = newest
                 ? all.get(all.size() - 1)
                 : all.stream()
                         .filter(one -> Long.toString(one.number()).equals(wanted))
                         .findFirst()
-                        .orElseThrow(() -> new CommandFailedException("there is no backup " + wanted + there));
+                        .orElseThrow(() ->
+                                CommandFailedException.ofLines("there is no backup " + Printable.line(wanted) + there));
         if (!stored.isWhole(backup)) {
-            throw new CommandFailedException("backup " + backup.number() + " is damaged" + there);
+            throw CommandFailedException.ofLines("backup " + backup.number() + " is damaged" + there);
         }
         return backup;
     }

@@ -115,8 +115,8 @@ final class RecoverCommand implements Callable<Integer> {
         String name = definition.config().name();
         Path file = environment.configDirectory().fileOf(name);
         if (Files.exists(file)) {
-            throw new CommandFailedException(
-                    "the volume '" + name + "' has a volume file, and nothing was changed: " + file);
+            throw new CommandFailedException("the volume '" + name + "' has a volume file, and nothing was changed: "
+                    + file + "; if that file is damaged, move it away, and call this again");
         }
         VolumeFolders.of(definition).requireSafe();
         PrivateFiles.createFolders(environment.configDirectory().folder());

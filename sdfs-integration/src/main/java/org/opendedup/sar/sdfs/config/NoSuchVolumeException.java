@@ -10,7 +10,9 @@ public final class NoSuchVolumeException extends IOException {
 
     NoSuchVolumeException(String volume, Path folder, List<String> known) {
         super("no volume '" + volume + "' in " + folder + "; "
-                + (known.isEmpty() ? "there are none: make one with mkfs.sdfs" : "known: " + String.join(", ", known))
+                + (known.isEmpty()
+                        ? "there are none: make one with mkfs.sdfs, or the lost file of one with mkfs.sdfs --recover"
+                        : "known: " + String.join(", ", known))
                 + " (the folder is set by SDFS_CONFIG_DIR)");
     }
 }

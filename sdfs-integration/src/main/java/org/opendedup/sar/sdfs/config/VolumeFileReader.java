@@ -23,6 +23,10 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 final class VolumeFileReader {
     private static final int DEPTH_MAX = 8;
 
+    /** What an administrator does about a file that is no XML. */
+    private static final String REMEDY = "; correct it, or move it away and have it written again from a copy:"
+            + " mkfs.sdfs --recover FOLDER, the folder of the containers";
+
     private VolumeFileReader() {}
 
     static VolumeDefinition read(Path file, String text) throws VolumeFileException {
@@ -198,10 +202,10 @@ final class VolumeFileReader {
             return root;
         } catch (XMLStreamException e) {
             int line = e.getLocation() == null ? 0 : e.getLocation().getLineNumber();
-            throw new VolumeFileException(file, line, "not well-formed XML: " + firstLine(e), e);
+            throw new VolumeFileException(file, line, "not well-formed XML: " + firstLine(e) + REMEDY, e);
         } catch (MissingResourceException e) {
             // The JDK's parser lacks the text of some of its own messages, among them those about a DOCTYPE.
-            throw new VolumeFileException(file, 0, "not well-formed XML: " + e.getKey(), e);
+            throw new VolumeFileException(file, 0, "not well-formed XML: " + e.getKey() + REMEDY, e);
         }
     }
 

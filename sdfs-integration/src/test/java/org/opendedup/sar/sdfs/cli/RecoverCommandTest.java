@@ -93,6 +93,7 @@ class RecoverCommandTest {
     void aVolumeFileIsNotReplaced() throws IOException {
         Files.writeString(file("pool0"), "mine");
         assertRefused("has a volume file", data());
+        assertRefused("move it away", data());
         assertEquals("mine", Files.readString(file("pool0")));
     }
 

@@ -170,5 +170,10 @@ class StatusCommandTest {
         assertEquals("unknown", report.get("health"));
         assertEquals("not mounted", report.get("state"));
         assertTrue(String.valueOf(report.get("lastEnd")).contains("by process 5"), report::toString);
+        // A disk that refuses writes refuses the record, too.
+        Files.writeString(folder.resolve("base/run/pool0.session"), "");
+        output = new CommandOutput(folder);
+        CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0");
+        assertTrue(output.out().contains("not recorded completely"), output.out());
     }
 }

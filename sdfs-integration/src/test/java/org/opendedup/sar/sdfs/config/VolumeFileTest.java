@@ -200,7 +200,7 @@ class VolumeFileTest {
                 "subsystem-config | config | root element is <config>",
                 "<sdfscli | text<sdfscli | text is not allowed",
                 "name=\"pool0\" | name=\"../pool0\" | no volume name",
-                "</subsystem-config> | '' | not well-formed",
+                "</subsystem-config> | '' | mkfs.sdfs --recover",
                 "base-path=\"/ | base-path=\" | absolute path",
             })
     void refusesWhatIsNotAVolumeFileAndSaysWhere(String part, String changed, String problem) throws IOException {

@@ -182,8 +182,8 @@ public final class DaemonStart {
         String volume = "the volume '" + arguments.volume + "' ";
         if (VolumeDaemon.DETACHED.equals(state.get("state"))) {
             return volume + "was unmounted from " + state.get("mountPoint")
-                    + " with umount -l, and files of it are still open, by "
-                    + state.get("users") + "; it can be mounted when they are closed, or when its process "
+                    + ", and is in use still, after umount -l or in another mount namespace, by "
+                    + state.get("users") + "; it can be mounted when that ends, or when its process "
                     + state.get("pid")
                     + " is ended";
         }

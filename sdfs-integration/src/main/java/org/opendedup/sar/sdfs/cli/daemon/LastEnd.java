@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -41,6 +42,12 @@ public record LastEnd(Path file) {
             return Optional.of(new Found(text(record), record.containsKey("error")));
         } catch (NoSuchFileException e) {
             return Optional.empty();
+        } catch (JsonProcessingException e) {
+            LOG.debug("the record of the last end is not complete", e);
+            return Optional.of(new Found(
+                    "how it ended last time is not recorded completely, as if a disk refused the record: data of its last"
+                            + " seconds that was not synced may be missing",
+                    false));
         } catch (IOException e) {
             return Optional.of(new Found("the record of its last end cannot be read: " + FailureText.of(e), false));
         }
