@@ -153,9 +153,24 @@ public final class TreeWalk {
         return next;
     }
 
+    /** Lists some names of a folder. What cannot be read behind them fails the next call, which begins there. */
     private void list(Folder folder) throws IOException {
-        long[] last = {folder.cookie};
         Deque<Named> found = new ArrayDeque<>();
+        try {
+            list(folder, found);
+        } catch (IOException e) {
+            if (found.isEmpty() || e instanceof InterruptedIOException) {
+                throw e;
+            }
+        }
+        folder.names = found;
+        names += found.size();
+        firstWithNames = Math.min(firstWithNames, way.size() - 1);
+        dropNames();
+    }
+
+    private void list(Folder folder, Deque<Named> found) throws IOException {
+        long[] last = {folder.cookie};
         do {
             int[] listed = {0};
             volume.list(folder.inode, last[0], false, (name, inode, type, nextCookie, attributes) -> {
@@ -172,10 +187,6 @@ public final class TreeWalk {
                 break;
             }
         } while (found.isEmpty());
-        folder.names = found;
-        names += found.size();
-        firstWithNames = Math.min(firstWithNames, way.size() - 1);
-        dropNames();
     }
 
     private void dropNames() {

@@ -13,9 +13,12 @@ import static org.opendedup.sar.sdfs.restore.TreeRestoreTest.with;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +32,7 @@ import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FailingKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.MetadataDefects;
 import org.opendedup.sar.raw.CrashRawFolder;
 import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.volume.OpenFile;
@@ -341,5 +345,30 @@ class UsedVolumeRestoreTest {
         assertTrue(status.bytesResumed() > 0, status::toString);
         assertEquals(4000, Files.size(target.resolve("second name")));
         assertEquals(1, status.filesChanging(), status::toString);
+    }
+
+    /** Names are read in batches: those ahead of the damaged one come back. */
+    @Test
+    void whatIsListedAheadOfADamagedNameComesBack() throws IOException {
+        for (int i = 0; i < 200; i++) {
+            make("file" + i, new byte[0]);
+        }
+        List<String> listed = new ArrayList<>();
+        volume.list(
+                Inode.ROOT,
+                0,
+                false,
+                (name, inode, type, cookie, attributes) -> listed.add(new String(name, StandardCharsets.UTF_8)));
+        volume.close();
+        MetadataDefects.putName(database, Inode.ROOT, listed.get(190), 1, 0x10000);
+        open();
+
+        RestoreStatus status = restore(new PosixCalls());
+
+        assertEquals(1, status.damagedPlaces(), status::toString);
+        assertTrue(status.damages().get(0).contains(": what else is in it cannot be listed: "), status::toString);
+        for (String name : listed.subList(2, 120)) {
+            assertTrue(Files.exists(target.resolve(name)), name);
+        }
     }
 }
