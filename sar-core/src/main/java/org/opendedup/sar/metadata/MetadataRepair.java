@@ -33,7 +33,7 @@ public class MetadataRepair implements Corrections {
     final KeyValueStore database;
     final long nowNs;
     private final @Nullable Quarantine quarantine;
-    private final BackingFiles backingFiles;
+    final BackingFiles backingFiles;
     private final NameHash nameHash;
     private final Sentences done = new Sentences();
     private @Nullable MetadataRecords records;
@@ -219,10 +219,20 @@ public class MetadataRepair implements Corrections {
         Inode of(Inode inode);
     }
 
-    private void change(long id, Change change, String what) throws IOException {
+    /** Returns an inode with the changes that are not written yet; null if there is none. */
+    final @Nullable Inode inode(long id) throws IOException {
         byte[] value = get(Family.INODE, Keys.of(id));
-        if (value != null) {
-            put(Family.INODE, Keys.of(id), InodeFormat.encode(change.of(InodeFormat.decode(id, value))));
+        return value == null ? null : InodeFormat.decode(id, value);
+    }
+
+    final void put(Inode inode) throws IOException {
+        put(Family.INODE, Keys.of(inode.id()), InodeFormat.encode(inode));
+    }
+
+    private void change(long id, Change change, String what) throws IOException {
+        Inode before = inode(id);
+        if (before != null) {
+            put(change.of(before));
             done(what);
             flushIfLarge();
         }
@@ -260,7 +270,7 @@ public class MetadataRepair implements Corrections {
 
     @Override
     public void name(long directory, long hash, long inode) throws IOException {
-        byte[] value = get(Family.INODE, Keys.of(inode));
+        Inode found = inode(inode);
         try (RecordCursor<MetadataRecords.Name> names = records().names(directory, hash)) {
             while (names.next()) {
                 MetadataRecords.Name name = names.value();
@@ -268,11 +278,11 @@ public class MetadataRepair implements Corrections {
                     continue;
                 }
                 String text = "the name '" + EntryNames.text(name.name()) + "' in directory " + directory;
-                if (value == null) {
+                if (found == null) {
                     put(Family.ENTRY, entryKey(directory, name.name()), null);
                     done(text + " led to inode " + inode + ", which does not exist; it was taken out");
                 } else {
-                    int type = InodeFormat.decode(inode, value).type();
+                    int type = found.type();
                     if (type != name.type()) {
                         put(Family.ENTRY, entryKey(directory, name.name()), EntryFormat.encode(inode, type));
                         done(text + " now says the type of its inode");
@@ -333,12 +343,11 @@ public class MetadataRepair implements Corrections {
      * @return its path; empty if there is no such inode
      */
     String adopt(long id) throws IOException {
-        byte[] value = get(Family.INODE, Keys.of(id));
-        if (value == null) {
+        Inode inode = inode(id);
+        if (inode == null) {
             return "";
         }
         Found found = foundDirectory();
-        Inode inode = InodeFormat.decode(id, value);
         String name = LostAndFound.nameOf(id);
         put(
                 Family.ENTRY,
@@ -348,7 +357,7 @@ public class MetadataRepair implements Corrections {
         if (inode.isDirectory() && inode.links() < 2) {
             named = named.withLinks(2);
         }
-        put(Family.INODE, Keys.of(id), InodeFormat.encode(named));
+        put(named);
         String path = "/" + found.name() + "/" + name;
         done("inode " + id + ", to which no name led, is now " + path);
         if (inode.isDirectory()) {
@@ -359,10 +368,9 @@ public class MetadataRepair implements Corrections {
     }
 
     private void addLink(long directory) throws IOException {
-        byte[] value = get(Family.INODE, Keys.of(directory));
-        if (value != null) {
-            Inode inode = InodeFormat.decode(directory, value);
-            put(Family.INODE, Keys.of(directory), InodeFormat.encode(inode.withLinks(inode.links() + 1)));
+        Inode inode = inode(directory);
+        if (inode != null) {
+            put(inode.withLinks(inode.links() + 1));
         }
     }
 
@@ -385,7 +393,7 @@ public class MetadataRepair implements Corrections {
         byte[] next = get(Family.SYSTEM, SystemRecords.NEXT_INODE);
         long id = SystemRecords.decodeNumber(next == null ? SystemRecords.encodeNumber(Inode.ROOT + 1) : next);
         put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(id + 1));
-        put(Family.INODE, Keys.of(id), InodeFormat.encode(LostAndFound.directory(id, Inode.ROOT, nowNs)));
+        put(LostAndFound.directory(id, Inode.ROOT, nowNs));
         put(Family.ENTRY, LostAndFound.entryKey(nameHash, Inode.ROOT, name), EntryFormat.encode(id, Modes.DIRECTORY));
         addLink(Inode.ROOT);
         areTotalsWrong = true;
@@ -403,7 +411,7 @@ public class MetadataRepair implements Corrections {
 
     /** Writes an inode that did not exist. */
     void make(Inode inode, String what) throws IOException {
-        put(Family.INODE, Keys.of(inode.id()), InodeFormat.encode(inode));
+        put(inode);
         areTotalsWrong = true;
         done(what);
         flushIfLarge();

@@ -19,7 +19,6 @@ public final class SalvageRepair extends MetadataRepair {
     static final long MOST_DOUBTFUL_PAGES = 1 << 16;
 
     private final LostRecords lost;
-    private final BackingFiles backingFiles;
     /** Inodes that were made anew, the first ones, and how many more there are. */
     private final TreeSet<Long> remade = new TreeSet<>();
 
@@ -33,7 +32,6 @@ public final class SalvageRepair extends MetadataRepair {
             throws IOException {
         super(database, backingFiles, nowNs);
         this.lost = lost;
-        this.backingFiles = backingFiles;
     }
 
     /** Ends the salvage, after all corrections: everything is durable then. */
@@ -118,16 +116,8 @@ public final class SalvageRepair extends MetadataRepair {
         Inode made = inode(inode);
         if (made != null) {
             long added = Math.max(0, addLostPages(made, MOST_DOUBTFUL_PAGES));
-            put(
-                    Family.INODE,
-                    Keys.of(inode),
-                    InodeFormat.encode(made.withBytes(made.size(), made.dataBytes() + added)));
+            put(made.withBytes(made.size(), made.dataBytes() + added));
         }
-    }
-
-    private @Nullable Inode inode(long inode) throws IOException {
-        byte[] value = get(Family.INODE, Keys.of(inode));
-        return value == null ? null : InodeFormat.decode(inode, value);
     }
 
     /** An inode counts the bytes that its recipe takes from chunks, so a file that has lost nothing is known. */
