@@ -13,8 +13,10 @@ import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
 
 /** The daemon's mount as the kernel's mount table shows it. Safe for use by many threads. */
 final class ServedMount {
-    /** Time in which the kernel ends a mount that nothing keeps, in seconds. */
-    private static final int KEPT_SECONDS = 5;
+    /** Time in which the kernel ends a mount that nothing keeps, in seconds, also on a busy machine. */
+    private static final int ENDING_SECONDS = 30;
+    /** Time between looks at what keeps it, in seconds: a namespace that was just made may let go of it. */
+    private static final int LOOK_SECONDS = 2;
 
     private final Path mountPoint;
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -81,7 +83,16 @@ final class ServedMount {
 
     private boolean isKept() throws IOException {
         try {
-            return !users().isEmpty() || !ended.await(KEPT_SECONDS, TimeUnit.SECONDS);
+            for (int waited = 0; waited < ENDING_SECONDS; waited += LOOK_SECONDS) {
+                if (ended.await(LOOK_SECONDS, TimeUnit.SECONDS)) {
+                    return false;
+                }
+                if (!users().isEmpty()) {
+                    return true;
+                }
+            }
+            // This user may not see what other processes have.
+            return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while the mount ends");
