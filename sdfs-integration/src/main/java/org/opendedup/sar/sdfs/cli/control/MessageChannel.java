@@ -70,7 +70,8 @@ final class MessageChannel implements Closeable {
         while (true) {
             int read = channel.read(buffer.clear());
             if (read < 0) {
-                throw new EOFException("the connection ended before the end of a line");
+                throw new EOFException(
+                        "the connection ended before the answer did: the other process has ended, or closed it");
             } else if (read == 0) {
                 await(SelectionKey.OP_READ);
             }
