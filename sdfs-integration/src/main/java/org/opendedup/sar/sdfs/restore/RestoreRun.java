@@ -72,13 +72,19 @@ final class RestoreRun {
                 EntryLog entries = new EntryLog(scratch);
                 Places places = new Places(scratch, PLACES_BYTES, stop::throwIfStopped);
                 Destination destination = new Destination(posix, entries, root, progress, howToBeginAnew)) {
-            boolean isMade = !from.tree().isEmpty();
-            if (isMade) {
+            MadeTree made = from.tree().isEmpty() ? null : new MadeTree(destination, from);
+            if (made != null) {
                 reopenRoot(TreeWalk.root(volume, inode), from);
             }
-            TreePlan.Maker maker = isMade ? new MadeTree(destination, from) : destination::make;
-            TreePlan plan =
-                    new TreePlan(volume, entries, places, destination, progress, stop::throwIfStopped, maker, isMade);
+            TreePlan plan = new TreePlan(
+                    volume,
+                    entries,
+                    places,
+                    destination,
+                    progress,
+                    stop::throwIfStopped,
+                    made == null ? destination::make : made,
+                    made != null);
             walk(inode, scratch, entries, plan, places);
             progress.found(places.bytes());
             State now = from.made(
@@ -86,7 +92,7 @@ final class RestoreRun {
                     hex(entries.contents()),
                     root.handle().status().inode(),
                     progress.status().damagedPlaces());
-            State state = isMade ? resumed(work.journal().read().orElseThrow(), now, entries, destination, plan) : now;
+            State state = made == null ? now : made.resumed(now, entries, plan);
             // Make durable what the journal will report as made.
             sync();
             record(state);
@@ -194,6 +200,9 @@ final class RestoreRun {
     private final class MadeTree implements TreePlan.Maker {
         private final Destination destination;
         private final State from;
+        /** Whether the journal says that all files have the bytes which the earlier restore wrote. */
+        private boolean isRecorded = true;
+        /** Whether they have, but for files that were copied. */
         private boolean isWhole = true;
 
         MadeTree(Destination destination, State from) {
@@ -210,52 +219,57 @@ final class RestoreRun {
             if (!entry.isRegular()) {
                 return destination.make(entry);
             }
-            // If the file is made now, it has none of its bytes, also after a crash.
-            record(from.withoutContents());
+            replacesBytes();
             boolean isMade = destination.make(entry);
             isWhole &= !isMade;
-            if (isWhole) {
-                record(from);
-            }
             return isMade;
         }
-    }
 
-    /**
-     * Checks that the tree is as it was, and the destination as an earlier restore left it; returns the state to
-     * continue from. If bytes changed, or moved to other containers, all of them are written again.
-     */
-    private State resumed(State from, State now, EntryLog entries, Destination destination, TreePlan plan)
-            throws IOException {
-        if (!from.tree().equals(now.tree())) {
-            throw new IOException((source.isEmpty() ? "the volume" : source) + " was changed since its restore to "
-                    + root + " was begun; " + howToBeginAnew);
-        }
-        boolean isSame = from.contents().equals(now.contents());
-        if (!isSame) {
-            LOG.info(
-                    EachEvent.MARKER,
-                    "files of {} were written or stored elsewhere since their restore was begun: all bytes are written"
-                            + " again",
-                    source);
-        }
-        entries.forEach((number, entry) -> {
-            stop.throwIfStopped();
-            if (!entry.isRegular() || plan.isCopied(number)) {
-                return;
+        /** After a crash, the file may have a part of its bytes: then all are written again, whatever is found. */
+        @Override
+        public void replacesBytes() throws IOException {
+            if (isRecorded) {
+                record(from.withoutContents());
+                isRecorded = false;
             }
+        }
+
+        /**
+         * Checks that the tree is as it was, and the destination as the earlier restore left it; returns the state to
+         * continue from. If bytes changed, or moved to other containers, all of them are written again.
+         */
+        State resumed(State now, EntryLog entries, TreePlan plan) throws IOException {
+            if (!from.tree().equals(now.tree())) {
+                throw new IOException((source.isEmpty() ? "the volume" : source) + " was changed since its restore to "
+                        + root + " was begun; " + howToBeginAnew);
+            }
+            boolean isSame = isWhole && from.contents().equals(now.contents());
             if (!isSame) {
-                destination.clear(number, entry.size());
-            } else if (!destination.hasLength(entry)) {
-                throw new IOException(
-                        destination.text(entry) + " was changed since it was restored; " + howToBeginAnew);
+                LOG.info(
+                        EachEvent.MARKER,
+                        "files of {} were written or stored elsewhere since their restore was begun: all bytes are"
+                                + " written again",
+                        source);
+                replacesBytes();
             }
-        });
-        if (!isSame) {
-            return now;
+            entries.forEach((number, entry) -> {
+                stop.throwIfStopped();
+                if (!entry.isRegular() || plan.isCopied(number)) {
+                    return;
+                }
+                if (!isSame) {
+                    destination.clear(number, entry.size());
+                } else if (!destination.hasLength(entry)) {
+                    throw new IOException(
+                            destination.text(entry) + " was changed since it was restored; " + howToBeginAnew);
+                }
+            });
+            if (!isSame) {
+                return now;
+            }
+            progress.resumed(from);
+            return from;
         }
-        progress.resumed(from);
-        return from;
     }
 
     /** The step that writes the bytes. */

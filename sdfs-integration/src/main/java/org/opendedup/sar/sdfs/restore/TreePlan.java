@@ -42,6 +42,9 @@ final class TreePlan {
     interface Maker {
         /** @return false, and reports it, if the destination does not allow this entry, but may allow others */
         boolean make(TreeEntry entry) throws IOException;
+
+        /** Called before bytes are replaced of an entry that was found there. */
+        default void replacesBytes() throws IOException {}
     }
 
     /** @param isMade whether an earlier restore has made the entries */
@@ -188,6 +191,7 @@ final class TreePlan {
         // The log has the length that a file with several names had when it was found.
         if (state.isEmpty() || entry.isLinked() && state.get().size() != entry.size()) {
             copied.add(number);
+            maker.replacesBytes();
             copy.copy(number, entry);
             return;
         }

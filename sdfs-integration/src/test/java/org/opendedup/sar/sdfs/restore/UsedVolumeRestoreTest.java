@@ -371,4 +371,53 @@ class UsedVolumeRestoreTest {
             assertTrue(Files.exists(target.resolve(name)), name);
         }
     }
+
+    /** The copy of a file that was complete takes its bytes away first. */
+    @Test
+    void aCopyThatIsInterruptedLeavesNoHolesAfterTheFileWasClosed() throws IOException {
+        useFastTier();
+        long inode = make("file", random(LARGE, 2));
+        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restore(killed));
+        assertRestored("file", random(LARGE, 2));
+        OpenFile held = volume.open(inode, true);
+        AtomicInteger pieces = new AtomicInteger();
+        PosixCalls killedInCopy = with("pwrite", (arguments, real) -> {
+            boolean isSecond = pieces.getAndIncrement() == 1;
+            return isSecond ? Long.valueOf((int) fail(PosixCalls.ENOSPC)) : real.call();
+        });
+        assertThrows(IOException.class, () -> restore(killedInCopy));
+        assertEquals(2, pieces.get(), "control: it was copied, in part");
+        volume.close(held);
+
+        RestoreStatus status = restore(new PosixCalls());
+
+        assertRestored("file", random(LARGE, 2));
+        assertEquals(0, status.damagedPlaces() + status.filesMissing() + status.filesChanging(), status::toString);
+    }
+
+    @Test
+    void aRestoreThatIsInterruptedWhenItBeginsAnewLeavesNoHoles() throws IOException {
+        useFastTier();
+        make("closed", random(LARGE, 1));
+        long inode = make("open", random(5000, 2));
+        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restore(killed));
+        assertRestored("closed", random(LARGE, 1));
+        OpenFile held = volume.open(inode, true);
+        AtomicInteger cuts = new AtomicInteger();
+        PosixCalls killedInCuts = with("ftruncate", (arguments, real) -> {
+            Object result = real.call();
+            return cuts.incrementAndGet() == 4 ? fail(PosixCalls.ENOTDIR) : result;
+        });
+        assertThrows(IOException.class, () -> restore(killedInCuts));
+        assertEquals(4, cuts.get(), "control: one file was copied, and the other cleared");
+        volume.close(held);
+
+        RestoreStatus status = restore(new PosixCalls());
+
+        assertRestored("closed", random(LARGE, 1));
+        assertRestored("open", random(5000, 2));
+        assertEquals(0, status.damagedPlaces() + status.filesMissing() + status.filesChanging(), status::toString);
+    }
 }
