@@ -54,7 +54,8 @@ final class RestoreProgress {
     synchronized void resumed(RestoreJournal.State state) {
         bytesWritten = state.bytes();
         bytesResumed = state.bytes();
-        damagedPlaces = state.damaged();
+        // Both have what the walks found damaged, but for what only one of them did.
+        damagedPlaces = Math.max(damagedPlaces, state.damaged());
         attributesLost += state.lost();
         filesMissing += state.missing();
     }

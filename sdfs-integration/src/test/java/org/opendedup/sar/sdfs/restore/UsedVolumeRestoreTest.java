@@ -420,4 +420,21 @@ class UsedVolumeRestoreTest {
         assertRestored("open", random(5000, 2));
         assertEquals(0, status.damagedPlaces() + status.filesMissing() + status.filesChanging(), status::toString);
     }
+
+    @Test
+    void whatAResumedRestoreCannotCopyIsCounted() throws IOException {
+        useFastTier();
+        make("closed", random(5000, 1));
+        OpenFile held = volume.open(make("open", random(5000, 2)), true);
+        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restore(killed));
+        raw.setGone(true);
+
+        RestoreStatus status = restore(new PosixCalls());
+
+        raw.setGone(false);
+        volume.close(held);
+        assertEquals(1, status.damages().size(), status::toString);
+        assertEquals(1, status.damagedPlaces(), status::toString);
+    }
 }
