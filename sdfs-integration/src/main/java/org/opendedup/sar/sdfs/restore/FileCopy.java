@@ -50,7 +50,10 @@ final class FileCopy {
             if (after.size() < before.size()) {
                 destination.setLength(number, after.size());
             }
-            if (after.size() != before.size() || after.modifiedNs() != before.modifiedNs()) {
+            // The time of the last change, too: a program may write, and set the time of modification back.
+            if (after.size() != before.size()
+                    || after.modifiedNs() != before.modifiedNs()
+                    || after.changedNs() != before.changedNs()) {
                 progress.changing(destination.text(entry)
                         + ": its bytes are of several moments, because a program wrote to it while it was read");
             }

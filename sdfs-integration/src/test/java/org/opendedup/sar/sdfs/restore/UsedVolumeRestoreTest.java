@@ -437,4 +437,27 @@ class UsedVolumeRestoreTest {
         assertEquals(1, status.damages().size(), status::toString);
         assertEquals(1, status.damagedPlaces(), status::toString);
     }
+
+    /** As a program does that unpacks an archive. */
+    @Test
+    void aFileThatIsWrittenToAndGetsItsTimeBackIsNamed() throws IOException {
+        useFastTier();
+        long inode = make("log", random(LARGE, 2));
+        OpenFile held = volume.open(inode, true);
+        long modifiedNs = volume.attributes(inode).modifiedNs();
+        AtomicInteger pieces = new AtomicInteger();
+        PosixCalls writing = with("pwrite", (arguments, real) -> {
+            if (pieces.getAndIncrement() == 0) {
+                volume.write(held, 0, ByteBuffer.wrap(random(LARGE, 3)));
+                volume.change(inode, new AttributeChange(null, null, null, null, null, modifiedNs, null));
+            }
+            return real.call();
+        });
+
+        RestoreStatus status = restore(writing);
+
+        assertEquals(modifiedNs, volume.attributes(inode).modifiedNs(), "control");
+        volume.close(held);
+        assertEquals(1, status.filesChanging(), status::toString);
+    }
 }
