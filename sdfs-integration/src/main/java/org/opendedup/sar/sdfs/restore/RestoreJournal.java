@@ -41,8 +41,8 @@ final class RestoreJournal {
      * @param volume its UUID
      * @param source path from the volume's root, as hexadecimal digits of its UTF-8
      * @param tree digest of what is made of the tree's entries, likewise; empty while the tree is walked
-     * @param contents digest of the lengths and references of its files, likewise; also empty if a resumed restore has
-     *     made a file again
+     * @param contents digest of the lengths and references of its files, likewise; also empty from the time on when a
+     *     resumed restore makes a file again or replaces bytes of one
      * @param root inode number that the destination's root has in its file system; 0 while the tree is walked
      * @param nextContainer chunks of lower containers are written and durable
      * @param bytes size of these chunks in bytes
