@@ -8,4 +8,9 @@ package org.opendedup.sar.metadata.backup;
  * @param crc CRC-32C of its bytes
  * @param stored its name in the folder of the backups; several backups may have the same one
  */
-public record BackupFile(String name, long bytes, int crc, String stored) {}
+public record BackupFile(String name, long bytes, int crc, String stored) {
+    /** Returns whether a file has the same bytes as another one, whatever their names. */
+    boolean hasBytesOf(BackupFile other) {
+        return bytes == other.bytes && crc == other.crc;
+    }
+}

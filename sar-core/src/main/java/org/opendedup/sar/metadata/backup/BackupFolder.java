@@ -3,6 +3,7 @@ package org.opendedup.sar.metadata.backup;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -70,6 +71,13 @@ public final class BackupFolder {
      */
     public List<Backup> list() throws IOException {
         return BackupLists.of(folder, shown).backups();
+    }
+
+    /** As {@link #list}, the newest first. */
+    public List<Backup> newestFirst() throws IOException {
+        List<Backup> backups = new ArrayList<>(list());
+        Collections.reverse(backups);
+        return backups;
     }
 
     /** Returns what is wrong with the backups, each in a sentence without its full stop; reads only their lists. */
@@ -269,7 +277,7 @@ public final class BackupFolder {
                     Output output = target.create(file.name())) {
                 BackupFile copied = transfer(input, output, steps);
                 output.force();
-                if (copied.bytes() != file.bytes() || copied.crc() != file.crc()) {
+                if (!copied.hasBytesOf(file)) {
                     damaged.add(file.name());
                 }
             }
@@ -328,7 +336,7 @@ public final class BackupFolder {
     }
 
     private void check(BackupFile file, BackupFile found) throws CorruptionException {
-        if (file.bytes() != found.bytes() || file.crc() != found.crc()) {
+        if (!found.hasBytesOf(file)) {
             throw new CorruptionException(
                     shown + "/" + file.stored(),
                     -1,
@@ -403,7 +411,7 @@ public final class BackupFolder {
             copied = transfer(input, output, steps);
             output.force();
         }
-        if (known != null && (copied.bytes() != known.bytes() || copied.crc() != known.crc())) {
+        if (known != null && !copied.hasBytesOf(known)) {
             folder.delete(unfinished);
             throw new CorruptionException(
                     "the file " + name + " of the metadata database",

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -57,14 +56,14 @@ public final class MetadataMend {
     private final MetadataFolder folder;
     private final FileDirectory old;
     private final Path target;
-    private final List<Path> backups;
+    private final List<BackupFolder> backups;
     private final CheckProgress progress;
     private final List<String> mended = new ArrayList<>();
     private final List<String> hopeless = new ArrayList<>();
     /** Tables that can be read, and of which a backup has other bytes. */
     private final List<String> doubtful = new ArrayList<>();
 
-    private MetadataMend(MetadataFolder folder, Path target, List<Path> backups, CheckProgress progress)
+    private MetadataMend(MetadataFolder folder, Path target, List<BackupFolder> backups, CheckProgress progress)
             throws IOException {
         this.progress = progress;
         this.folder = folder;
@@ -89,7 +88,7 @@ public final class MetadataMend {
             VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress, MetadataFolder.Steps steps)
             throws IOException {
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            return new MetadataMend(folder, folder.newDatabase(), backups, progress).run();
+            return new MetadataMend(folder, folder.newDatabase(), present(backups), progress).run();
         }
     }
 
@@ -100,7 +99,7 @@ public final class MetadataMend {
      *
      * @throws CorruptionException if it cannot be told which manifest is the database's
      */
-    static void gather(MetadataFolder folder, Path target, List<Path> backups, CheckProgress progress)
+    static void gather(MetadataFolder folder, Path target, List<BackupFolder> backups, CheckProgress progress)
             throws IOException {
         MetadataMend mend = new MetadataMend(folder, target, backups, progress);
         if (mend.isLost() && mend.takeDamagedBackup()) {
@@ -242,7 +241,7 @@ public final class MetadataMend {
     private void takeTable(String name, Path source, Path copy, boolean trustsBackups) throws IOException {
         try {
             KeyValueStores.verifyTable(source);
-            for (BackupFolder stored : folders()) {
+            for (BackupFolder stored : backups) {
                 if (trustsBackups && stored.differs(old, name)) {
                     doubtful.add(name);
                     throw new CorruptionException(source.toString(), -1, "the bytes of its backup", "others");
@@ -259,7 +258,8 @@ public final class MetadataMend {
         }
     }
 
-    private List<BackupFolder> folders() throws IOException {
+    /** Returns those of the folders with backups that are there. */
+    static List<BackupFolder> present(List<Path> backups) throws IOException {
         List<BackupFolder> folders = new ArrayList<>();
         for (Path place : backups) {
             if (Files.isDirectory(place)) {
@@ -282,7 +282,7 @@ public final class MetadataMend {
      * @return false if there is none, or a whole one, which is better restored
      */
     private boolean takeDamagedBackup() throws IOException {
-        for (BackupFolder stored : folders()) {
+        for (BackupFolder stored : backups) {
             List<Backup> all = stored.list();
             for (Backup backup : all) {
                 if (stored.isWhole(backup) && isSound(stored, backup)) {
@@ -307,10 +307,8 @@ public final class MetadataMend {
     }
 
     private boolean takeFromBackup(String name, long bytes, Path copy) throws IOException {
-        for (BackupFolder stored : folders()) {
-            List<Backup> newestFirst = new ArrayList<>(stored.list());
-            Collections.reverse(newestFirst);
-            for (Backup backup : newestFirst) {
+        for (BackupFolder stored : backups) {
+            for (Backup backup : stored.newestFirst()) {
                 for (BackupFile file : backup.files()) {
                     if (file.name().equals(name) && file.bytes() == bytes && tryCopy(stored, backup, file, copy)) {
                         return true;

@@ -1,12 +1,9 @@
 package org.opendedup.sar.volume.backup;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -63,14 +60,15 @@ public final class MetadataSalvager {
             throws IOException {
         FileDirectory data = FileDirectory.open(locations.data());
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
-            Path target = folder.newDatabase(bytes(folder, backups));
+            List<BackupFolder> present = MetadataMend.present(backups);
+            Path target = folder.newDatabase(bytes(folder, present));
             Path source = folder.path().resolve(MetadataFolder.SOURCE);
             Path older = folder.path().resolve(MetadataFolder.OLDER);
             try {
                 PrivateFiles.createFolders(source);
-                MetadataMend.gather(folder, source, backups, progress);
+                MetadataMend.gather(folder, source, present, progress);
                 PrivateFiles.createFolders(target);
-                return salvage(folder, source, () -> newest(backups, older), target, locations, data, progress);
+                return salvage(folder, source, () -> newest(present, older), target, locations, data, progress);
             } catch (IOException e) {
                 folder.discard();
                 throw e;
@@ -82,34 +80,27 @@ public final class MetadataSalvager {
     }
 
     /** Returns about how large the new database will be. If the old one is lost, a backup tells it. */
-    private static long bytes(MetadataFolder folder, List<Path> backups) throws IOException {
+    private static long bytes(MetadataFolder folder, List<BackupFolder> backups) throws IOException {
         long bytes = folder.bytes();
-        for (Path place : backups) {
-            if (Files.isDirectory(place)) {
-                for (Backup backup : new BackupFolder(FileDirectory.open(place)).list()) {
-                    bytes = Math.max(bytes, backup.bytes());
-                }
+        for (BackupFolder stored : backups) {
+            for (Backup backup : stored.newestFirst()) {
+                bytes = Math.max(bytes, backup.bytes());
             }
         }
         return bytes;
     }
 
     /** Copies the newest backup that is whole, and opens it. */
-    private static @Nullable KeyValueStore newest(List<Path> folders, Path copy) throws IOException {
-        for (Path place : folders) {
-            if (Files.isDirectory(place)) {
-                BackupFolder stored = new BackupFolder(FileDirectory.open(place));
-                List<Backup> newestFirst = new ArrayList<>(stored.list());
-                Collections.reverse(newestFirst);
-                for (Backup backup : newestFirst) {
-                    try {
-                        PrivateFiles.deleteFolder(copy);
-                        PrivateFiles.createFolders(copy);
-                        stored.copyTo(backup, FileDirectory.open(copy), BackupFolder.Steps.UNBOUND);
-                        return KeyValueStores.openRocksDb(copy, DATABASE_BYTES, false);
-                    } catch (CorruptionException e) {
-                        log.warn("backup {} of the metadata is damaged: {}", backup.number(), e.getMessage());
-                    }
+    private static @Nullable KeyValueStore newest(List<BackupFolder> backups, Path copy) throws IOException {
+        for (BackupFolder stored : backups) {
+            for (Backup backup : stored.newestFirst()) {
+                try {
+                    PrivateFiles.deleteFolder(copy);
+                    PrivateFiles.createFolders(copy);
+                    stored.copyTo(backup, FileDirectory.open(copy), BackupFolder.Steps.UNBOUND);
+                    return KeyValueStores.openRocksDb(copy, DATABASE_BYTES, false);
+                } catch (CorruptionException e) {
+                    log.warn("backup {} of the metadata is damaged: {}", backup.number(), e.getMessage());
                 }
             }
         }
