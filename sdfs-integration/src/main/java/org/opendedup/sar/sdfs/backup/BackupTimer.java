@@ -134,7 +134,7 @@ public final class BackupTimer implements AutoCloseable {
             // A clock that was set back must not end the backups.
             isOld |= ageNs < 0 || ageNs >= settings.interval().toNanos();
         }
-        // Damaged ones go in their turn, which must come.
+        // A damaged backup is removed when enough newer ones are whole: they must be made.
         return isOld
                 && (backups.hasChangedSince(newest)
                         || !backups.condition().findings().isEmpty());

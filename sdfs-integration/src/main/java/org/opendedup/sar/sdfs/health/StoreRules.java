@@ -212,7 +212,7 @@ public final class StoreRules {
                             + " are not as they should be: " + Printable.line(found.get(0))
                             + (found.size() == 1 ? "" : ", and " + (found.size() - 1) + " more"),
                     "Check the disk, and make a copy elsewhere. The next backup copies again what the database still"
-                            + " has; damaged ones go in their turn",
+                            + " has; a backup that stays damaged is removed when it is older than those that are kept",
                     remedies.listBackups());
         }
         String failure = facts.backups().failure();

@@ -56,8 +56,8 @@ final class ServedMount {
      */
     void unmount(MountedVolume volume) throws IOException {
         if (isDetached()) {
-            throw new IOException("it was unmounted already, and ends when its files are closed, and no mount namespace"
-                    + " has it" + usersText());
+            throw new IOException("it was unmounted already; it ends when its files are closed and no other mount"
+                    + " namespace has it" + usersText());
         }
         try {
             volume.unmount();
