@@ -2,7 +2,6 @@ package org.opendedup.sar.chunk;
 
 import java.security.DigestException;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -12,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Sha256;
 
 /**
  * Computes the SHA-256 fingerprints of chunks. The work on a segment is shared between the calling thread and helpers
@@ -70,14 +70,7 @@ public final class Fingerprinter {
 
     private MessageDigest borrowDigest() {
         MessageDigest pooled = digests.poll();
-        if (pooled != null) {
-            return pooled;
-        }
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
+        return pooled != null ? pooled : Sha256.newDigest();
     }
 
     /** The hashing of one segment: equal ranges of its chunks, which threads process one after the other. */

@@ -6,11 +6,12 @@ import java.util.Arrays;
 
 /** Computes and compares fingerprints. For use by one thread. */
 public final class Sha256 {
-    private final MessageDigest digest;
+    private final MessageDigest digest = newDigest();
 
-    public Sha256() {
+    /** Returns a new digest of this kind. */
+    public static MessageDigest newDigest() {
         try {
-            digest = MessageDigest.getInstance("SHA-256");
+            return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java platform has SHA-256", e);
         }

@@ -6,11 +6,11 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.security.DigestException;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
 
@@ -60,19 +60,7 @@ class RecordFormat implements Closeable {
     static final Compression COMPRESSION = new Compression(Compression.Codec.ZSTD, 1, MAX_CHUNK_BYTES);
 
     private final Compressor compressor = new Compressor(COMPRESSION);
-    private final MessageDigest digest;
-
-    RecordFormat() {
-        digest = sha256();
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
-    }
+    private final MessageDigest digest = Sha256.newDigest();
 
     /** Returns the bytes that {@link #encode} needs for a chunk of this length. */
     int bound(int rawLength) {
@@ -234,7 +222,7 @@ class RecordFormat implements Closeable {
         if (data == null) {
             return null;
         }
-        byte[] fingerprint = sha256().digest(data);
+        byte[] fingerprint = Sha256.newDigest().digest(data);
         int end = at + FINGERPRINT_AT + Fingerprints.BYTES;
         return Arrays.equals(bytes, at + FINGERPRINT_AT, end, fingerprint, 0, Fingerprints.BYTES)
                 ? new Whole(data.length, fingerprint)

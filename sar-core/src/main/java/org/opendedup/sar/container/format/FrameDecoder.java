@@ -1,11 +1,11 @@
 package org.opendedup.sar.container.format;
 
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.BitSet;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Sha256;
 
 /** Decodes a frame that a frame table describes, and checks that its bytes are what was written. */
 public final class FrameDecoder {
@@ -126,12 +126,8 @@ public final class FrameDecoder {
     }
 
     private static byte[] sha256(byte[] bytes, int offset, int length) {
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update(bytes, offset, length);
-            return digest.digest();
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
+        MessageDigest digest = Sha256.newDigest();
+        digest.update(bytes, offset, length);
+        return digest.digest();
     }
 }

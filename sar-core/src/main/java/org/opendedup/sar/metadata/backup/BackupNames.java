@@ -2,12 +2,11 @@ package org.opendedup.sar.metadata.backup;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 
@@ -60,11 +59,8 @@ final class BackupNames {
             long bytes = input.length();
             byte[] tail = new byte[(int) Math.min(bytes, TAIL_BYTES)];
             input.readFully(bytes - tail.length, ByteBuffer.wrap(tail));
-            String hash = HexFormat.of()
-                    .formatHex(MessageDigest.getInstance("SHA-256").digest(tail), 0, 16);
+            String hash = HexFormat.of().formatHex(Sha256.newDigest().digest(tail), 0, 16);
             return "table-" + name.replace(".sst", "") + "-" + bytes + "-" + hash + ".sst";
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e);
         }
     }
 

@@ -1,8 +1,8 @@
 package org.opendedup.sar.tier.copies;
 
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Sha256;
 
 /** Checks whether bytes that an SSD returned are those that a recipe refers to. For use by one thread. */
 @FunctionalInterface
@@ -12,12 +12,7 @@ public interface CopyCheck {
 
     /** Returns a check that computes the fingerprint of the bytes. */
     static CopyCheck byFingerprint() {
-        MessageDigest digest;
-        try {
-            digest = MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
+        MessageDigest digest = Sha256.newDigest();
         return (data, offset, length, fingerprintPrefix) -> {
             digest.update(data, offset, length);
             return Fingerprints.fingerprintPrefix(digest.digest(), 0) == fingerprintPrefix;

@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -29,9 +29,9 @@ final class EntryLog implements Closeable {
     private final Output output;
     private final Input input;
     /** Of what is made of all entries. */
-    private final MessageDigest tree = sha256();
+    private final MessageDigest tree = Sha256.newDigest();
     /** Of the lengths and references of all files. */
-    private final MessageDigest contents = sha256();
+    private final MessageDigest contents = Sha256.newDigest();
     /** Number, offset, chunk and span of a reference, for the digest. */
     private final ByteBuffer reference = ByteBuffer.allocate(4 * Long.BYTES);
 
@@ -43,14 +43,6 @@ final class EntryLog implements Closeable {
         } catch (IOException e) {
             output.close();
             throw e;
-        }
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
         }
     }
 

@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.cli.support;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -13,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.opendedup.sar.common.Sha256;
 
 /**
  * Replaces names in texts by placeholders. One name always becomes the same placeholder in one bundle, so that lines
@@ -182,13 +182,9 @@ final class Placeholders {
     }
 
     private String name(String name) {
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update(salt);
-            byte[] hash = digest.digest(name.getBytes(StandardCharsets.UTF_8));
-            return "name-" + HexFormat.of().formatHex(hash, 0, 4);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every JDK has SHA-256", e);
-        }
+        MessageDigest digest = Sha256.newDigest();
+        digest.update(salt);
+        byte[] hash = digest.digest(name.getBytes(StandardCharsets.UTF_8));
+        return "name-" + HexFormat.of().formatHex(hash, 0, 4);
     }
 }
