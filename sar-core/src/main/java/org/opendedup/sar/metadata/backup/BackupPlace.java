@@ -98,7 +98,8 @@ public final class BackupPlace implements Closeable {
     }
 
     /**
-     * Opens the folder of a volume's backups if there is one, and changes nothing.
+     * Opens the folder of a volume's backups if there is one, and changes nothing, but for the file of
+     * {@link Writer#in}, which a folder of another user has for a moment.
      *
      * @param folder absolute path
      * @throws IOException if it cannot be trusted, or is not for the backups of this volume
