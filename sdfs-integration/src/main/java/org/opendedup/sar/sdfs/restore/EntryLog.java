@@ -60,6 +60,14 @@ final class EntryLog implements Closeable {
         return output.append(record);
     }
 
+    /**
+     * Adds to the digest of what is made that the destination did not have an entry which was appended. A later walk
+     * may find another one's there by its name.
+     */
+    void addRefused(long number) {
+        tree.update(ByteBuffer.allocate(Long.BYTES).putLong(number).flip());
+    }
+
     /** Adds a reference of a file's recipe to the digest of contents: the chunk and its place in the file. */
     void addReference(long number, long offset, long chunkId, int chunkOffset, int length) {
         reference

@@ -149,6 +149,7 @@ final class TreePlan {
 
     private boolean planName(TreeEntry entry, long number) throws IOException {
         if (!maker.make(entry)) {
+            entries.addRefused(number);
             return false;
         }
         if (entry.isRegular()) {

@@ -12,12 +12,14 @@ import static org.opendedup.sar.sdfs.restore.TreeRestoreTest.fail;
 import static org.opendedup.sar.sdfs.restore.TreeRestoreTest.with;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -459,5 +461,36 @@ class UsedVolumeRestoreTest {
         assertEquals(modifiedNs, volume.attributes(inode).modifiedNs(), "control");
         volume.close(held);
         assertEquals(1, status.filesChanging(), status::toString);
+    }
+
+    /** The calls of a file system that has one name where the volume has two: {@code ONE} is {@code one}. */
+    private static PosixCalls caseless(PosixCalls calls) {
+        PosixCalls.Functions real = calls.functions();
+        return new PosixCalls((PosixCalls.Functions) Proxy.newProxyInstance(
+                PosixCalls.class.getClassLoader(),
+                new Class<?>[] {PosixCalls.Functions.class},
+                (proxy, method, arguments) -> {
+                    Object[] changed = arguments == null ? null : arguments.clone();
+                    for (int i = 0; changed != null && i < changed.length; i++) {
+                        boolean isOther = changed[i] instanceof byte[] name && Arrays.equals(name, bytes("ONE\0"));
+                        changed[i] = isOther ? bytes("one\0") : changed[i];
+                    }
+                    return method.invoke(real, changed);
+                }));
+    }
+
+    @Test
+    void aResumedRestoreDoesNotTakeAnotherFileForOneThatCouldNotBeMade() throws IOException {
+        volume.link(make("one", random(5000, 1)), Inode.ROOT, bytes("link of one"));
+        volume.link(make("ONE", random(5000, 2)), Inode.ROOT, bytes("link of ONE"));
+        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restore(caseless(killed)));
+        assertRestored("one", random(5000, 1));
+        assertRestored("link of ONE", random(5000, 2));
+
+        IOException refused = assertThrows(IOException.class, () -> restore(caseless(new PosixCalls())));
+
+        assertTrue(String.valueOf(refused.getMessage()).contains("to begin again, remove "), refused::toString);
+        assertRestored("one", random(5000, 1));
     }
 }
