@@ -175,6 +175,8 @@ public final class BackupPlace implements Closeable {
             output.force();
         }
         directory.sync();
+        // The folders above it may be new, too.
+        handle.syncFileSystem();
     }
 
     /** Returns whether a folder has nothing in it that would be lost with it. */
