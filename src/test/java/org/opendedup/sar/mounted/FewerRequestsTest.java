@@ -100,8 +100,11 @@ class FewerRequestsTest {
         assertEquals(1, fewer.getOrDefault("FLUSH", 0), fewer::toString);
         assertEquals(1, fewer.getOrDefault("GETXATTR", 0), fewer::toString);
         assertTrue(sum(fewer) <= 9 * FILES + 20, fewer::toString);
-        // The kernel sends a few SETATTR more or less, by its own timers.
-        assertTrue(sum(all) - sum(fewer) >= 3 * FILES - 20, () -> all + " and " + fewer);
+        // The kernel writes times back by timers of its own: 303 and 304 SETATTR were seen in one run. Neither option
+        // concerns them, and the sum above bounds them.
+        all.remove("SETATTR");
+        fewer.remove("SETATTR");
+        assertTrue(sum(all) - sum(fewer) >= 3 * FILES - 2, () -> all + " and " + fewer);
         assertEquals("", shell("diff -r d " + folder.resolve("tree/d")), "what was unpacked");
     }
 
