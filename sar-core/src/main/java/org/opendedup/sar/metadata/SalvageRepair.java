@@ -173,7 +173,7 @@ public final class SalvageRepair extends MetadataRepair {
         return added[1];
     }
 
-    /** If the record is lost that pages behind the end wait to be freed, it is written again. */
+    /** Writes the orphan record again if it may be lost: without it, nothing frees the pages behind the end. */
     @Override
     public void size(long inode, long size) throws IOException {
         Inode now = inode(inode);

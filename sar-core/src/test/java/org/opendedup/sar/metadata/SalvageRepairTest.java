@@ -327,7 +327,7 @@ class SalvageRepairTest {
         assertEquals(List.of("the name of inode 11, which is now /lost+found-1/#11"), lost.told());
     }
 
-    /** Pages behind the end that wait to be freed must not become a part of the file again. */
+    /** Pages behind the end, which are not freed yet, must not become a part of the file again. */
     @Test
     void aTailOfWhichTheRecordIsLostIsFreedAllTheSame() throws IOException {
         name(Inode.ROOT, "file", FILE, Modes.REGULAR);

@@ -155,8 +155,8 @@ public final class MetadataRestore {
         List<String> told = new ArrayList<>(lost);
         if (places.unreadablePacks() > 0) {
             told.add("what could not be read of " + places.unreadablePacks()
-                    + " packs: nothing of it was marked as lost, so look for the cause in the kernel's log, and scrub the"
-                    + " volume when the disk can be read again");
+                    + " packs: nothing of it was marked as lost, so look for the cause in the kernel's log, and scrub"
+                    + " the volume when the disk can be read again");
         }
         OtherHistory.mark(data);
         Path aside = folder.replace();

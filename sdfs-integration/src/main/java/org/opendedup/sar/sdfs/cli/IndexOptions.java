@@ -24,8 +24,8 @@ final class IndexOptions {
             paramLabel = "FOLDER",
             description =
                     "Folder on a disk that keeps a chunkstash index, if the SSD is only lent to it. A mount loads "
-                            + "the index to the hashdb location in one piece; an unmount, and sdfscli VOLUME index store, "
-                            + "write back what is new. After an unmount anybody may empty the hashdb location. "
+                            + "the index to the hashdb location in one piece; an unmount, and sdfscli VOLUME index "
+                            + "store, write back what is new. After an unmount anybody may empty the hashdb location. "
                             + "Default: none.")
     @Nullable
     Path home;

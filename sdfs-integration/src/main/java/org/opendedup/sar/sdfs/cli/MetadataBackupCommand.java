@@ -32,8 +32,9 @@ import picocli.CommandLine.Spec;
             "Copies the metadata of a mounted volume to a folder, consistent and verified, while it is in use.",
             "",
             "In the folder, the volume has a folder of its own, sar-metadata-ID; nothing else there is touched, and",
-            "several volumes may use one folder. It may be on another machine's file system. A further copy shares what",
-            "has not changed. The volume also backs its metadata up by itself, to metadata-backups in its data location.",
+            "several volumes may use one folder. It may be on another machine's file system. A further copy shares",
+            "what has not changed. The volume also backs its metadata up by itself, to metadata-backups in its data",
+            "location.",
             ""
         },
         customSynopsis = {

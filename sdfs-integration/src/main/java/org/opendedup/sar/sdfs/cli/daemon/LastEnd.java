@@ -45,8 +45,8 @@ public record LastEnd(Path file) {
         } catch (JsonProcessingException e) {
             LOG.debug("the record of the last end is not complete", e);
             return Optional.of(new Found(
-                    "how it ended last time is not recorded completely, as if a disk refused the record: data of its last"
-                            + " seconds that was not synced may be missing",
+                    "how it ended last time is not recorded completely, as if a disk refused the record: data of its"
+                            + " last seconds that was not synced may be missing",
                     false));
         } catch (IOException e) {
             return Optional.of(new Found("the record of its last end cannot be read: " + FailureText.of(e), false));

@@ -45,9 +45,9 @@ public final class MountArguments {
                             + "the volume work; off by default); noexec; sync; "
                             + "memory_budget=SIZE; verify_fingerprints (hash "
                             + "every chunk read from disk); noflush, noacl, noxattr (fewer requests for each file: "
-                            + "close reports no late failures; no access lists, files that have one are for their owner "
-                            + "and root only; no extended attributes); nofast_wakeup (let processors sleep while requests "
-                            + "flow: less power, slower small requests); and others of mount(8) and fstab.")
+                            + "close reports no late failures; no access lists, files that have one are for their "
+                            + "owner and root only; no extended attributes); nofast_wakeup (let processors sleep while "
+                            + "requests flow: less power, slower small requests); and others of mount(8) and fstab.")
     public List<String> options = new ArrayList<>();
 
     @Option(
