@@ -418,7 +418,9 @@ final class RawFile {
     boolean isCopied() throws IOException {
         int ticket = ticket();
         RawRecord.Copy copy = record().copy();
-        boolean isCurrent = copy != null && copy.equals(copyOf(status()));
+        // Looks also at a file that no recipe has: callers ask afterwards whether it is missing.
+        RawRecord.Copy present = copyOf(status());
+        boolean isCurrent = copy != null && copy.equals(present);
         // A mapping that outlived its descriptor may have changed a file that was found current before.
         noteCopied(isCurrent ? ticket : NOT_COPIED);
         return isCurrent;

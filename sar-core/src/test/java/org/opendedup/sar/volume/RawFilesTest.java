@@ -282,6 +282,14 @@ class RawFilesTest {
         assertEquals(List.of(), VolumeChecker.check(volume));
     }
 
+    @Test
+    void aFileThatTheFastTierLostCountsAsThereNoMore() throws IOException {
+        file("a", bytes(1000));
+        assertEquals(1, volume.fastTier().status().onlyThereFiles(), "control");
+        Files.delete(backingFile());
+        assertEquals(0, volume.fastTier().status().onlyThereFiles());
+    }
+
     /** The fast tier is gone from its place, and later comes back. The recipe has an older state of the file. */
     @Test
     void aFileIsNeverAsItWasBeforeWhileTheFastTierIsOnlyAbsent() throws IOException {
