@@ -18,7 +18,6 @@ import org.opendedup.sar.sim.restore.RestoreCommand;
 import org.opendedup.sar.sim.restore.SeriesCommand;
 import org.opendedup.sar.sim.sar.SarCommand;
 import org.opendedup.sar.sim.tddfs.TddfsCommand;
-import org.opendedup.sar.sim.year.YearCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,7 +34,7 @@ import picocli.CommandLine.Spec;
         versionProvider = SarSim.Version.class,
         sortOptions = false,
         customSynopsis = {"sar-sim COMMAND [OPTION...]", ""},
-        description = {"Runs the policies of the file system on traces, and a volume for a year.", ""},
+        description = {"Runs the policies of the file system on traces.", ""},
         commandListHeading = "%nCommands:%n",
         subcommands = {
             EstimateCommand.class,
@@ -45,7 +44,6 @@ import picocli.CommandLine.Spec;
             PaperCommand.class,
             SeriesCommand.class,
             TddfsCommand.class,
-            YearCommand.class,
             SelfcheckCommand.class
         },
         footer = {"", "Exit codes:  0 done, 1 failed, 2 wrong usage"})

@@ -5,8 +5,6 @@ public final class Mixing {
     /** Difference of two numbers of a sequence that is mixed. */
     public static final long STEP = 0x9e3779b97f4a7c15L;
 
-    private static final int FRACTION_BITS = 53;
-
     private Mixing() {}
 
     /** Returns a number whose bits all depend on those of {@code value}; different values have different ones. */
@@ -14,10 +12,5 @@ public final class Mixing {
         long mixed = (value ^ value >>> 30) * 0xbf58476d1ce4e5b9L;
         mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
         return mixed ^ mixed >>> 31;
-    }
-
-    /** Returns a number from 0 to 1, without 1, that depends on {@code value} alone. */
-    public static double fraction(long value) {
-        return (mix(value + STEP) >>> Long.SIZE - FRACTION_BITS) * 0x1p-53;
     }
 }
