@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Disk images of machines, stored and read back from a slow disk, with and without promotion to an SSD; prints tables, writes JSON and plots.
+"""Disk images of machines, stored and read back from a slow disk, with and without promotion to an SSD; prints tables, writes JSON.
 
 Run through scripts/bench sar. One run compares native ext4, a volume without SSD ("off"), the same with an LRU block
 cache of the SSD's size before its disk ("lru"), and a volume with SAR for each policy. The slow disk is scripts/slow-disk, one for each
@@ -16,14 +16,12 @@ import mmap
 import os
 import platform
 import random
-import re
 import shutil
 import statistics
 import time
 from pathlib import Path
 
 import bench_images
-import bench_plot
 from bench_blocks import BLOCK, ZERO, Blocks
 from bench_systems import Deduplicated, Native, table
 from bench_volume import measure, say, stored_bytes, warm
@@ -148,27 +146,6 @@ class Report:
         table("Memory and SSD", figures["memory"])
         say(f"\n{self.machine}")
 
-    def draw(self, folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        plots = {}
-        if self.restores:
-            names = list(dict.fromkeys(row["image"] for row in self.restores))
-            for key, title, unit in (("seconds", "Cold restore of each image", "seconds"),
-                                     ("diskRequests", "Disk requests of each restore", "requests")):
-                plots[f"sar-restore-{key}"] = bench_plot.bars(title, unit, names, by_system(self.restores, "image", names, key))
-        for reads in self.reads:
-            name = f"sar-random-{reads.size // KIB}k-{re.sub('[^a-z0-9]+', '-', reads.over.lower()).strip('-')}"
-            plots[name] = bench_plot.distributions(f"Response time, {reads.title()}", "milliseconds", reads.milliseconds)
-        for name, content in plots.items():
-            (folder / f"{name}.svg").write_text(content)
-        say(f"Plots: {folder}")
-
-
-def by_system(rows, group_key, groups, value_key):
-    systems = dict.fromkeys(row["system"] for row in rows)
-    found = {(row["system"], row[group_key]): row[value_key] for row in rows}
-    return {system: [found.get((system, group)) for group in groups] for system in systems}
-
 
 def in_turn(systems, round_number):
     """The systems, another one first in each round, because the machine's speed changes during a run."""
@@ -201,9 +178,6 @@ class Bench:
             self.clean()
         if "write" in self.options.parts:
             self.writes()
-        self.report.draw(self.work / "plots")
-        if self.options.plots:
-            self.report.draw(self.options.plots)
 
     def start(self, system):
         # Recorded before it is made: an interruption must also remove an incomplete one.
@@ -389,7 +363,6 @@ def parse():
     parser.add_argument("--seed", type=int, default=1, help="of the random reads (default: %(default)s)")
     parser.add_argument("--memory-budget", type=int, default=1024, help="MB of each volume (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
-    parser.add_argument("--plots", type=Path, help="another folder for the plots (in addition to plots in the work folder)")
     options = parser.parse_args()
     wrong = set(options.parts) - set(PARTS)
     if wrong:
