@@ -101,7 +101,7 @@ def class_path(module):
         return folders + [str(PROJECT / "sdfs-plugin/target/tests/*")]
     folders = [path for name in ("src/test", "sar-core", "sdfs-integration", "sar-simulator", "sdfs-plugin") for path in classes(name)]
     folders.remove(str(PROJECT / "sdfs-plugin/target/test-classes"))
-    libraries = ("src/test/target/tests/*", "sar-simulator/target/comparators/*")
+    libraries = ("src/test/target/tests/*", "sar-simulator/target/bench/*")
     return folders + [str(PROJECT / path) for path in libraries]
 
 

@@ -117,8 +117,6 @@ class ArchitectureTest {
     private static final JavaClasses MAIN = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .withImportOption(location -> !location.contains("-tests.jar"))
-            // With the profile of the fuzzer, the simulator is among the libraries, and has generated classes.
-            .withImportOption(location -> !location.contains("jmh_generated"))
             .importPackages(ROOT);
 
     @Test

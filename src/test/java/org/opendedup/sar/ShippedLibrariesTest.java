@@ -9,20 +9,24 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.JarOutputStream;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.disks.Commands;
 
 /**
- * Nothing that is installed or that a launcher puts on a class path has the systems that benchmarks compare with: they
- * are dependencies of test scope, and in a folder of their own.
+ * Nothing that is installed or that a launcher puts on a class path has benchmarks, what runs them, or the systems that
+ * they compare with: they are test code and dependencies of test scope, in a folder of their own.
  */
 class ShippedLibrariesTest {
-    /** Folder of the classes of BerkeleyDB Java Edition in a jar. */
-    private static final String COMPARATOR = "com/sleepycat/";
+    /** Files in a jar: of BerkeleyDB Java Edition, of JMH, of our programs and of what JMH generates for them. */
+    private static final Pattern OF_BENCHMARKS =
+            Pattern.compile("com/sleepycat/.*|org/openjdk/jmh/.*|org/opendedup/.*(/bench/|Benchmark).*");
 
     private static final List<String> MODULES = List.of("sar-core", "sdfs-integration", "sar-simulator");
 
@@ -30,7 +34,7 @@ class ShippedLibrariesTest {
     Path folder;
 
     @Test
-    void noShippedJarHasAComparator() throws IOException {
+    void noShippedJarHasWhatBenchmarksNeed() throws IOException {
         List<Path> jars = new ArrayList<>();
         for (String module : MODULES) {
             Path target = Commands.projectFolder().resolve(module).resolve("target");
@@ -38,16 +42,23 @@ class ShippedLibrariesTest {
             jars.addAll(jarsIn(target.resolve("lib")));
         }
         assertFalse(jars.isEmpty(), "no module is packaged");
-        assertEquals(List.of(), withComparator(jars));
+        assertEquals(List.of(), withBenchmarks(jars));
     }
 
-    @Test
-    void controlAJarWithAComparatorIsFound() throws IOException {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "com/sleepycat/je/Database.class",
+                "org/openjdk/jmh/Main.class",
+                "org/opendedup/sar/sim/sar/ReplayBenchmark.class",
+                "org/opendedup/sar/sim/bench/IndexScale.class"
+            })
+    void controlAJarWithOneOfThemIsFound(String entry) throws IOException {
         Path jar = folder.resolve("some.jar");
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
-            out.putNextEntry(new ZipEntry(COMPARATOR + "je/Database.class"));
+            out.putNextEntry(new ZipEntry(entry));
         }
-        assertEquals(List.of(jar), withComparator(jarsIn(folder)));
+        assertEquals(List.of(jar), withBenchmarks(jarsIn(folder)));
     }
 
     private static List<Path> jarsIn(Path folder) throws IOException {
@@ -59,11 +70,14 @@ class ShippedLibrariesTest {
         }
     }
 
-    private static List<Path> withComparator(List<Path> jars) throws IOException {
+    private static List<Path> withBenchmarks(List<Path> jars) throws IOException {
         List<Path> found = new ArrayList<>();
         for (Path jar : jars) {
             try (ZipFile zip = new ZipFile(jar.toFile())) {
-                if (zip.stream().anyMatch(entry -> entry.getName().startsWith(COMPARATOR))) {
+                if (zip.stream()
+                        .filter(entry -> !entry.isDirectory())
+                        .anyMatch(
+                                entry -> OF_BENCHMARKS.matcher(entry.getName()).matches())) {
                     found.add(jar);
                 }
             }

@@ -1,8 +1,0 @@
-/**
- * JMH benchmarks. Each class says which command runs it, and what it last measured on which machine, or refers to
- * docs/BENCHMARKS.md; {@code scripts/bench jmh} runs all.
- */
-@NullMarked
-package org.opendedup.sar.sim.bench;
-
-import org.jspecify.annotations.NullMarked;
