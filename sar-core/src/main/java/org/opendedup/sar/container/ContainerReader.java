@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.Frame;
@@ -14,9 +15,19 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Reads the frames of sealed containers from their packs. Does not see frames still in memory. */
+/**
+ * Reads frames wherever they are: from an open container's memory, or from a pack. What a method promises stands at
+ * {@link ContainerStore}'s of the same name. Safe for use by many threads.
+ *
+ * <p>A container may be sealed while it is read. It is then looked for in memory first, and its frames are in its file
+ * before it leaves memory.
+ */
 final class ContainerReader {
+    private static final Logger log = LoggerFactory.getLogger(ContainerReader.class);
+
     /**
      * Largest coalesced read, in bytes: a whole container of a volume. At 150 MB/s it lasts 28 ms, a few times the seek
      * that it saves.
@@ -30,36 +41,139 @@ final class ContainerReader {
     private static final int POOLED_BYTES = 4 * MAX_REQUEST_BYTES;
 
     private final Compressor compressor;
-    private final SealedContainers containers;
+    private final UnsealedContainers open;
+    private final SealedContainers sealed;
     private final InputCache inputs;
     private final ReadStatistics statistics;
     private final BufferPool buffers = new BufferPool(POOLED_BYTES);
 
-    /** @param containers finds the containers; the files that it has open and its statistics are used here as well */
-    ContainerReader(Compressor compressor, SealedContainers containers) {
+    /** @param sealed finds sealed containers; the files that it has open and its statistics are used here as well */
+    ContainerReader(Compressor compressor, UnsealedContainers open, SealedContainers sealed) {
         this.compressor = compressor;
-        this.containers = containers;
-        inputs = containers.inputs();
-        statistics = containers.statistics();
+        this.open = open;
+        this.sealed = sealed;
+        inputs = sealed.inputs();
+        statistics = sealed.statistics();
     }
 
-    /** Returns where a sealed container lies on its device. */
-    FileLayout layout(long container) throws IOException {
-        LocatedTable at = containers.located(container);
-        long end = at.table().frames() == 0 ? at.offset() : at.end(at.table().frames() - 1);
-        try (InputCache.Lease lease = inputs.acquire(at.pack())) {
-            return lease.input().layout(at.offset(), end - at.offset());
+    Frame frame(long container, int frame, boolean verifyFingerprints) throws IOException {
+        OpenFrames unsealed = open.frames(container);
+        if (unsealed != null) {
+            Frame inMemory = unsealed.frameInMemory(frame);
+            if (inMemory != null) {
+                return inMemory;
+            }
+        }
+        LocatedTable at = located(container);
+        checkFrame(container, at.table(), frame);
+        return frame(container, at, frame, verifyFingerprints);
+    }
+
+    private static void checkFrame(long container, FrameTable table, int frame) {
+        if (frame < 0 || frame >= table.frames()) {
+            throw new IllegalArgumentException(
+                    "container " + container + " has frames 0 to " + (table.frames() - 1) + ", not " + frame);
         }
     }
 
+    void readFrames(long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
+            throws IOException {
+        OpenFrames unsealed = open.frames(container);
+        if (unsealed == null) {
+            readStoredFrames(container, frames, count, maxGapBytes, consumer, decoding);
+            return;
+        }
+        int[] stored = new int[count];
+        int storedCount = 0;
+        for (int i = 0; i < count; i++) {
+            Frame inMemory;
+            try {
+                inMemory = unsealed.frameInMemory(frames[i]);
+            } catch (IOException e) {
+                consumer.damaged(frames[i], e);
+                continue;
+            }
+            if (inMemory == null) {
+                stored[storedCount++] = frames[i];
+            } else {
+                consumer.frame(frames[i], inMemory);
+            }
+        }
+        readStoredFrames(container, stored, storedCount, maxGapBytes, consumer, decoding);
+    }
+
+    private void readStoredFrames(
+            long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
+            throws IOException {
+        if (count == 0) {
+            return;
+        }
+        LocatedTable at = located(container);
+        int[] present = new int[count];
+        int presentCount = 0;
+        for (int i = 0; i < count; i++) {
+            checkFrame(container, at.table(), frames[i]);
+            if (at.table().isRemoved(frames[i])) {
+                consumer.damaged(frames[i], new FrameDecoder.Expected(container, at, frames[i]).removed());
+            } else {
+                present[presentCount++] = frames[i];
+            }
+        }
+        frames(container, at, present, presentCount, maxGapBytes, consumer, decoding);
+    }
+
+    int frameOf(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        OpenFrames unsealed = open.frames(container);
+        int frame = unsealed == null ? sealed.located(container).table().frameOf(slot) : unsealed.frameOf(slot);
+        if (frame < 0) {
+            throw new CorruptionException("container " + container, -1, "slot " + slot, "no such slot");
+        }
+        return frame;
+    }
+
+    int knownFrameOf(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        OpenFrames unsealed = open.frames(container);
+        if (unsealed != null) {
+            return unsealed.frameOf(slot);
+        }
+        LocatedTable cached = sealed.cached(container);
+        return cached == null ? -1 : cached.table().frameOf(slot);
+    }
+
+    FileLayout layout(long container) {
+        if (open.contains(container)) {
+            return FileLayout.UNKNOWN;
+        }
+        try {
+            LocatedTable at = sealed.located(container);
+            long end =
+                    at.table().frames() == 0 ? at.offset() : at.end(at.table().frames() - 1);
+            try (InputCache.Lease lease = inputs.acquire(at.pack())) {
+                return lease.input().layout(at.offset(), end - at.offset());
+            }
+        } catch (IOException e) {
+            log.debug("container {} cannot be opened; a reader of it gets the error", container, e);
+            return FileLayout.UNKNOWN;
+        }
+    }
+
+    LocatedTable located(long container) throws IOException {
+        LocatedTable unsealed = open.located(container);
+        return unsealed == null ? sealed.located(container) : unsealed;
+    }
+
     /** Reads and decodes one frame, from {@code at} or, if the container was written anew, from its new place. */
-    Frame frame(long container, LocatedTable at, int frame, boolean verifyFingerprints) throws IOException {
+    private Frame frame(long container, LocatedTable at, int frame, boolean verifyFingerprints) throws IOException {
         LocatedTable place = at;
         while (true) {
             try {
                 return frameAt(container, place, frame, verifyFingerprints);
             } catch (CorruptionException | NoSuchFileException e) {
-                LocatedTable now = containers.moved(container, place);
+                LocatedTable now = sealed.moved(container, place);
                 if (now == null) {
                     throw e;
                 }
@@ -109,7 +223,7 @@ final class ContainerReader {
     }
 
     /** Reads frames, in ascending order, with as few requests as the longest gap and the largest request allow. */
-    void frames(
+    private void frames(
             long container,
             LocatedTable at,
             int[] frames,
@@ -233,7 +347,7 @@ final class ContainerReader {
             long container, LocatedTable from, int frame, FrameConsumer consumer, IOException failure) {
         Frame found;
         try {
-            LocatedTable now = containers.moved(container, from);
+            LocatedTable now = sealed.moved(container, from);
             if (now == null) {
                 consumer.damaged(frame, failure);
                 return;

@@ -55,8 +55,7 @@ public final class ContainerStore implements Closeable {
     private final WriteLanes lanes;
     private final SealNotifier notifier;
     private final SealedContainers sealed;
-    private final FrameReads reads;
-
+    private final ContainerReader reads;
     private final UnsealedContainers open;
     /** Sealed containers that were found to exist: {@link #exists} is asked for each duplicate chunk. */
     private final ContainerIdSet present = new ContainerIdSet();
@@ -94,11 +93,10 @@ public final class ContainerStore implements Closeable {
         budget = new InFlightBudget(options.maxBytesInFlight());
         encoder = new FrameEncoder(options.compression().frameBytes(), compressor, workers, budget);
         sealed = new SealedContainers(directory, tables, this::entry, frameTableCacheBytes);
-        ContainerReader reader = new ContainerReader(compressor, sealed);
         notifier = new SealNotifier(
                 listener, container -> sealed.located(container).table());
         open = new UnsealedContainers(directory, packs, sealed, notifier);
-        reads = new FrameReads(open, sealed, reader);
+        reads = new ContainerReader(compressor, open, sealed);
         lanes = new WriteLanes(options.maxOpenContainers(), encoder.frameBytes(), new LaneContainers());
     }
 
@@ -261,7 +259,7 @@ public final class ContainerStore implements Closeable {
 
         @Override
         public boolean isFull(OpenContainer container) {
-            return container.isFull(options.containerBytes(), options.maxChunksPerContainer());
+            return container.frames().isFull(options.containerBytes(), options.maxChunksPerContainer());
         }
     }
 
@@ -352,7 +350,7 @@ public final class ContainerStore implements Closeable {
      * yet; 0 if it is sealed: its frame table has all of them.
      */
     public int appendedChunks(long container) {
-        OpenContainer unsealed = open.get(container);
+        OpenFrames unsealed = open.frames(container);
         return unsealed == null ? 0 : unsealed.slots();
     }
 
@@ -414,7 +412,7 @@ public final class ContainerStore implements Closeable {
      * or not.
      */
     boolean isLost(long chunkId) {
-        OpenContainer unsealed = open.get(ChunkId.container(chunkId));
+        OpenFrames unsealed = open.frames(ChunkId.container(chunkId));
         return unsealed != null && unsealed.isLost(ChunkId.slot(chunkId));
     }
 

@@ -12,8 +12,8 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
-import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 
@@ -90,24 +90,29 @@ final class OpenContainer implements PackMember {
         return pack;
     }
 
-    /** Returns where the frames of {@link #table} lie; null if there are none. */
+    OpenFrames frames() {
+        return frames;
+    }
+
+    /** Returns where the frames in the file lie; null if there are none. */
     @Nullable
     PackPlace place() {
         return place;
+    }
+
+    /** Returns the frame table of the frames in the file, and where they lie. */
+    LocatedTable located() {
+        FrameTable table = frames.table();
+        PackPlace at = place;
+        return at == null
+                ? new LocatedTable(LocatedTable.NO_PACK, 0, table)
+                : new LocatedTable(at.pack(), at.offset(), table);
     }
 
     /** Copies a chunk into the frame being filled and returns the chunk's id. */
     long append(byte[] data, int offset, int length, byte[] fingerprints, int fingerprintOffset) throws IOException {
         int slot = frames.append(data, offset, length, fingerprints, fingerprintOffset);
         return ChunkId.of(identity.container(), slot);
-    }
-
-    /**
-     * Returns whether the container has reached either limit, in bytes or in slots. Counts frames not written yet with
-     * their estimated compressed size.
-     */
-    boolean isFull(int containerBytes, int maxChunks) {
-        return frames.isFull(containerBytes, maxChunks);
     }
 
     /**
@@ -280,7 +285,7 @@ final class OpenContainer implements PackMember {
             return;
         }
         Map<Integer, byte[]> read =
-                Rewriting.keep(directory, identity, written, table(), forced.frames(), encoder.budget());
+                Rewriting.keep(directory, identity, written, frames.table(), forced.frames(), encoder.budget());
         if (!frames.keep(read)) {
             read.values().forEach(bytes -> encoder.budget().release(bytes.length));
         }
@@ -301,19 +306,6 @@ final class OpenContainer implements PackMember {
     @Override
     public void diskFailed(IOException cause, boolean keepWritten) {
         frames.diskFailed(cause, keepWritten);
-    }
-
-    /** Throws if chunks, or the directory, wait for space on the disk; nothing is lost. */
-    void throwIfShort() throws NoSpaceException {
-        frames.throwIfShort();
-    }
-
-    /**
-     * Waits until all frames that were flushed before the call are in the file. Failure and shortage are recorded, not
-     * thrown: see {@link #reportLoss} and {@link #throwIfShort}.
-     */
-    void awaitWritten() {
-        frames.awaitWritten();
     }
 
     @Override
@@ -345,11 +337,6 @@ final class OpenContainer implements PackMember {
         }
     }
 
-    /** Returns whether the whole container is durable, so that the disk cannot fail it any more. */
-    boolean isSealed() {
-        return frames.isSealed();
-    }
-
     /**
      * Returns whether there is nothing to be stored: no chunk was appended, and none will be. False while the container
      * waits for its disk, because the budget counts it then.
@@ -369,8 +356,8 @@ final class OpenContainer implements PackMember {
             return null;
         }
         FrameTable table = frames.table();
-        StoredContainer.State state = isSealed() ? StoredContainer.State.SEALED : StoredContainer.State.OPEN;
-        long bytes = isSealed() ? completeBytes : table.fileOffset(durable - 1) + table.fileLength(durable - 1);
+        StoredContainer.State state = frames.isSealed() ? StoredContainer.State.SEALED : StoredContainer.State.OPEN;
+        long bytes = frames.isSealed() ? completeBytes : table.fileOffset(durable - 1) + table.fileLength(durable - 1);
         long rawBytes = 0;
         for (int frame = 0; frame < durable; frame++) {
             rawBytes += table.rawLength(frame);
@@ -395,56 +382,10 @@ final class OpenContainer implements PackMember {
         return recorded != null;
     }
 
-    boolean isFailed() {
-        return frames.isFailed();
-    }
-
-    void throwIfFailed() throws IOException {
-        frames.throwIfFailed();
-    }
-
-    /**
-     * Returns why chunks of this container are lost, or why it must be written to another pack, for {@code force} to
-     * report; null if neither is so, or the loss was abandoned.
-     */
-    @Nullable
-    IOException reportLoss() {
-        return frames.reportLoss();
-    }
-
     /** Stops reporting losses that were already reported; drops chunks kept for {@link #revive}. */
     void abandonLost() {
         frames.abandonLost();
         pack.drain();
-    }
-
-    /** Returns the number of slots that were assigned and whose chunks are not lost, in frames written or waiting. */
-    int slots() {
-        return frames.slots();
-    }
-
-    /** Returns whether a slot was assigned and its chunk can no longer be stored. */
-    boolean isLost(int slot) {
-        return frames.isLost(slot);
-    }
-
-    /** Returns the frame table of the frames in the file. */
-    FrameTable table() {
-        return frames.table();
-    }
-
-    /** Returns the number of the frame that holds a slot, in the file or not yet; -1 if the slot was not assigned. */
-    int frameOf(int slot) throws IOException {
-        return frames.frameOf(slot);
-    }
-
-    /**
-     * Returns a frame from memory, or null if it is in the file. Ends the frame if it is still being filled: a frame
-     * that a reader has seen must not change.
-     */
-    @Nullable
-    Frame frameInMemory(int frame) throws IOException {
-        return frames.frameInMemory(frame);
     }
 
     /** Returns the length of what is in the file, in bytes. */

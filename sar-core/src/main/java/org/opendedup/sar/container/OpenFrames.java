@@ -172,7 +172,7 @@ final class OpenFrames {
 
     /**
      * Waits until every frame in the queue at the time of the call is in the file, or the disk is full, or the
-     * container failed.
+     * container failed. The latter two are recorded, not thrown: see {@link #throwIfShort} and {@link #reportLoss}.
      */
     void awaitWritten() {
         underLock(() -> {
@@ -321,6 +321,7 @@ final class OpenFrames {
         underLock(() -> sealed |= !state.isFailed());
     }
 
+    /** Returns whether the whole container is durable, so that the disk cannot fail it any more. */
     boolean isSealed() {
         return locked(() -> sealed);
     }
@@ -387,6 +388,7 @@ final class OpenFrames {
         }
     }
 
+    /** Throws if chunks, or the directory, wait for space on the disk; nothing is lost. */
     void throwIfShort() throws NoSpaceException {
         lock.lock();
         try {
@@ -396,7 +398,10 @@ final class OpenFrames {
         }
     }
 
-    /** See {@link OpenContainer#reportLoss}. */
+    /**
+     * Returns why chunks of this container are lost, or why it must be written to another pack, for {@code force} to
+     * report; null if neither is so, or the loss was abandoned.
+     */
     @Nullable
     IOException reportLoss() {
         lock.lock();
@@ -416,12 +421,12 @@ final class OpenFrames {
         });
     }
 
-    /** See {@link OpenContainer#slots}. */
+    /** Returns the number of slots that were assigned and whose chunks are not lost, in frames written or waiting. */
     int slots() {
         return locked(() -> state.isFailed() ? firstLostSlot() : queue.nextSlot());
     }
 
-    /** See {@link OpenContainer#isLost}. */
+    /** Returns whether a slot was assigned and its chunk can no longer be stored. */
     boolean isLost(int slot) {
         return locked(() -> state.isFailed() && slot >= firstLostSlot() && slot < queue.nextSlot());
     }
@@ -441,7 +446,7 @@ final class OpenFrames {
         return locked(() -> written.table());
     }
 
-    /** See {@link OpenContainer#frameOf}. */
+    /** Returns the number of the frame that holds a slot, in the file or not yet; -1 if the slot was not assigned. */
     int frameOf(int slot) throws IOException {
         lock.lock();
         try {
@@ -458,7 +463,10 @@ final class OpenFrames {
         }
     }
 
-    /** See {@link OpenContainer#frameInMemory}. */
+    /**
+     * Returns a frame from memory, or null if it is in the file. Ends the frame if it is still being filled: a frame
+     * that a reader has seen must not change.
+     */
     @Nullable
     Frame frameInMemory(int frame) throws IOException {
         PendingFrame ended = null;
@@ -479,7 +487,10 @@ final class OpenFrames {
         }
     }
 
-    /** See {@link OpenContainer#isFull}. */
+    /**
+     * Returns whether the container has reached either limit, in bytes or in slots. Counts frames not written yet with
+     * their estimated compressed size.
+     */
     boolean isFull(int containerBytes, int maxChunks) {
         return locked(() -> queue.nextSlot() >= maxChunks
                 || written.fileBytes() + encoder.estimateStored(queue.bytes()) >= containerBytes);

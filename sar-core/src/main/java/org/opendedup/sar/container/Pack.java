@@ -332,7 +332,7 @@ final class Pack {
 
     /**
      * Forces all that was written before the call, also after a failed append. A failure is recorded with each
-     * container, not thrown: see {@link OpenContainer#reportLoss}. Appends go on meanwhile.
+     * container, not thrown: see {@link OpenFrames#reportLoss}. Appends go on meanwhile.
      */
     void force() {
         synchronized (forcing) {

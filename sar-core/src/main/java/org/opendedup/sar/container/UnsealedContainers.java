@@ -45,9 +45,18 @@ final class UnsealedContainers {
         containers.put(container.container(), container);
     }
 
+    /** Returns the frames of a container; null if it is sealed. */
     @Nullable
-    OpenContainer get(long container) {
-        return containers.get(container);
+    OpenFrames frames(long container) {
+        OpenContainer unsealed = containers.get(container);
+        return unsealed == null ? null : unsealed.frames();
+    }
+
+    /** Returns where the frames of a container are that are in its file; null if it is sealed. */
+    @Nullable
+    LocatedTable located(long container) {
+        OpenContainer unsealed = containers.get(container);
+        return unsealed == null ? null : unsealed.located();
     }
 
     boolean contains(long container) {
@@ -61,7 +70,7 @@ final class UnsealedContainers {
         Set<Pack> written = new LinkedHashSet<>();
         forced.forEach(container -> written.add(container.pack()));
         written.forEach(Pack::retry);
-        forced.forEach(OpenContainer::awaitWritten);
+        forced.forEach(container -> container.frames().awaitWritten());
         written.forEach(Pack::force);
         try {
             directory.sync();
@@ -77,7 +86,7 @@ final class UnsealedContainers {
         forced.forEach(OpenContainer::nameIsDurable);
         throwIfLost(forced);
         for (OpenContainer container : forced) {
-            container.throwIfShort();
+            container.frames().throwIfShort();
         }
         Map<Long, StoredContainer> entries = new HashMap<>();
         for (OpenContainer container : forced) {
@@ -96,7 +105,7 @@ final class UnsealedContainers {
     private static void throwIfLost(Collection<OpenContainer> forced) throws IOException {
         IOException failure = null;
         for (OpenContainer container : forced) {
-            IOException loss = container.reportLoss();
+            IOException loss = container.frames().reportLoss();
             if (loss != null && failure == null) {
                 failure = new IOException(
                         "chunks of " + container + " are lost unless it is written again: " + loss.getMessage(), loss);
@@ -122,7 +131,7 @@ final class UnsealedContainers {
     }
 
     private void seal(OpenContainer container, StoredContainer entry) {
-        FrameTable table = container.table();
+        FrameTable table = container.frames().table();
         sealed.cache(container.container(), new LocatedTable(entry.pack(), entry.offset(), table));
         remove(container);
         notifier.sealed(container.container());
@@ -134,7 +143,9 @@ final class UnsealedContainers {
     }
 
     List<OpenContainer> failed() {
-        return containers.values().stream().filter(OpenContainer::isFailed).toList();
+        return containers.values().stream()
+                .filter(container -> container.frames().isFailed())
+                .toList();
     }
 
     void revive(List<OpenContainer> failed) throws IOException {

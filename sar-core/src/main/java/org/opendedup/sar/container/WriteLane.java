@@ -52,7 +52,7 @@ final class WriteLane {
                 throws IOException {
             synchronized (WriteLane.this) {
                 if (last != null) {
-                    last.throwIfFailed();
+                    last.frames().throwIfFailed();
                 }
                 OpenContainer container = containerWithRoom();
                 last = container;
@@ -68,7 +68,7 @@ final class WriteLane {
     /** Returns the container to append to. The caller holds this lane's lock. */
     private OpenContainer containerWithRoom() throws IOException {
         OpenContainer container = current;
-        if (container != null && !container.isFailed()) {
+        if (container != null && !container.frames().isFailed()) {
             if (!containers.isFull(container)) {
                 return container;
             }
@@ -83,7 +83,7 @@ final class WriteLane {
 
     /** Removes a failed container from the lane, so that nothing is appended to it after it is rewritten. */
     synchronized void dropFailed() {
-        if (current != null && current.isFailed()) {
+        if (current != null && current.frames().isFailed()) {
             current = null;
         }
     }

@@ -175,7 +175,8 @@ final class PackTest {
         assertNull(second.place(), "the frame before is not compressed");
         assertEquals(PackFormat.FIRST_CONTAINER, disk.length(PackFormat.fileName(NUMBER)));
         assertEquals(
-                FRAME_BYTES, Objects.requireNonNull(second.frameInMemory(1)).data().length);
+                FRAME_BYTES,
+                Objects.requireNonNull(second.frames().frameInMemory(1)).data().length);
         firstFrame.run();
         assertEquals(PackFormat.FIRST_CONTAINER, place(first).offset());
         assertNull(second.place(), "the container before is not ended");
@@ -183,12 +184,12 @@ final class PackTest {
         first.end();
         assertNull(second.place(), "the last frame of the container before is not compressed");
         compressAll();
-        second.awaitWritten();
+        second.frames().awaitWritten();
         assertEquals(
                 PackFormat.align(PackFormat.FIRST_CONTAINER + first.fileBytes()),
                 place(second).offset());
-        assertEquals(2, second.table().frames());
-        assertNull(second.frameInMemory(1));
+        assertEquals(2, second.frames().table().frames());
+        assertNull(second.frames().frameInMemory(1));
     }
 
     @Test
@@ -217,15 +218,15 @@ final class PackTest {
         refusesTasks = true;
         append(first, 1);
         refusesTasks = false;
-        assertTrue(first.isFailed());
-        assertFalse(second.isFailed());
-        second.awaitWritten();
+        assertTrue(first.frames().isFailed());
+        assertFalse(second.frames().isFailed());
+        second.frames().awaitWritten();
         second.end();
         makeDurable(first, second);
         assertSealed(second, 2);
-        assertNotNull(first.reportLoss());
-        assertTrue(first.isLost(1));
-        assertFalse(first.isLost(0));
+        assertNotNull(first.frames().reportLoss());
+        assertTrue(first.frames().isLost(1));
+        assertFalse(first.frames().isLost(0));
         assertEquals(1, entry(first).slots());
         assertTrue(pack.accepts(3));
     }
@@ -244,8 +245,8 @@ final class PackTest {
         last.run();
         assertNull(second.place(), "two frames of the first may still be compressed");
         compressAll();
-        second.awaitWritten();
-        assertEquals(1, second.table().frames());
+        second.frames().awaitWritten();
+        assertEquals(1, second.frames().table().frames());
         assertNull(first.place());
     }
 
@@ -263,19 +264,19 @@ final class PackTest {
         hook(Call.FORCE, brokenDisk());
         pack.force();
         hookOff();
-        assertFalse(sealed.isFailed());
-        assertNull(sealed.reportLoss());
+        assertFalse(sealed.frames().isFailed());
+        assertNull(sealed.frames().reportLoss());
         List<OpenContainer> suspended = List.of(completed, filling);
         for (OpenContainer each : suspended) {
-            assertTrue(each.isFailed());
-            assertNotNull(each.reportLoss());
-            assertTrue(each.isLost(0));
+            assertTrue(each.frames().isFailed());
+            assertNotNull(each.frames().reportLoss());
+            assertTrue(each.frames().isLost(0));
             assertNull(each.unrecorded());
             assertThrows(IOException.class, () -> append(each, 1));
         }
         assertFalse(pack.accepts(4));
         pack.force();
-        assertTrue(completed.isLost(0), "a later force changes nothing");
+        assertTrue(completed.frames().isLost(0), "a later force changes nothing");
 
         long number = NUMBER;
         for (OpenContainer each : suspended) {
@@ -288,7 +289,7 @@ final class PackTest {
             each.nameIsDurable();
             assertEquals(number, entry(each).pack());
             assertEquals(PackFormat.FIRST_CONTAINER, entry(each).offset());
-            assertNull(each.reportLoss());
+            assertNull(each.frames().reportLoss());
         }
         assertSealed(sealed, 2);
         assertEquals(NUMBER, entry(sealed).pack());
@@ -310,15 +311,15 @@ final class PackTest {
         hook(Call.APPEND, brokenDisk());
         compressAll();
         hookOff();
-        assertTrue(first.isFailed());
-        assertTrue(second.isFailed());
+        assertTrue(first.frames().isFailed());
+        assertTrue(second.frames().isFailed());
         makeDurable(first, second);
         assertEquals(2, entry(first).slots());
         assertEquals(1, entry(second).slots());
-        assertFalse(first.isLost(1));
-        assertFalse(second.isLost(0));
-        assertTrue(second.isLost(1));
-        assertNotNull(first.reportLoss(), "the first must be written again to be sealed");
+        assertFalse(first.frames().isLost(1));
+        assertFalse(second.frames().isLost(0));
+        assertTrue(second.frames().isLost(1));
+        assertNotNull(first.frames().reportLoss(), "the first must be written again to be sealed");
         assertEquals(StoredContainer.State.OPEN, entry(first).state());
     }
 
@@ -344,8 +345,8 @@ final class PackTest {
         };
         pack.force();
         second.join();
-        assertTrue(first.isFailed());
-        assertTrue(first.isLost(0));
+        assertTrue(first.frames().isFailed());
+        assertTrue(first.frames().isLost(0));
         assertNull(first.unrecorded());
     }
 
@@ -359,19 +360,19 @@ final class PackTest {
         append(second, 1);
         hook(Call.APPEND, fullDisk());
         compressAll();
-        sealed.throwIfShort();
+        sealed.frames().throwIfShort();
         for (OpenContainer each : List.of(first, second)) {
-            assertThrows(NoSpaceException.class, each::throwIfShort);
+            assertThrows(NoSpaceException.class, each.frames()::throwIfShort);
             assertThrows(NoSpaceException.class, () -> append(each, 1));
-            each.awaitWritten();
+            each.frames().awaitWritten();
         }
         pack.retry();
-        assertThrows(NoSpaceException.class, second::throwIfShort);
+        assertThrows(NoSpaceException.class, second.frames()::throwIfShort);
         hookOff();
         pack.retry();
-        first.throwIfShort();
-        second.throwIfShort();
-        second.awaitWritten();
+        first.frames().throwIfShort();
+        second.frames().throwIfShort();
+        second.frames().awaitWritten();
         second.end();
         makeDurable(first, second);
         assertSealed(first, 2);
@@ -387,17 +388,17 @@ final class PackTest {
         OpenContainer first = complete(1, 1);
         hook(Call.APPEND, fullDisk());
         compressAll();
-        assertThrows(NoSpaceException.class, first::throwIfShort);
+        assertThrows(NoSpaceException.class, first.frames()::throwIfShort);
         OpenContainer second = container(2);
-        assertThrows(NoSpaceException.class, second::throwIfShort);
-        second.awaitWritten();
+        assertThrows(NoSpaceException.class, second.frames()::throwIfShort);
+        second.frames().awaitWritten();
         hookOff();
         pack.retry();
-        second.throwIfShort();
+        second.frames().throwIfShort();
         append(second, 1);
         compressAll();
-        second.awaitWritten();
-        assertEquals(1, second.table().frames());
+        second.frames().awaitWritten();
+        assertEquals(1, second.frames().table().frames());
         budget.awaitRoom();
     }
 
@@ -407,9 +408,9 @@ final class PackTest {
         hook(Call.APPEND, brokenDisk());
         compressAll();
         hookOff();
-        assertTrue(first.isFailed());
+        assertTrue(first.frames().isFailed());
         OpenContainer second = container(2);
-        assertTrue(second.isFailed());
+        assertTrue(second.frames().isFailed());
         assertThrows(IOException.class, () -> append(second, 1));
         Pack fresh = Pack.create(hooked, NUMBER + 1);
         assertTrue(second.revive(fresh));
@@ -423,8 +424,8 @@ final class PackTest {
         compressAll();
         hook(Call.APPEND, brokenDisk());
         pack.retry();
-        assertTrue(first.isFailed());
-        first.throwIfShort();
+        assertTrue(first.frames().isFailed());
+        first.frames().throwIfShort();
         hookOff();
         Pack fresh = Pack.create(hooked, NUMBER + 1);
         assertTrue(first.revive(fresh));
@@ -486,12 +487,12 @@ final class PackTest {
         pack.force();
         pack.nameIsInDoubt(brokenDisk());
         first.nameIsDurable();
-        assertTrue(first.isLost(0));
+        assertTrue(first.frames().isLost(0));
         assertNull(first.unrecorded());
 
         Pack named = Pack.create(hooked, NUMBER + 1);
         assertTrue(first.revive(named));
         named.nameIsInDoubt(brokenDisk());
-        assertFalse(first.isFailed());
+        assertFalse(first.frames().isFailed());
     }
 }
