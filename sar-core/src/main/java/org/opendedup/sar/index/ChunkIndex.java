@@ -132,17 +132,6 @@ public interface ChunkIndex extends Closeable {
     /** Returns the approximate number of fingerprints, without reading the whole index. */
     long estimatedChunks();
 
-    /**
-     * Writes what is new to the home of an index whose SSD is not its permanent place. A failure leaves the home as it
-     * was.
-     *
-     * @return whether it has one
-     * @throws java.io.InterruptedIOException if {@code progress} stopped it
-     */
-    default boolean store(StoreProgress progress) throws IOException {
-        return false;
-    }
-
     /** Returns where the index has its bytes. */
     default IndexUse use() {
         return IndexUse.UNKNOWN;

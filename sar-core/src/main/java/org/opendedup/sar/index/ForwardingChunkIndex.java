@@ -113,11 +113,6 @@ public abstract class ForwardingChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public boolean store(StoreProgress progress) throws IOException {
-        return index.store(progress);
-    }
-
-    @Override
     public IndexUse use() {
         return index.use();
     }

@@ -21,7 +21,6 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
@@ -272,27 +271,6 @@ final class IndexRebuilder implements Closeable {
         } finally {
             updating = false;
         }
-    }
-
-    /**
-     * Stores the index in its home, when a running update has ended. The end of the mount stops it.
-     *
-     * @return false if the index has no home
-     */
-    CompletableFuture<Boolean> store(StoreProgress progress) {
-        CompletableFuture<Boolean> done = new CompletableFuture<>();
-        if (!(index instanceof RenewableIndex)) {
-            return CompletableFuture.completedFuture(false);
-        }
-        Runnable storing = () -> {
-            try {
-                done.complete(index.store((bytes, of) -> progress.stored(bytes, of) && !closing));
-            } catch (IOException | RuntimeException e) {
-                done.completeExceptionally(e);
-            }
-        };
-        order(storing, done);
-        return done;
     }
 
     /** @param done completed by the order; fails if nobody carries it out */

@@ -17,7 +17,6 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
@@ -123,19 +122,6 @@ public final class VolumeMaintenance {
             return CompletableFuture.failedFuture(new IOException(WriteStop.READ_ONLY));
         }
         return context.rebuilder().exchange(kind);
-    }
-
-    /**
-     * Stores the index in its home, as an unmount does; a long mount calls it from time to time. An update of the index
-     * that is running ends before. The end of the mount stops it: then the home stays as it was.
-     *
-     * @return false if the index has no home
-     */
-    public CompletableFuture<Boolean> storeIndex(StoreProgress progress) {
-        if (committer.isReadOnly()) {
-            return CompletableFuture.failedFuture(new IOException(WriteStop.READ_ONLY));
-        }
-        return context.rebuilder().store(progress);
     }
 
     /**

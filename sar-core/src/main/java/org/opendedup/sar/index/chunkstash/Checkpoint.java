@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,8 +28,6 @@ final class Checkpoint {
     private static final long MAGIC = 0x3130_5043_4853_4353L; // "SCSHCP01"
     private static final long TABLE_MAGIC = 0x3130_4254_4853_4353L; // "SCSHTB01"
     private static final int HEADER_BYTES = 68;
-    private static final int HAS_EPOCH_AT = 17;
-    private static final int EPOCH_AT = 20;
     private static final int SEGMENT_BYTES = 12;
     private static final int PAGE_BYTES = 27;
     private static final int COVER_BYTES = 20;
@@ -192,23 +189,6 @@ final class Checkpoint {
         state.pages.findFree();
         if (!fromTable) {
             state.buildTable();
-        }
-    }
-
-    /** Returns the epoch of a checkpoint; null if there is no sound one, or it has none. */
-    static @Nullable Epoch epoch(Directory directory) throws IOException {
-        if (!directory.exists(StashFiles.CHECKPOINT)) {
-            return null;
-        }
-        try {
-            StashFiles.verify(directory, StashFiles.CHECKPOINT, MAGIC);
-            try (StashFiles.Reader in = new StashFiles.Reader(directory, StashFiles.CHECKPOINT, MAGIC)) {
-                ByteBuffer header = in.buffer(HEADER_BYTES);
-                boolean hasEpoch = header.get(header.position() + HAS_EPOCH_AT) == 1;
-                return hasEpoch ? StashRecords.getEpoch(header.position(header.position() + EPOCH_AT)) : null;
-            }
-        } catch (CorruptionException e) {
-            return null;
         }
     }
 

@@ -18,7 +18,6 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexUse;
-import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
@@ -407,27 +406,6 @@ public final class ChunkStashIndex implements ChunkIndex {
         state.records.delete(move.segment());
         space.moved();
         space.report();
-    }
-
-    /** No segment is deleted meanwhile. */
-    @Override
-    public boolean store(StoreProgress progress) throws IOException {
-        StashHome home = limits.home();
-        if (home == null) {
-            return false;
-        }
-        moving.lock();
-        try {
-            StashHome.Contents contents = ask(() -> {
-                writer.writeOpen();
-                Checkpoint.write(directory, generation, state, false, 0);
-                return StashHome.Contents.of(generation, state);
-            });
-            home.store(directory, contents, progress);
-            return true;
-        } finally {
-            moving.unlock();
-        }
     }
 
     @Override

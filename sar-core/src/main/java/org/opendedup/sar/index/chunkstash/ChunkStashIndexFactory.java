@@ -38,7 +38,7 @@ public final class ChunkStashIndexFactory {
 
     /** Opens an index with nothing behind it; see {@link org.opendedup.sar.volume.store.ChunkIndexes#open}. */
     public static ChunkIndex open(Path folder, long memoryBytes) throws IOException {
-        return open(folder, memoryBytes, IndexSpace.UNBOUNDED, null, null);
+        return open(folder, memoryBytes, IndexSpace.UNBOUNDED, null);
     }
 
     /**
@@ -46,19 +46,15 @@ public final class ChunkStashIndexFactory {
      *
      * @param space bound of its files
      * @param behind folder for a disk index, which is made when it is needed; null: there is none
-     * @param home where {@link ChunkIndex#store} keeps the log; null: nowhere
      */
-    public static ChunkIndex open(
-            Path folder, long memoryBytes, IndexSpace space, @Nullable Path behind, @Nullable Path home)
+    public static ChunkIndex open(Path folder, long memoryBytes, IndexSpace space, @Nullable Path behind)
             throws IOException {
         if (memoryBytes < MIN_MEMORY_BYTES) {
             throw new IllegalArgumentException(
                     "the chunk index needs " + MIN_MEMORY_BYTES + " bytes of memory or more, not " + memoryBytes);
         }
-        StashLimits limits = new StashLimits(
-                space,
-                behind == null ? null : new DiskIndexFolder(behind, diskBytes(memoryBytes)),
-                home == null ? null : new StashHome(home));
+        StashLimits limits =
+                new StashLimits(space, behind == null ? null : new DiskIndexFolder(behind, diskBytes(memoryBytes)));
         return open(folder, settings(memoryBytes).forSpace(space.mostBytes()), limits);
     }
 

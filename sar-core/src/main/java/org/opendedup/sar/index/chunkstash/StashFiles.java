@@ -35,12 +35,8 @@ final class StashFiles {
     /** Made when damage was met: the next opening makes a new index. */
     static final String DAMAGED = "DAMAGED";
 
-    /** How often the log was stored in its home. */
-    static final String STORES = "stores";
-
     static final String TEMPORARY = ".tmp";
     private static final long IDENTITY_MAGIC = 0x3130_4449_4853_4353L; // "SCSHID01"
-    private static final long STORES_MAGIC = 0x3130_5453_4853_4353L; // "SCSHST01"
     private static final int VERSION = 2;
     private static final int IDENTITY_BYTES = 24;
     private static final int BUFFER_BYTES = 256 << 10;
@@ -50,7 +46,7 @@ final class StashFiles {
     /** Returns whether a file belongs to an index. */
     static boolean isOfIndex(String name) {
         return name.startsWith(StashLog.PREFIX)
-                || List.of(IDENTITY, CHECKPOINT, TABLE, DAMAGED, STORES).contains(name)
+                || List.of(IDENTITY, CHECKPOINT, TABLE, DAMAGED).contains(name)
                 || name.endsWith(TEMPORARY);
     }
 
@@ -97,7 +93,6 @@ final class StashFiles {
         }
         deleteIfPresent(directory, CHECKPOINT);
         deleteIfPresent(directory, TABLE);
-        deleteIfPresent(directory, STORES);
     }
 
     static void writeIdentity(Directory directory, long generation) throws IOException {
@@ -117,27 +112,6 @@ final class StashFiles {
             long generation = in.buffer(Long.BYTES).getLong();
             in.finish();
             return generation;
-        }
-    }
-
-    static void writeStores(Directory directory, long stores) throws IOException {
-        try (Writer out = new Writer(directory, STORES, STORES_MAGIC)) {
-            out.buffer(Long.BYTES).putLong(stores);
-            out.finish();
-        }
-    }
-
-    /** Returns how often the log was stored in its home; 0 if it was not, or nobody knows. */
-    static long readStores(Directory directory) throws IOException {
-        if (!directory.exists(STORES)) {
-            return 0;
-        }
-        try (Reader in = new Reader(directory, STORES, STORES_MAGIC)) {
-            long stores = in.buffer(Long.BYTES).getLong();
-            in.finish();
-            return stores;
-        } catch (CorruptionException e) {
-            return 0;
         }
     }
 

@@ -9,17 +9,8 @@ import org.opendedup.sar.index.IndexSpace;
  *
  * @param space bound of the files
  * @param behind where the disk index is; null: there is none, and insertions are refused when there is no room
- * @param home where the log is kept, if the SSD is not its permanent place; null: nowhere else
  */
-public record StashLimits(
-        IndexSpace space,
-        DiskIndex.@Nullable Place behind,
-        @Nullable StashHome home) {
+public record StashLimits(IndexSpace space, DiskIndex.@Nullable Place behind) {
     /** As large as the device, and nothing behind it. */
     public static final StashLimits NONE = new StashLimits(IndexSpace.UNBOUNDED, null);
-
-    /** With the SSD as the permanent place. */
-    StashLimits(IndexSpace space, DiskIndex.@Nullable Place behind) {
-        this(space, behind, null);
-    }
 }

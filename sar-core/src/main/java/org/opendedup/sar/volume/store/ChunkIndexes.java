@@ -34,7 +34,7 @@ public final class ChunkIndexes {
      * @throws IOException if the folder cannot be used, has an index of another class, or another process has it open
      */
     public static ChunkIndex open(IndexClass kind, Path folder, long memoryBytes) throws IOException {
-        return open(kind, folder, memoryBytes, IndexSpace.UNBOUNDED, null, null);
+        return open(kind, folder, memoryBytes, IndexSpace.UNBOUNDED, null);
     }
 
     /**
@@ -42,19 +42,13 @@ public final class ChunkIndexes {
      *
      * @param space bound of the files of an index for SSDs
      * @param behind folder for what such an index has no room for; null: that is refused
-     * @param home folder where such an index is stored; null if the SSD is its permanent place
      */
     public static ChunkIndex open(
-            IndexClass kind,
-            Path folder,
-            long memoryBytes,
-            IndexSpace space,
-            @Nullable Path behind,
-            @Nullable Path home)
+            IndexClass kind, Path folder, long memoryBytes, IndexSpace space, @Nullable Path behind)
             throws IOException {
         return switch (kind) {
             case ROCKSDB -> RocksDbChunkIndexFactory.open(folder, memoryBytes);
-            case CHUNKSTASH -> ChunkStashIndexFactory.open(folder, memoryBytes, space, behind, home);
+            case CHUNKSTASH -> ChunkStashIndexFactory.open(folder, memoryBytes, space, behind);
             case SILO -> SiloChunkIndexFactory.open(folder, SiloSettings.of(memoryBytes));
         };
     }

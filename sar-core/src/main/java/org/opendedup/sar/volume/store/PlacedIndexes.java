@@ -2,23 +2,15 @@ package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexSpace;
-import org.opendedup.sar.index.chunkstash.StashHome;
-import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.tier.copies.SsdBudget;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeIdentity;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Opens the indexes of a volume: with its memory, the bound of its SSD, and the folder for what exceeds that. */
 final class PlacedIndexes implements IndexOpener {
-    private static final Logger log = LoggerFactory.getLogger(PlacedIndexes.class);
-
     /**
      * Folder of the disk indexes, at the containers. These lie on the largest disk, and the disk index grows with them:
      * 85 bytes a chunk, a hundredth of the data. The metadata are often on a small, fast disk, and when that is full
@@ -48,30 +40,7 @@ final class PlacedIndexes implements IndexOpener {
 
     @Override
     public ChunkIndex open(IndexClass kind, Path database) throws IOException {
-        return ChunkIndexes.open(
-                kind,
-                database,
-                memoryBytes,
-                space(),
-                behind(),
-                config.indexPlacement().home());
-    }
-
-    /** Loads the index from its home, if it has one and the SSD has nothing as new. A failure costs a rebuild only. */
-    void load(IndexLocation location) {
-        Path home = config.indexPlacement().home();
-        if (home == null || config.index() != IndexClass.CHUNKSTASH) {
-            return;
-        }
-        try {
-            UUID volume =
-                    VolumeIdentity.volume(FileDirectory.open(config.locations().data()));
-            if (volume != null) {
-                StashHome.load(home, location.current(), volume);
-            }
-        } catch (IOException e) {
-            log.warn("the fingerprint index could not be loaded from its home {}: {}", home, e.getMessage());
-        }
+        return ChunkIndexes.open(kind, database, memoryBytes, space(), behind());
     }
 
     @Override

@@ -10,7 +10,6 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexUse;
-import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.io.Device;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -342,11 +341,6 @@ public final class RenewableIndex implements ChunkIndex {
     }
 
     @Override
-    public boolean store(StoreProgress progress) throws IOException {
-        return index.store(progress);
-    }
-
-    @Override
     public IndexUse use() {
         return index.use();
     }
@@ -354,18 +348,6 @@ public final class RenewableIndex implements ChunkIndex {
     @Override
     public void close() throws IOException {
         abandonExchange();
-        storeLast();
         index.close();
-    }
-
-    /** An index that is lost must not replace what its home has. */
-    private void storeLast() {
-        try {
-            if (failing != index && index.store(StoreProgress.NONE)) {
-                log.info("the fingerprint index was stored in its home");
-            }
-        } catch (IOException e) {
-            log.warn("the fingerprint index could not be stored in its home, which stays as it was", e);
-        }
     }
 }

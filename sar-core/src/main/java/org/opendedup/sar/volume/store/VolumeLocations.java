@@ -98,8 +98,6 @@ public final class VolumeLocations {
             PlacedIndexes indexes = new PlacedIndexes(config, memory, budget);
             IndexLocation location = new IndexLocation(
                     hashDb, config.index(), indexes, new TimeLimit(config.name() + "-index-open", INDEX_LIMIT));
-            // Not within the time to open an index: it may be much to read.
-            indexes.load(location);
             ChunkIndex index = new RenewableIndex(openIndex(hashDb, location::open, ballasts), location);
             return new VolumeStores(
                     containers,

@@ -22,8 +22,6 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
-import org.opendedup.sar.index.IndexSpace;
-import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.FileDirectory;
 
@@ -178,31 +176,6 @@ class ChunkStashFormatTest {
                     FILES.stream().sorted().toList(), names.stream().sorted().toList());
         }
         try (ChunkStashIndex index = open(written)) {
-            verify(index);
-        }
-    }
-
-    /** The home of the same log, and the file on the SSD that says how often it was stored. */
-    @Test
-    void theHomeThatIsWrittenNowIsTheSame() throws IOException {
-        Path written = folder.resolve("written");
-        write(written);
-        Path home = folder.resolve("home");
-        StashLimits limits = new StashLimits(IndexSpace.UNBOUNDED, null, new StashHome(home));
-        try (ChunkStashIndex index = ChunkStashIndexFactory.open(written, SETTINGS, limits)) {
-            assertTrue(index.store(StoreProgress.NONE));
-        }
-        List<Path> files = List.of(home.resolve(StashHome.CONTENTS), written.resolve(StashFiles.STORES));
-        String target = System.getProperty("sar.golden");
-        for (Path file : target == null ? List.<Path>of() : files) {
-            Files.copy(file, Path.of(target, file.getFileName() + ".bin"));
-        }
-        for (Path file : files) {
-            assertArrayEquals(golden(file.getFileName().toString()), Files.readAllBytes(file), file.toString());
-        }
-        Path loaded = folder.resolve("loaded");
-        assertTrue(StashHome.load(home, loaded, EPOCH.volume()));
-        try (ChunkStashIndex index = open(loaded)) {
             verify(index);
         }
     }

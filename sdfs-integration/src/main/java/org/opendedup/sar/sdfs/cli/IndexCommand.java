@@ -5,9 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
@@ -34,16 +32,14 @@ import picocli.CommandLine.Command;
             IndexStatusCommand.class,
             IndexConvertCommand.class,
             IndexJoinCommand.class,
-            IndexStopCommand.class,
-            IndexStoreCommand.class
+            IndexStopCommand.class
         },
         footer = {
             "",
             "Examples:",
             "  sdfscli pool0 index status",
             "  sdfscli pool0 index convert chunkstash --wait    # progress, time left",
-            "  sdfscli pool0 index join --wait",
-            "  sdfscli pool0 index store"
+            "  sdfscli pool0 index join --wait"
         })
 final class IndexCommand extends CommandGroup {
     private static final long POLL_MILLIS = 250;
@@ -80,11 +76,6 @@ final class IndexCommand extends CommandGroup {
         return report;
     }
 
-    private static String storing(Map<String, Object> storing) {
-        return "\nstoring     " + ByteSize.rounded(Json.number(storing, IndexControl.STORED_BYTES)) + " of "
-                + ByteSize.rounded(Json.number(storing, IndexControl.NEW_BYTES)) + " in its home";
-    }
-
     private static String text(Map<String, Object> report) {
         Object converting = report.get(IndexControl.CONVERTING);
         Object error = report.get(IndexControl.ERROR);
@@ -99,7 +90,6 @@ final class IndexCommand extends CommandGroup {
                         : "\nexamined    " + report.get("examinedContainers") + " of " + report.get("containers")
                                 + " containers")
                 + (error == null ? "" : "\nlast error  " + error)
-                + (report.containsKey(IndexControl.STORING) ? storing(Json.object(report, IndexControl.STORING)) : "")
                 + IndexUseText.lines(report)
                 + JoinText.lines(report);
     }

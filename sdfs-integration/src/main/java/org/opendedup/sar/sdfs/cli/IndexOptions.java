@@ -1,13 +1,12 @@
 package org.opendedup.sar.sdfs.cli;
 
-import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import picocli.CommandLine.Option;
 
-/** The options of mkfs.sdfs that say where a ChunkStash index lies. */
+/** The option of mkfs.sdfs that says where a ChunkStash index lies. */
 final class IndexOptions {
     @Option(
             names = "--index-ssd-capacity",
@@ -19,30 +18,19 @@ final class IndexOptions {
     @Nullable
     Long ssdCapacityBytes;
 
-    @Option(
-            names = "--index-home",
-            paramLabel = "FOLDER",
-            description =
-                    "Folder on a disk that keeps a chunkstash index, if the SSD is only lent to it. A mount loads "
-                            + "the index to the hashdb location in one piece; an unmount, and sdfscli VOLUME index "
-                            + "store, write back what is new. After an unmount anybody may empty the hashdb location. "
-                            + "Default: none.")
-    @Nullable
-    Path home;
-
     /**
      * @param indexName the class of the index
-     * @throws IllegalArgumentException if an option has no effect on an index of that class
+     * @throws IllegalArgumentException if the option has no effect on an index of that class
      */
     IndexPlacement placement(String indexName) {
         String chunkstash = IndexClass.CHUNKSTASH.label();
-        if ((ssdCapacityBytes != null || home != null) && !indexName.equals(chunkstash)) {
-            throw new IllegalArgumentException((home != null ? "--index-home" : "--index-ssd-capacity")
-                    + " is for an index of class " + chunkstash + ": add --chunk-store-hashdb-class=" + chunkstash
-                    + ", or leave it out");
+        if (ssdCapacityBytes == null) {
+            return IndexPlacement.DEFAULT;
         }
-        return new IndexPlacement(
-                ssdCapacityBytes == null ? 0 : ssdCapacityBytes,
-                home == null ? null : home.toAbsolutePath().normalize());
+        if (!indexName.equals(chunkstash)) {
+            throw new IllegalArgumentException("--index-ssd-capacity is for an index of class " + chunkstash
+                    + ": add --chunk-store-hashdb-class=" + chunkstash + ", or leave it out");
+        }
+        return new IndexPlacement(ssdCapacityBytes);
     }
 }

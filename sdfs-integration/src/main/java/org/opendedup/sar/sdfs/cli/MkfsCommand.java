@@ -332,11 +332,6 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
         VolumeFolders.of(definition).requireSafe();
         makeFolder(environment.configDirectory().folder(), "SDFS_CONFIG_DIR sets another folder for volume files");
         makeFolder(definition.basePath(), "--base-path=FOLDER names another place");
-        Path home = definition.engineConfig().indexPlacement().home();
-        if (home != null) {
-            // A mount warns if it is missing: its disk may not be mounted.
-            makeFolder(home, "--index-home=FOLDER names another place");
-        }
         maker.make(definition.engineConfig());
         VolumeFileCopy.write(definition);
         // Last: a volume that has a file is complete.

@@ -216,15 +216,9 @@ public record VolumeDefinition(
      */
     public VolumeDefinition withPlaces(UnaryOperator<Path> moved) {
         VolumeConfig.Locations locations = config.locations();
-        IndexPlacement placement = config.indexPlacement();
-        Path home = placement.home();
         Path ssd = sar.ssdLocation();
         VolumeConfig changed = config.withLocations(new VolumeConfig.Locations(
-                        moved.apply(locations.data()),
-                        moved.apply(locations.metadata()),
-                        moved.apply(locations.hashDb())))
-                .withIndexPlacement(
-                        home == null ? placement : new IndexPlacement(placement.ssdCapacityBytes(), moved.apply(home)));
+                moved.apply(locations.data()), moved.apply(locations.metadata()), moved.apply(locations.hashDb())));
         return new VolumeDefinition(
                 changed,
                 moved.apply(basePath),
@@ -294,10 +288,6 @@ public record VolumeDefinition(
         places.put("hash db location", locations.hashDb());
         if (ssd != null) {
             places.put("SSD location", ssd);
-        }
-        Path home = config.indexPlacement().home();
-        if (home != null) {
-            places.put("home of the index", home);
         }
         return places;
     }

@@ -67,8 +67,8 @@ final class VolumeFileReader {
                                 permissions.octal("default-folder"),
                                 permissions.integer("default-owner"),
                                 permissions.integer("default-group")))
-                .withIndexPlacement(new IndexPlacement(
-                        store.sizeIfAny("index-ssd-capacity").orElse(0), store.pathIfAny("index-home")));
+                .withIndexPlacement(
+                        new IndexPlacement(store.sizeIfAny("index-ssd-capacity").orElse(0)));
         var definition = new VolumeDefinition(
                 config,
                 locations.path("base-path"),

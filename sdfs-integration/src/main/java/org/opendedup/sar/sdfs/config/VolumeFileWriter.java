@@ -106,9 +106,6 @@ final class VolumeFileWriter {
         if (placement.isBounded()) {
             attributes.put("index-ssd-capacity", ByteSize.exact(placement.ssdCapacityBytes()));
         }
-        if (placement.home() != null) {
-            attributes.put("index-home", placement.home());
-        }
         attributes.putAll(attributes(
                 "compress", XmlElement.spelling(config.compression().codec()),
                 "compress-level", config.compression().level(),

@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,42 +80,6 @@ class IndexCommandTest {
         assertTrue(daemon.out().contains(" for index and copies: the index has "), daemon.out());
         assertTrue(
                 daemon.out().contains(", 100 chunks; it was asked for 40 since the mount, and had 30"), daemon.out());
-    }
-
-    @Test
-    void anIndexIsStoredInItsHomeIfItHasOne() throws IOException {
-        service.store.complete(false);
-        assertEquals(ExitCode.FAILED, daemon.cli("index", "store"));
-        assertTrue(daemon.err().contains("the index has no home"), daemon.err());
-        service.store = CompletableFuture.completedFuture(true);
-        assertEquals(ExitCode.OK, daemon.cli("index", "store", "--json"), daemon.err());
-        assertEquals("rocksdb", Json.read(daemon.out()).get("class"));
-        assertFalse(status().containsKey("storeError"));
-    }
-
-    @Test
-    void howFarAStoreIsIsShownAndASecondOneIsRefused() throws Exception {
-        var waiting = new FutureTask<>(() -> daemon.cli("index", "store"));
-        new Thread(waiting, "index-store").start();
-        while (service.storeProgress == null) {
-            Thread.sleep(10);
-        }
-        assertTrue(service.storeProgress.stored(3 << 20, 12 << 20));
-        assertEquals(Map.of("storedBytes", 3 << 20, "newBytes", 12 << 20), status().get("storing"));
-        assertEquals(ExitCode.OK, daemon.cli("index", "status"), daemon.err());
-        assertTrue(daemon.out().contains("storing     3.00 MiB of 12.0 MiB in its home"), daemon.out());
-        assertEquals(ExitCode.FAILED, daemon.cli("index", "store"));
-        assertTrue(daemon.err().contains("is being stored in its home already"), daemon.err());
-        service.store.complete(true);
-        assertEquals(ExitCode.OK, waiting.get());
-        assertFalse(status().containsKey("storing"));
-    }
-
-    @Test
-    void aStoreThatFailsIsNoSuccess() throws IOException {
-        service.store = CompletableFuture.failedFuture(new IOException("no home disk"));
-        assertEquals(ExitCode.FAILED, daemon.cli("index", "store"));
-        assertTrue(daemon.err().contains("the index was not stored in its home: no home disk"), daemon.err());
     }
 
     @Test

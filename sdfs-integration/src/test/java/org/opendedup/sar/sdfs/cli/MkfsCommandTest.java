@@ -117,7 +117,7 @@ class MkfsCommandTest {
     }
 
     @Test
-    void theIndexOnAnSsdCanHaveABoundAndAHome() throws IOException {
+    void theIndexOnAnSsdCanHaveABound() throws IOException {
         assertEquals(
                 ExitCode.OK,
                 mkfs(
@@ -126,13 +126,9 @@ class MkfsCommandTest {
                         "--base-path=" + base,
                         "--chunk-store-hashdb-class=chunkstash",
                         "--index-ssd-capacity=4GB",
-                        "--index-home=" + folder.resolve("home"),
                         "--json"));
         assertEquals(4L << 30, read().config().indexPlacement().ssdCapacityBytes());
         assertEquals(4L << 30, Json.number(Json.read(output.out()), "indexSsdCapacityBytes"));
-        assertEquals(folder.resolve("home"), read().config().indexPlacement().home());
-        assertEquals(folder.resolve("home").toString(), Json.read(output.out()).get("indexHome"));
-        assertTrue(Files.isDirectory(folder.resolve("home")));
     }
 
     @Test
@@ -356,8 +352,9 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=chunkstash"
                         + " --index-ssd-capacity=15MB | at least 16MB",
                 "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=1GB | add --chunk-store-hashdb-class=",
-                "--volume-name=pool0 --volume-capacity=1GB --index-home=/x | --index-home is for an index of class",
-                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=silo --index-home=/x | chunkstash",
+                "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=1GB | is for an index of class chunkstash",
+                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=silo --index-ssd-capacity=1GB"
+                        + " | chunkstash",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-data-location= | the path is empty",
                 "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",
                 "--volume-name=pool0 --volume-capacity=1GB --hash-typ=SHA256 | --hash-type",

@@ -90,7 +90,6 @@ class PluginVolumeTest {
                 "index convert chunkstash",
                 "index join",
                 "index stop",
-                "index store",
                 "tier status",
                 "tier pin a",
                 "support-bundle",

@@ -70,7 +70,7 @@ public final class Definitions {
                 0.25,
                 DiskOption.parse("6.5,180,2"));
         return new VolumeDefinition(
-                plain.config().withIndexPlacement(new IndexPlacement(3L << 30, Path.of("/disk/index-home"))),
+                plain.config().withIndexPlacement(new IndexPlacement(3L << 30)),
                 base,
                 "rocksdb",
                 "0 30 2 * * ?",

@@ -8,7 +8,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
@@ -29,7 +28,6 @@ public final class IndexControl {
     public static final String CONVERT = "convert";
     public static final String JOIN = "join";
     public static final String STOP = "stop";
-    public static final String STORE = "store";
 
     /** Argument of {@link #CONVERT}, and in a report: the class in use. */
     public static final String CLASS = "class";
@@ -40,18 +38,6 @@ public final class IndexControl {
     /** In a report: why the last conversion of this mount failed; absent if it did not. */
     public static final String ERROR = "error";
 
-    /** In a report: how far the index is stored in its home; absent while it is not. */
-    public static final String STORING = "storing";
-
-    /** In {@link #STORING}: bytes written. */
-    public static final String STORED_BYTES = "storedBytes";
-
-    /** In {@link #STORING}: bytes that are new; 0 before the first of them is written. */
-    public static final String NEW_BYTES = "newBytes";
-
-    /** In a report: why the last store of this mount failed; absent if it did not. */
-    public static final String STORE_ERROR = "storeError";
-
     private static final Logger LOG = LoggerFactory.getLogger(IndexControl.class);
 
     private final Source source;
@@ -61,11 +47,6 @@ public final class IndexControl {
     private IndexClass kind;
     private @Nullable IndexClass converting;
     private @Nullable String error;
-    private @Nullable Storing storing;
-    private @Nullable String storeError;
-
-    /** How far a store is, in bytes. */
-    private record Storing(long stored, long of) {}
 
     /** The index of an open volume. */
     public interface Source {
@@ -73,9 +54,6 @@ public final class IndexControl {
 
         /** As {@link org.opendedup.sar.volume.VolumeMaintenance#exchangeIndex}. */
         CompletableFuture<Void> exchangeIndex(IndexClass kind);
-
-        /** As {@link org.opendedup.sar.volume.VolumeMaintenance#storeIndex}. */
-        CompletableFuture<Boolean> storeIndex(StoreProgress progress);
     }
 
     /** Stores the class for the next mount. */
@@ -114,10 +92,6 @@ public final class IndexControl {
                 if (!joins.start(Cause.SDFSCLI)) {
                     throw new IOException("an exact pass is running already");
                 }
-            }
-            case STORE -> {
-                arguments.end();
-                store();
             }
             case STOP -> {
                 arguments.end();
@@ -167,31 +141,7 @@ public final class IndexControl {
         return Objects.requireNonNullElse(cause.getMessage(), cause.toString());
     }
 
-    private synchronized void store() throws IOException {
-        if (storing != null) {
-            throw new IOException("the index is being stored in its home already");
-        }
-        storing = new Storing(0, 0);
-        storeError = null;
-        source.storeIndex(this::stored).whenComplete(this::storeEnded);
-    }
-
-    private synchronized boolean stored(long bytes, long of) {
-        storing = new Storing(bytes, of);
-        return true;
-    }
-
-    private synchronized void storeEnded(@Nullable Boolean hasHome, @Nullable Throwable failure) {
-        storing = null;
-        if (failure != null) {
-            storeError = "the index was not stored in its home: " + reason(failure);
-        } else if (!Boolean.TRUE.equals(hasHome)) {
-            storeError = "the index has no home; mkfs.sdfs --index-home, or index-home in the volume file, names one,"
-                    + " and it must be of class " + IndexClass.CHUNKSTASH.label();
-        }
-    }
-
-    /** Returns a report about an index that is neither converted nor stored, nor joined. */
+    /** Returns a report about an index that is neither converted nor joined. */
     public static Map<String, Object> report(IndexClass kind, VolumeCondition.Index condition) {
         var report = new LinkedHashMap<String, Object>();
         report.put(CLASS, kind.label());
@@ -217,12 +167,6 @@ public final class IndexControl {
         }
         if (error != null) {
             report.put(ERROR, error);
-        }
-        if (storing != null) {
-            report.put(STORING, Map.of(STORED_BYTES, storing.stored, NEW_BYTES, storing.of));
-        }
-        if (storeError != null) {
-            report.put(STORE_ERROR, storeError);
         }
         putCondition(condition, report);
         JoinText.put(joins, report);

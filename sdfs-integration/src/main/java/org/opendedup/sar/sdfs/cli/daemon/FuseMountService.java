@@ -9,7 +9,6 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.control.FilesOfVolume;
@@ -241,11 +240,6 @@ public final class FuseMountService implements MountService {
         @Override
         public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
             return volume.maintenance().exchangeIndex(kind);
-        }
-
-        @Override
-        public CompletableFuture<Boolean> storeIndex(StoreProgress progress) {
-            return volume.maintenance().storeIndex(progress);
         }
 
         @Override

@@ -31,7 +31,6 @@ public final class DefinitionReport {
         report.put("metadataLocation", config.locations().metadata().toString());
         report.put("hashDbLocation", config.locations().hashDb().toString());
         report.put("indexSsdCapacityBytes", config.indexPlacement().ssdCapacityBytes());
-        report.put("indexHome", Objects.toString(config.indexPlacement().home(), ""));
         report.put("logFile", files.log().toString());
         report.put("controlSocket", files.socket().toString());
         report.put("capacityBytes", config.capacityBytes());

@@ -16,7 +16,6 @@ import org.opendedup.sar.index.DiskIndexUse;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.index.SsdShare;
-import org.opendedup.sar.index.StoreProgress;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -76,10 +75,6 @@ public final class FakeMountService implements MountService {
     public final List<IndexClass> exchanged = new ArrayList<>();
     /** Ends when the conversion of the index ends. */
     public CompletableFuture<Void> exchange = new CompletableFuture<>();
-    /** Completed when the index is stored, with whether it has a home; until then it is being stored. */
-    public CompletableFuture<Boolean> store = new CompletableFuture<>();
-    /** What the last store was given; null if there was none. */
-    public volatile @Nullable StoreProgress storeProgress;
 
     /** What heals it. */
     public HealSource heal = new FakeHeal();
@@ -264,12 +259,6 @@ public final class FakeMountService implements MountService {
         public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
             exchanged.add(kind);
             return exchange;
-        }
-
-        @Override
-        public CompletableFuture<Boolean> storeIndex(StoreProgress progress) {
-            storeProgress = progress;
-            return store;
         }
 
         @Override
