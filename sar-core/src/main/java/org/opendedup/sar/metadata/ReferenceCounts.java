@@ -3,10 +3,16 @@ package org.opendedup.sar.metadata;
 import com.carrotsearch.hppc.LongArrayList;
 import java.io.IOException;
 import java.util.BitSet;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.Overlay.Layers;
 
 /**
  * The reference counts: how often recipes refer to each stored copy of a chunk, in one record per container. A copy is
@@ -28,7 +34,7 @@ public final class ReferenceCounts {
      */
     static final int MAX_COUNT = Integer.MAX_VALUE - (1 << 26);
 
-    private final CountScan scan;
+    private final Overlay overlay;
     private final CopyCounters stored;
     private final DamageRecords damage;
     private final CountStripe[] stripes = new CountStripe[1 << STRIPE_BITS];
@@ -38,7 +44,7 @@ public final class ReferenceCounts {
 
     /** @param stored totals of stored copies, as of the last commit */
     ReferenceCounts(Overlay overlay, StoredCopies stored, DamageRecords damage, long cacheBytes) {
-        scan = new CountScan(overlay, this::stripe);
+        this.overlay = overlay;
         this.damage = damage;
         this.stored = new CopyCounters(stored);
         for (int i = 0; i < stripes.length; i++) {
@@ -413,7 +419,42 @@ public final class ReferenceCounts {
      * same time.
      */
     public void forEachContainer(ContainerCountsVisitor visitor) throws IOException {
-        scan.forEach(visitor);
+        NavigableMap<Long, CountRecord> uncommitted = uncommitted();
+        try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                long container = Keys.longAt(cursor.key(), 0);
+                visitAll(uncommitted.headMap(container), visitor);
+                CountRecord newer = uncommitted.remove(container);
+                visitor.visit(
+                        container,
+                        newer != null
+                                ? newer
+                                : CountRecord.decode(container, cursor.value(), CountRecord.NO_GENERATION));
+            }
+        }
+        visitAll(uncommitted, visitor);
+    }
+
+    /** Returns copies of the records that are not in the database yet, in their current state. */
+    private NavigableMap<Long, CountRecord> uncommitted() {
+        Layers layers = overlay.layers();
+        NavigableMap<Long, CountRecord> records = new TreeMap<>();
+        if (layers.frozen() != null) {
+            records.putAll(layers.frozen().counts());
+        }
+        for (Map.Entry<Long, CountRecord> change : layers.pending().counts().entrySet()) {
+            synchronized (stripe(change.getKey())) {
+                records.put(change.getKey(), change.getValue().copy(CountRecord.NO_GENERATION));
+            }
+        }
+        return records;
+    }
+
+    private static void visitAll(Map<Long, CountRecord> records, ContainerCountsVisitor visitor) throws IOException {
+        for (Map.Entry<Long, CountRecord> record : records.entrySet()) {
+            visitor.visit(record.getKey(), record.getValue());
+        }
+        records.clear();
     }
 
     /**
@@ -421,7 +462,13 @@ public final class ReferenceCounts {
      * ascending order.
      */
     public LongArrayList committed(long first, int most) throws IOException {
-        return scan.committed(first, most);
+        LongArrayList ids = new LongArrayList();
+        try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.of(first), Keys.END)) {
+            while (ids.size() < most && cursor.next()) {
+                ids.add(Keys.longAt(cursor.key(), 0));
+            }
+        }
+        return ids;
     }
 
     /** Returns the highest slot of a container that its record knows, plus 1. */
