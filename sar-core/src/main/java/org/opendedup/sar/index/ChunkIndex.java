@@ -3,7 +3,6 @@ package org.opendedup.sar.index;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -97,9 +96,6 @@ public interface ChunkIndex extends Closeable {
      * fingerprints lead to another copy by now. Any may be absent, and one may be visited twice.
      */
     void forEachOf(long container, SlotVisitor visitor) throws IOException;
-
-    /** Visits the id of every covered container, in ascending order. */
-    void forEachCovered(LongConsumer visitor) throws IOException;
 
     /** Returns the epoch of the last {@link #stamp}; null if there was none since the index was created or cleared. */
     @Nullable

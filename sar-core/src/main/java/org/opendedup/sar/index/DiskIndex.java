@@ -64,9 +64,6 @@ public interface DiskIndex extends Closeable {
     /** As {@link ChunkIndex#forEachOf}. */
     void forEachOf(long container, ChunkIndex.SlotVisitor visitor) throws IOException;
 
-    /** Returns the ids of the containers with frame tables here, in ascending order. */
-    long[] covered() throws IOException;
-
     /** Visits up to {@code count} live entries in the order of their fingerprints, from one on. */
     void forEachFrom(byte[] fingerprint, int count, ChunkIndex.EntryVisitor visitor) throws IOException;
 

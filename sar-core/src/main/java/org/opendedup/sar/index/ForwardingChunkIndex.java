@@ -2,7 +2,6 @@ package org.opendedup.sar.index;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -70,11 +69,6 @@ public abstract class ForwardingChunkIndex implements ChunkIndex {
     @Override
     public void forEachOf(long container, SlotVisitor visitor) throws IOException {
         index.forEachOf(container, visitor);
-    }
-
-    @Override
-    public void forEachCovered(LongConsumer visitor) throws IOException {
-        index.forEachCovered(visitor);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package org.opendedup.sar.index;
 
 import java.util.BitSet;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -65,11 +64,6 @@ public final class NoChunkIndex implements ChunkIndex {
     @Override
     public void forEachOf(long container, SlotVisitor visitor) {
         // No fingerprint is kept.
-    }
-
-    @Override
-    public void forEachCovered(LongConsumer visitor) {
-        // No container is covered.
     }
 
     @Override

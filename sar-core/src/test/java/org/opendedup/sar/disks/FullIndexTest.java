@@ -15,6 +15,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.CoveredContainers;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /**
@@ -56,12 +57,13 @@ class FullIndexTest {
             try (ChunkIndex index = ChunkIndexes.openRocksDb(place, ChunkIndexes.MIN_MEMORY_BYTES)) {
                 assertTrue(found(index, 1) && found(index, last));
                 // A container reported as covered has all its fingerprints, whatever was refused in between.
-                index.forEachCovered(container -> assertCovered(index, container));
+                CoveredContainers.of(index).forEach(container -> assertCovered(index, container));
                 // The control: one that is covered without its fingerprints.
                 long empty = ChunkId.container(chunkId(2 * MAX_CHUNKS));
                 index.cover(empty, new byte[100]);
                 AssertionError found = assertThrows(
-                        AssertionError.class, () -> index.forEachCovered(container -> assertCovered(index, container)));
+                        AssertionError.class,
+                        () -> CoveredContainers.of(index).forEach(container -> assertCovered(index, container)));
                 assertTrue(found.getMessage().contains(" of covered container " + empty), found::getMessage);
             }
         }

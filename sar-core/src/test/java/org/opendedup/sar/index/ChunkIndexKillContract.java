@@ -126,7 +126,7 @@ public abstract class ChunkIndexKillContract {
     protected final Left left(Path index) throws IOException {
         Left left = new Left(new ArrayList<>(), new ArrayList<>());
         try (ChunkIndex opened = open(index)) {
-            opened.forEachCovered(left.covered::add);
+            left.covered.addAll(CoveredContainers.of(opened));
             for (long container : left.covered) {
                 if (!hasAll(opened, container)) {
                     left.incomplete.add(container);

@@ -10,7 +10,6 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -268,20 +267,6 @@ public final class ChunkStashIndex implements ChunkIndex {
             disk.forEachOf(container, visitor);
             return disk;
         });
-    }
-
-    @Override
-    public void forEachCovered(LongConsumer visitor) throws IOException {
-        long[] covered = use(lifecycle.readLock(), () -> {
-            long[] inLog;
-            synchronized (lock) {
-                inLog = state.covers.containers();
-            }
-            return disk.covered(inLog);
-        });
-        for (long container : covered) {
-            visitor.accept(container);
-        }
     }
 
     @Override

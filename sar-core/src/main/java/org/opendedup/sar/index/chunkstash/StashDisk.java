@@ -2,9 +2,7 @@ package org.opendedup.sar.index.chunkstash;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.BitSet;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.CorruptionException;
@@ -117,17 +115,6 @@ final class StashDisk implements Closeable {
         if (present != null) {
             present.forEachOf(container, visitor);
         }
-    }
-
-    /** Returns the containers that are covered here or there, in ascending order. */
-    long[] covered(long[] inLog) throws IOException {
-        DiskIndex present = index;
-        return present == null
-                ? inLog
-                : LongStream.concat(Arrays.stream(inLog), Arrays.stream(present.covered()))
-                        .sorted()
-                        .distinct()
-                        .toArray();
     }
 
     /** Visits entries from a fingerprint on; see {@link DiskIndex#forEachFrom}. */

@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -121,17 +120,6 @@ final class HeapChunkIndex implements ChunkIndex {
     public synchronized void forEachOf(long container, SlotVisitor visitor) {
         inserted.subMap(ChunkId.of(container, 0), ChunkId.of(container + 1, 0))
                 .forEach((chunkId, fingerprint) -> visitor.visit(ChunkId.slot(chunkId), fingerprint.clone()));
-    }
-
-    @Override
-    public void forEachCovered(LongConsumer visitor) {
-        Long[] covered;
-        synchronized (this) {
-            covered = frameTables.keySet().toArray(new Long[0]);
-        }
-        for (long container : covered) {
-            visitor.accept(container);
-        }
     }
 
     @Override

@@ -11,7 +11,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -305,11 +304,6 @@ public final class IndexDatabase implements Closeable {
 
     private static boolean beginsWith(byte[] key, byte[] prefix) {
         return key.length >= prefix.length && Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
-    }
-
-    /** Visits the container id of every 'C' record, in ascending order. */
-    void forEachFrameTable(LongConsumer visitor) throws IOException {
-        forEach(IndexKeys.FRAME_TABLES, (key, value) -> visitor.accept(IndexKeys.container(key)));
     }
 
     /**

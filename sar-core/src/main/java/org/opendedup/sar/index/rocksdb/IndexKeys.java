@@ -37,9 +37,6 @@ final class IndexKeys {
 
     private static final byte LEFT_FINGERPRINTS = 'L';
 
-    /** Beginning of all 'C' keys. */
-    static final byte[] FRAME_TABLES = {FRAME_TABLE};
-
     private IndexKeys() {}
 
     static byte[] frameTable(long container) {
@@ -60,11 +57,6 @@ final class IndexKeys {
 
     static boolean isFrameTable(byte[] key) {
         return key[0] == FRAME_TABLE;
-    }
-
-    /** Returns the container id of a 'C' or 'D' key. */
-    static long container(byte[] key) {
-        return ByteBuffer.wrap(key).getLong(1);
     }
 
     static boolean isFingerprint(byte[] key) {

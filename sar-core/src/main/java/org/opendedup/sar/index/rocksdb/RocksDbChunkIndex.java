@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.BitSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -121,11 +120,6 @@ final class RocksDbChunkIndex implements ChunkIndex {
     @Override
     public void forEachOf(long container, SlotVisitor visitor) throws IOException {
         ContainerFingerprints.forEachOf(database, container, visitor);
-    }
-
-    @Override
-    public void forEachCovered(LongConsumer visitor) throws IOException {
-        database.forEachFrameTable(visitor);
     }
 
     @Override

@@ -7,7 +7,6 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
@@ -120,13 +119,6 @@ final class RocksDbDiskIndex implements DiskIndex {
     @Override
     public void forEachOf(long container, ChunkIndex.SlotVisitor visitor) throws IOException {
         ContainerFingerprints.forEachOf(database, container, visitor);
-    }
-
-    @Override
-    public long[] covered() throws IOException {
-        LongStream.Builder covered = LongStream.builder();
-        database.forEachFrameTable(covered::add);
-        return covered.build().toArray();
     }
 
     @Override

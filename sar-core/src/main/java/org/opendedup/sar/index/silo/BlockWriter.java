@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -291,11 +290,6 @@ final class BlockWriter {
     byte @Nullable [] openCovered(long container) {
         byte[] frameTable = openCovered.get(container);
         return frameTable == null ? null : frameTable.clone();
-    }
-
-    /** Returns the containers that are covered when the open block is written, in ascending order. */
-    NavigableMap<Long, byte[]> openCovered() {
-        return new TreeMap<>(openCovered);
     }
 
     /** Returns whether the open block has new chunks of a container. */

@@ -9,10 +9,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -318,22 +316,6 @@ public final class SiloChunkIndex implements ChunkIndex {
                 }
             }
         }
-    }
-
-    @Override
-    public void forEachCovered(LongConsumer visitor) throws IOException {
-        NavigableMap<Long, byte[]> pending;
-        synchronized (this) {
-            pending = writer.openCovered();
-        }
-        records.forEachCovered(container -> {
-            while (!pending.isEmpty() && pending.firstKey() < container) {
-                visitor.accept(pending.pollFirstEntry().getKey());
-            }
-            pending.remove(container);
-            visitor.accept(container);
-        });
-        pending.keySet().forEach(visitor::accept);
     }
 
     @Override

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.UUID;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.rocksdb.IndexDatabase;
@@ -75,12 +74,6 @@ final class SiloRecords implements Closeable {
 
     byte @Nullable [] frameTable(long container) throws IOException {
         return database.get(key('C', container));
-    }
-
-    void forEachCovered(LongConsumer visitor) throws IOException {
-        database.forEach(
-                new byte[] {'C'},
-                (key, value) -> visitor.accept(ByteBuffer.wrap(key).getLong(1)));
     }
 
     byte @Nullable [] removals(long container) throws IOException {

@@ -2,7 +2,6 @@ package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -298,11 +297,6 @@ public final class RenewableIndex implements ChunkIndex {
     @Override
     public void forEachOf(long container, SlotVisitor visitor) throws IOException {
         index.forEachOf(container, visitor);
-    }
-
-    @Override
-    public void forEachCovered(LongConsumer visitor) throws IOException {
-        index.forEachCovered(visitor);
     }
 
     @Override

@@ -21,6 +21,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.CoveredContainers;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.CrashDirectory;
@@ -297,7 +298,7 @@ class ChunkStashCrashTest {
 
     /** The covered containers with a fingerprint that leads nowhere; fills {@code covered} with all. */
     private List<Long> incomplete(ChunkIndex index, List<Long> covered) throws IOException {
-        index.forEachCovered(covered::add);
+        covered.addAll(CoveredContainers.of(index));
         List<Long> incomplete = new ArrayList<>();
         Map<Integer, Long> found = new HashMap<>();
         Segment all = TestSegments.of(0, FINGERPRINTS + 40);

@@ -22,6 +22,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.index.CoveredContainers;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.FileDirectory;
 
@@ -101,10 +102,7 @@ class ChunkStashFormatTest {
         assertEquals(3 * SLOTS - 3, index.estimatedChunks());
         assertEquals(4, index.highestContainer());
         assertEquals(EPOCH, index.epoch());
-        List<Long> covered = new ArrayList<>();
-        index.forEachCovered(covered::add);
-        covered.sort(null);
-        assertEquals(List.of(1L, 2L, 4L), covered);
+        assertEquals(List.of(1L, 2L, 4L), CoveredContainers.of(index));
         assertArrayEquals(FRAME_TABLE, index.frameTable(1));
         assertNull(index.frameTable(3));
         List<Integer> ofOne = new ArrayList<>();

@@ -179,13 +179,6 @@ final class CrashDiskIndexes implements DiskIndex.Place {
         }
 
         @Override
-        public synchronized long[] covered() {
-            return stored.content.covers.keySet().stream()
-                    .mapToLong(Long::longValue)
-                    .toArray();
-        }
-
-        @Override
         public synchronized void forEachFrom(byte[] fingerprint, int count, ChunkIndex.EntryVisitor visitor) {
             stored.content.chunks.tailMap(ByteBuffer.wrap(fingerprint)).entrySet().stream()
                     .limit(count)

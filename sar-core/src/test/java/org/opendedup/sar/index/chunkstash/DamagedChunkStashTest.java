@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -19,6 +18,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.index.CoveredContainers;
 import org.opendedup.sar.index.TestSegments;
 
 /**
@@ -113,8 +113,7 @@ class DamagedChunkStashTest {
         }
         int missing = 0;
         try (ChunkStashIndex index = open(copy)) {
-            List<Long> covered = new ArrayList<>();
-            index.forEachCovered(covered::add);
+            List<Long> covered = CoveredContainers.of(index);
             for (int container = 1; container <= CONTAINERS; container++) {
                 missing += missingOf(index, container, covered);
             }

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,6 +20,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexContract;
+import org.opendedup.sar.index.CoveredContainers;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.index.rocksdb.DiskIndexFolder;
@@ -160,9 +160,7 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
     }
 
     private List<Long> covered() throws IOException {
-        List<Long> covered = new ArrayList<>();
-        index.forEachCovered(covered::add);
-        return covered;
+        return CoveredContainers.of(index);
     }
 
     @Test

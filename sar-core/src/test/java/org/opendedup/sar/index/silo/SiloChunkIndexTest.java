@@ -28,6 +28,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.index.CoveredContainers;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.index.rocksdb.RocksDbChunkIndexFactory;
 import org.opendedup.sar.io.CrashDirectory;
@@ -320,9 +321,7 @@ class SiloChunkIndexTest {
     }
 
     private int covered() throws IOException {
-        List<Long> covered = new ArrayList<>();
-        index.forEachCovered(covered::add);
-        return covered.size();
+        return CoveredContainers.of(index).size();
     }
 
     @Test

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.index.CoveredContainers;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.CrashDirectory;
 
@@ -88,9 +89,8 @@ class SiloPowerCutTest {
                     }
                 }
             }
-            List<Long> covered = new ArrayList<>();
-            found.forEachCovered(covered::add);
-            return new Outcome((int) found.numbers().lostBlocks(), covered.size(), incomplete);
+            int covered = CoveredContainers.of(found).size();
+            return new Outcome((int) found.numbers().lostBlocks(), covered, incomplete);
         }
     }
 }
