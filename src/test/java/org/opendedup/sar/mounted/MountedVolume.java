@@ -196,9 +196,7 @@ final class MountedVolume implements AutoCloseable {
 
     /** Tries to mount, here or elsewhere; the caller checks the result. */
     Commands.Result tryMount(Path where) throws IOException {
-        String ioUring = System.getProperty("sar.uring");
-        String all = options + (ioUring == null ? "" : Boolean.parseBoolean(ioUring) ? ",io_uring" : ",noio_uring");
-        List<String> arguments = List.of("--fuse-binding=" + binding, "-o", all, name, where.toString());
+        List<String> arguments = List.of("--fuse-binding=" + binding, "-o", options, name, where.toString());
         return script("mount.sdfs", arguments);
     }
 

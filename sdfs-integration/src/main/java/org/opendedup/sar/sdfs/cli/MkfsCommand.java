@@ -412,8 +412,7 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
 
     /** Returns the configuration of a mount without options. */
     private static VolumeConfig served(VolumeDefinition definition) {
-        VolumeConfig config = definition.engineConfig();
-        return config.withRequests(new FuseMountService().requestBuffers(config, ""));
+        return definition.engineConfig().withRequests(FuseMountService.requestBuffersOf(""));
     }
 
     private Compression compression() {

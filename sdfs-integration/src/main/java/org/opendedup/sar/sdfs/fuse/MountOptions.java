@@ -27,7 +27,6 @@ import org.opendedup.sar.volume.AccessTimes;
  * @param fastWakeUp true: while requests flow, the processors do not sleep, if this process may keep them from it
  *     (root)
  * @param requests kinds of requests that the kernel may send
- * @param ioUring true: receive requests over io_uring if the kernel offers it
  * @param passthrough true: let the kernel read and write the files of {@link FuseOperations#backing} itself, if it
  *     offers that and this process is root. The kernel then keeps no written bytes of other files back to send them
  *     together. No effect with {@code synchronous}
@@ -47,7 +46,6 @@ public record MountOptions(
         int readAheadKib,
         boolean fastWakeUp,
         KernelRequests requests,
-        boolean ioUring,
         boolean passthrough) {
 
     /** Default number of threads: a few slow disk reads and an fsync do not delay a lookup. The buffers use 16 MiB. */
@@ -90,7 +88,6 @@ public record MountOptions(
                 DEFAULT_READ_AHEAD_KIB,
                 true,
                 KernelRequests.ALL,
-                true,
                 false);
     }
 
@@ -159,7 +156,6 @@ public record MountOptions(
         private int readAheadKib;
         private boolean fastWakeUp;
         private KernelRequests requests;
-        private boolean ioUring;
         private boolean passthrough;
 
         Draft(MountOptions options) {
@@ -177,7 +173,6 @@ public record MountOptions(
             readAheadKib = options.readAheadKib;
             fastWakeUp = options.fastWakeUp;
             requests = options.requests;
-            ioUring = options.ioUring;
             passthrough = options.passthrough;
         }
 
@@ -197,7 +192,6 @@ public record MountOptions(
                     readAheadKib,
                     fastWakeUp,
                     requests,
-                    ioUring,
                     passthrough);
         }
 
@@ -239,8 +233,6 @@ public record MountOptions(
                 case "noacl" -> requests = requests.withAccessLists(false);
                 case "xattr" -> requests = requests.withExtendedAttributes(true);
                 case "noxattr" -> requests = requests.withExtendedAttributes(false);
-                case "io_uring" -> ioUring = true;
-                case "noio_uring" -> ioUring = false;
                 case "passthrough" -> passthrough = true;
                 case "nopassthrough" -> passthrough = false;
                 // default_permissions is always on.

@@ -56,14 +56,6 @@ class MountOptionsTest {
     }
 
     @Test
-    void ioUringIsUsedUnlessItIsTurnedOff() {
-        MountOptions options = MountOptions.of(Path.of("/mnt"), "pool");
-        assertTrue(options.ioUring());
-        assertFalse(options.with("noio_uring").ioUring());
-        assertTrue(options.with("noio_uring,io_uring").ioUring());
-    }
-
-    @Test
     void passthroughIsChosen() {
         assertFalse(defaults.passthrough());
         assertTrue(defaults.with("passthrough").passthrough());
@@ -72,7 +64,9 @@ class MountOptionsTest {
 
     @Test
     void unknownOptionsAreNamed() {
-        for (String bad : new String[] {"rx", "threads=x", "threads=0", "threads=65", "speed=9", "read_ahead_kb=-1"}) {
+        for (String bad : new String[] {
+            "rx", "io_uring", "noio_uring", "threads=x", "threads=0", "threads=65", "speed=9", "read_ahead_kb=-1"
+        }) {
             assertThrows(IllegalArgumentException.class, () -> defaults.with(bad), bad);
         }
     }

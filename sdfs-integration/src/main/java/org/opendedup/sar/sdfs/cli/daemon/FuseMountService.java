@@ -5,9 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
@@ -45,18 +43,12 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
-import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Serves volumes through the kernel's FUSE. */
 public final class FuseMountService implements MountService {
-    private static final Logger LOG = LoggerFactory.getLogger(FuseMountService.class);
-    private static final String NO_IO_URING = "noio_uring";
-
     @Override
     public void checkOptions(String options) {
         ServiceOptions chosen = ServiceOptions.parse(options);
@@ -64,24 +56,8 @@ public final class FuseMountService implements MountService {
     }
 
     @Override
-    public RequestBuffers requestBuffers(VolumeConfig config, String options) {
-        return requestBuffersOf(fitting(config, options, FuseMountService::requestBuffersOf));
-    }
-
-    /**
-     * Returns the options, with noio_uring if the volume's memory budget has room for requests over {@code /dev/fuse}
-     * only. Whether requests come over io_uring depends on a switch of the machine, and whoever sets it need not know
-     * the volumes with small budgets.
-     *
-     * @param needs what requests need of the budget with some options
-     */
-    static String fitting(VolumeConfig config, String options, Function<String, RequestBuffers> needs) {
-        String without = options.isEmpty() ? NO_IO_URING : options + "," + NO_IO_URING;
-        return !hasRoom(config, needs.apply(options)) && hasRoom(config, needs.apply(without)) ? without : options;
-    }
-
-    private static boolean hasRoom(VolumeConfig config, RequestBuffers requests) {
-        return config.memoryBudgetBytes() >= MemoryPlan.leastBudget(config.withRequests(requests));
+    public RequestBuffers requestBuffers(String options) {
+        return requestBuffersOf(options);
     }
 
     public static RequestBuffers requestBuffersOf(String options) {
@@ -104,15 +80,7 @@ public final class FuseMountService implements MountService {
     }
 
     @Override
-    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String wanted) throws IOException {
-        VolumeConfig small = definition.engineConfig();
-        String options = fitting(small, wanted, FuseMountService::requestBuffersOf);
-        if (!options.equals(wanted)) {
-            LOG.info(
-                    "requests of {} do not come over io_uring: that needs a memory budget of {}",
-                    small.name(),
-                    ByteSize.exact(MemoryPlan.leastBudget(small.withRequests(requestBuffersOf(wanted)))));
-        }
+    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
         VolumeConfig config = definition.engineConfig().withRequests(requestBuffersOf(options));
         ServiceOptions chosen = ServiceOptions.parse(options);
         MountOptions mountOptions = MountOptions.of(mountPoint, config.name())

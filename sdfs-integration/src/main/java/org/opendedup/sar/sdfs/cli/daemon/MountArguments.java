@@ -16,7 +16,6 @@ import org.opendedup.sar.sdfs.cli.command.MachineMemory;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -86,13 +85,11 @@ public final class MountArguments {
             "noxattr",
             "fast_wakeup",
             "nofast_wakeup",
-            "io_uring",
-            "noio_uring",
             "passthrough",
             "nopassthrough");
 
     /** Those of them that a mount without any options has. */
-    private static final Set<String> DEFAULTS = Set.of("flush", "acl", "xattr", "io_uring");
+    private static final Set<String> DEFAULTS = Set.of("flush", "acl", "xattr");
 
     /** Returns the volume's definition, with the values given for this mount. */
     public VolumeDefinition definition(Environment environment) throws IOException {
@@ -189,8 +186,7 @@ public final class MountArguments {
     /** Returns how the budget is divided for a mount with these options, after a check. */
     DaemonMemory memory(VolumeDefinition definition, String forFileSystem, MountService service) {
         try {
-            VolumeConfig config = definition.engineConfig();
-            return DaemonMemory.of(config.withRequests(service.requestBuffers(config, forFileSystem)));
+            return DaemonMemory.of(definition.engineConfig().withRequests(service.requestBuffers(forFileSystem)));
         } catch (IllegalArgumentException e) {
             throw usage(e);
         }

@@ -22,7 +22,6 @@ import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
-import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Opens a volume and shows it as a file system. The commands reach engine and FUSE only through it. */
 public interface MountService {
@@ -38,10 +37,10 @@ public interface MountService {
     void checkOptions(String options);
 
     /**
-     * Returns the part of its memory budget that a mount of a volume with these options uses for requests. Options as
-     * in {@link #checkOptions}.
+     * Returns the part of its memory budget that a mount with these options uses for requests. Options as in
+     * {@link #checkOptions}.
      */
-    RequestBuffers requestBuffers(VolumeConfig config, String options);
+    RequestBuffers requestBuffers(String options);
 
     /**
      * Returns whether a mount with these options changes nothing of the volume. Options as in {@link #checkOptions}.

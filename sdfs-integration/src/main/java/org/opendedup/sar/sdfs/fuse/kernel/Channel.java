@@ -169,13 +169,12 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
      * Answers a request with EINTR. {@link ServedRequest} ensures that one thread at a time calls this, and that the
      * channel is open.
      */
-    private boolean answerInterrupted(long unique) {
+    private void answerInterrupted(long unique) {
         interruptedAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -Errno.EINTR).putLong(8, unique);
         if (libc.functions().write(device.number(), interruptedAddress, OUT_HEADER_BYTES) != OUT_HEADER_BYTES) {
             // Unmounted or aborted: no program waits for the answer.
             LOG.debug("the kernel did not accept EINTR: {}", libc.functions().strerror(libc.errno()));
         }
-        return true;
     }
 
     @Override

@@ -64,12 +64,7 @@ final class Dispatcher {
      * @return length of the reply in the reply buffer, in bytes, or {@link #NO_REPLY}
      */
     int dispatch(int length) {
-        return dispatch(0, length);
-    }
-
-    /** As {@link #dispatch(int)}; the request begins at offset {@code start} of the buffer, in bytes. */
-    int dispatch(int start, int length) {
-        if (!request.begin(start, length)) {
+        if (!request.begin(length)) {
             LOG.error("a message of {} bytes is not a request", length);
             return NO_REPLY;
         }

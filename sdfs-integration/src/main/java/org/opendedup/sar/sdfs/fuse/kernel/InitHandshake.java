@@ -53,19 +53,15 @@ final class InitHandshake {
     private final KernelRequests requests;
     private final Request request;
     private final Reply reply;
-    private final @Nullable RingPlan rings;
     private final Passthrough wanted;
-    private boolean overRings;
 
     /**
      * @param requests kinds of requests to serve
-     * @param rings to accept io_uring if the kernel offers it; null to refuse it
      * @param wanted whether to accept passthrough if the kernel offers it
      */
-    InitHandshake(Channel channel, KernelRequests requests, @Nullable RingPlan rings, Passthrough wanted) {
+    InitHandshake(Channel channel, KernelRequests requests, Passthrough wanted) {
         this.channel = channel;
         this.requests = requests;
-        this.rings = rings;
         this.wanted = wanted;
         this.request = new Request(channel.requestBuffer());
         this.reply = new Reply(channel.replyBuffer());
@@ -82,11 +78,6 @@ final class InitHandshake {
             agreement = answer();
         }
         return agreement;
-    }
-
-    /** Returns true if the kernel will send its requests over io_uring. */
-    boolean overRings() {
-        return overRings;
     }
 
     /** @return null if the kernel will send INIT again, with our major version */
@@ -110,7 +101,6 @@ final class InitHandshake {
         }
         boolean offersMore = (offered & InitFlag.INIT_EXT) != 0 && request.remaining() >= Integer.BYTES;
         int more = offersMore ? request.takeInt() : 0;
-        overRings = rings != null && (more & InitFlag.OVER_IO_URING) != 0;
         Passthrough passthrough = wanted.isOn() ? offered(more) : wanted;
         int accepted = offered & (REQUIRED | OPTIONAL) & ~(requests.enforceAccessLists() ? 0 : InitFlag.POSIX_ACL);
         if (passthrough.isOn()) {
@@ -151,12 +141,10 @@ final class InitHandshake {
         reply.putInt(Protocol.MAJOR);
         reply.putInt(agreement.minor());
         reply.putInt(readAhead);
-        int more = (overRings ? InitFlag.OVER_IO_URING : 0)
-                | (agreement.passthrough().isOn() ? InitFlag.PASSTHROUGH : 0);
+        int more = agreement.passthrough().isOn() ? InitFlag.PASSTHROUGH : 0;
         reply.putInt(agreement.flags() | (more != 0 ? InitFlag.INIT_EXT : 0));
-        int background = rings != null && overRings ? rings.maxBackground() : MAX_BACKGROUND;
-        reply.putShort(background);
-        reply.putShort(background * 3 / 4);
+        reply.putShort(MAX_BACKGROUND);
+        reply.putShort(MAX_BACKGROUND * 3 / 4);
         reply.putInt(MAX_IO_BYTES);
         reply.putInt(1); // time granularity, ns
         reply.putShort(MAX_IO_BYTES / PAGE_BYTES);

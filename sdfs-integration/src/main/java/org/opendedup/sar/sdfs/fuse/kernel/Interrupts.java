@@ -31,16 +31,13 @@ final class Interrupts implements Closeable {
     private final LateSyncs syncs;
     private final IntPredicate killed;
     private final ScheduledExecutorService timer;
-    private final Runnable also;
 
     /**
      * @param served one for each worker; other threads may change the list
      * @param syncs requests that wait without a worker
      * @param killed returns whether the thread of this number has a pending signal that ends it
-     * @param also is called at the same intervals
      */
-    Interrupts(List<ServedRequest> served, LateSyncs syncs, IntPredicate killed, Runnable also) {
-        this.also = also;
+    Interrupts(List<ServedRequest> served, LateSyncs syncs, IntPredicate killed) {
         this.served = served;
         this.syncs = syncs;
         this.killed = killed;
@@ -74,7 +71,6 @@ final class Interrupts implements Closeable {
                 }
             }
             syncs.look(killed);
-            also.run();
         } catch (RuntimeException e) {
             // An exception would cancel all later checks.
             LOG.error("the check for killed programs failed", e);

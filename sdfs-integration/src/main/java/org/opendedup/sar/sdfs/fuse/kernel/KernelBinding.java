@@ -23,13 +23,7 @@ public final class KernelBinding implements FuseBinding {
 
     @Override
     public long bufferBytes(MountOptions options) {
-        long overDevice = options.threads() * Channel.BUFFER_BYTES;
-        try {
-            return Math.max(
-                    overDevice, Channel.BUFFER_BYTES + RingPlan.of(options).bufferBytes());
-        } catch (IOException e) {
-            return overDevice;
-        }
+        return options.threads() * Channel.BUFFER_BYTES;
     }
 
     @Override
@@ -37,7 +31,7 @@ public final class KernelBinding implements FuseBinding {
         Libc libc = new Libc();
         boolean root = libc.functions().geteuid() == 0;
         Mounter mounter = root ? new DirectMounter(libc) : new FusermountMounter(libc);
-        return mount(operations, options, libc, mounter, PendingSignals::killed, RingPlan::of);
+        return mount(operations, options, libc, mounter, PendingSignals::killed);
     }
 
     /**
@@ -52,24 +46,15 @@ public final class KernelBinding implements FuseBinding {
         new DirectMounter(new Libc()).remount(options);
     }
 
-    /**
-     * @param killed returns whether a thread is about to be killed
-     * @param plans says which threads serve over io_uring
-     */
+    /** @param killed returns whether a thread is about to be killed */
     static FuseMount mount(
-            FuseOperations operations,
-            MountOptions options,
-            Libc libc,
-            Mounter mounter,
-            IntPredicate killed,
-            RingPlan.Source plans)
+            FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
         Path mountPoint = options.mountPoint();
         if (!Files.isDirectory(mountPoint)) {
             throw new IOException(mountPoint + " is not a directory to mount on (is there a dead mount?"
                     + " Then: umount -l " + mountPoint + ")");
         }
-        return KernelMount.start(
-                operations, options.withMountPoint(mountPoint.toRealPath()), libc, mounter, killed, plans);
+        return KernelMount.start(operations, options.withMountPoint(mountPoint.toRealPath()), libc, mounter, killed);
     }
 }

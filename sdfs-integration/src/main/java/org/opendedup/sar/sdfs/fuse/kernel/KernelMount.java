@@ -46,12 +46,6 @@ final class KernelMount implements FuseMount {
 
     private final CountDownLatch ended = new CountDownLatch(1);
 
-    /** Null if requests cannot come over io_uring. Set before any thread starts. */
-    private volatile @Nullable Rings rings;
-
-    /** True if requests come over io_uring; set before {@link #start} returns. */
-    private volatile boolean ringsServe;
-
     /** Null without passthrough. Set before any thread starts. */
     private volatile @Nullable BackingDevice backingDevice;
 
@@ -75,27 +69,19 @@ final class KernelMount implements FuseMount {
         this.operations = operations;
         this.channels.add(new Channel(libc, device));
         this.syncs = new LateSyncs(operations, options.threads());
-        this.interrupts = new Interrupts(served, syncs, killed, this::tidy);
+        this.interrupts = new Interrupts(served, syncs, killed);
         this.crew = new Crew(
                 options.threads(), new ProcessorLatency(libc, options.fastWakeUp() ? ProcessorLatency.DEVICE : null));
     }
 
-    /**
-     * @param killed returns whether a thread is about to be killed, so that its request may be abandoned
-     * @param plans says which threads serve over io_uring
-     */
+    /** @param killed returns whether a thread is about to be killed, so that its request may be abandoned */
     static KernelMount start(
-            FuseOperations operations,
-            MountOptions options,
-            Libc libc,
-            Mounter mounter,
-            IntPredicate killed,
-            RingPlan.Source plans)
+            FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
         int device = mounter.mount(options);
         KernelMount mount = new KernelMount(options, libc, mounter, operations, killed, device);
         try {
-            mount.startThreads(mount.openRings(plans, device), device);
+            mount.startThreads(device);
         } catch (IOException | RuntimeException | Error e) {
             mount.giveUp(e);
             throw e;
@@ -105,31 +91,11 @@ final class KernelMount implements FuseMount {
         return mount;
     }
 
-    /** @return null if the requests cannot come over io_uring */
-    private @Nullable Rings openRings(RingPlan.Source plans, int device) {
-        try {
-            return Rings.open(libc, plans.of(options), device);
-        } catch (IOException e) {
-            LOG.info("{}: requests come over {}, not io_uring: {}", mountPoint, Protocol.DEVICE, e.getMessage());
-            return null;
-        }
-    }
-
-    private void startThreads(@Nullable Rings opened, int device) throws IOException {
-        rings = opened;
-        InitHandshake handshake = new InitHandshake(
-                channels.get(0),
-                options.requests(),
-                opened == null ? null : opened.plan(),
-                BackingDevice.wanted(libc, options));
-        Agreement agreement = handshake.perform();
+    private void startThreads(int device) throws IOException {
+        Agreement agreement =
+                new InitHandshake(channels.get(0), options.requests(), BackingDevice.wanted(libc, options)).perform();
         BackingFiles backings = openBackings(agreement, device);
-        if (opened != null && !handshake.overRings()) {
-            LOG.info("{}: requests come over {}: the kernel does not offer io_uring", mountPoint, Protocol.DEVICE);
-        }
-        if (opened == null || !handshake.overRings() || !startRings(opened, agreement, backings)) {
-            addClones();
-        }
+        addClones();
         interrupts.start();
         for (int i = 0; i < channels.size(); i++) {
             start(channels.get(i), crew.members().get(i), agreement, backings, "fuse-" + i);
@@ -151,53 +117,6 @@ final class KernelMount implements FuseMount {
         return new BackingFiles(made);
     }
 
-    private boolean startRings(Rings opened, Agreement agreement, BackingFiles backings) throws IOException {
-        if (opened.start(operations, agreement, syncs, backings, interrupts::interrupted, served, new RingThreads())) {
-            ringsServe = true;
-            LOG.info(
-                    "{}: requests come over io_uring to {} threads",
-                    mountPoint,
-                    opened.plan().entries());
-            return true;
-        }
-        LOG.warn("{}: requests come over {}, because io_uring failed", mountPoint, Protocol.DEVICE);
-        opened.refuse();
-        return false;
-    }
-
-    private void tidy() {
-        Rings opened = rings;
-        if (opened != null && ringsServe) {
-            opened.tidy();
-        }
-    }
-
-    /** Counts the threads that serve requests over io_uring. */
-    private final class RingThreads implements RingService.Listener {
-        @Override
-        public void starts() {
-            running.incrementAndGet();
-        }
-
-        @Override
-        public void ended(boolean failed) {
-            if (failed) {
-                abort();
-            }
-            workerEnded(false);
-        }
-    }
-
-    /** Aborts the connection: a request whose thread has failed would never be answered. */
-    private void abort() {
-        try {
-            LOG.error("detaching {}, because a thread that serves it has failed", mountPoint);
-            mounter.detach(mountPoint);
-        } catch (IOException e) {
-            LOG.error("{} cannot be detached: umount -f {}", mountPoint, mountPoint, e);
-        }
-    }
-
     /** Undoes a start that failed. */
     private void giveUp(Throwable failure) {
         boolean threadsRun = running.get() > 1;
@@ -208,10 +127,6 @@ final class KernelMount implements FuseMount {
             mounter.detach(mountPoint);
         } catch (IOException e) {
             failure.addSuppressed(e);
-        }
-        Rings opened = rings;
-        if (opened != null && !threadsRun) {
-            opened.close();
         }
         if (!threadsRun) {
             closeBackings();
@@ -267,10 +182,6 @@ final class KernelMount implements FuseMount {
         } finally {
             syncs.close();
             channels.get(0).awaitLateAnswers();
-            Rings opened = rings;
-            if (opened != null) {
-                opened.close();
-            }
             closeBackings();
             endOperations();
         }
@@ -311,8 +222,7 @@ final class KernelMount implements FuseMount {
 
     @Override
     public long bufferBytes() {
-        Rings opened = rings;
-        return channels.size() * Channel.BUFFER_BYTES + (opened != null && ringsServe ? opened.bufferBytes() : 0);
+        return channels.size() * Channel.BUFFER_BYTES;
     }
 
     @Override

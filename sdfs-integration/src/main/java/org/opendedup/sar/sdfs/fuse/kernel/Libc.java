@@ -25,7 +25,6 @@ class Libc {
     private final Functions functions;
     private final Runtime runtime;
     private final SixNumbers syscall = new SixNumbers("syscall");
-    private final SixNumbers mmap = new SixNumbers("mmap");
 
     Libc() {
         functions = LibraryLoader.create(Functions.class).load("c");
@@ -43,11 +42,6 @@ class Libc {
     /** Calls a system call that has no function of its own in the C library, with at most five arguments. */
     long systemCall(long number, long first, long second, long third, long fourth, long fifth) {
         return syscall.call(number, first, second, third, fourth, fifth);
-    }
-
-    /** mmap(2). */
-    long mmap(long address, long bytes, int protection, int flags, int fd, long offset) {
-        return mmap.call(address, bytes, protection, flags, fd, offset);
     }
 
     int errno() {
@@ -80,10 +74,6 @@ class Libc {
         @ssize_t
         long write(int fd, @uintptr_t long buffer, @size_t long bytes);
 
-        int munmap(@uintptr_t long address, @size_t long bytes);
-
-        int memfd_create(@In String name, int flags);
-
         int ftruncate(int fd, @ssize_t long bytes);
 
         int fallocate(int fd, int mode, @ssize_t long offset, @ssize_t long bytes);
@@ -91,10 +81,6 @@ class Libc {
         int fcntl(int fd, int command, @ssize_t long argument);
 
         int gettid();
-
-        int sched_getaffinity(int thread, @size_t long bytes, @uintptr_t long mask);
-
-        int sched_setaffinity(int thread, @size_t long bytes, @uintptr_t long mask);
 
         int ioctl(int fd, @size_t long request, @uintptr_t long argument);
 

@@ -108,8 +108,6 @@ final class Protocol {
         static final int SETXATTR_EXT = 1 << 29;
         /** The message has a second word of flags. */
         static final int INIT_EXT = 1 << 30;
-        /** In the second word. Since protocol 7.42 (Linux 6.14). */
-        static final int OVER_IO_URING = 1 << 9;
         /** In the second word. Since protocol 7.40 (Linux 6.9). The kernel refuses it together with WRITEBACK_CACHE. */
         static final int PASSTHROUGH = 1 << 5;
 

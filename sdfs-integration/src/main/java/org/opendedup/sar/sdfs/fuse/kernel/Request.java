@@ -20,9 +20,6 @@ final class Request {
     /** The same bytes; position and limit are set again for each payload. */
     private final ByteBuffer payload;
 
-    /** Offset of the header in the buffer, in bytes. */
-    private int start;
-
     private int end;
     private int position;
     /** Offset of the first name taken, in bytes; {@link #nameLength} is 0 if none was taken. */
@@ -41,44 +38,38 @@ final class Request {
      * @return false if the message is shorter than a header: it cannot be answered
      */
     boolean begin(int length) {
-        return begin(0, length);
-    }
-
-    /** As {@link #begin(int)}; the message begins at offset {@code start} of the buffer, in bytes. */
-    boolean begin(int start, int length) {
-        this.start = start;
-        end = Math.min(start + length, buffer.capacity());
-        position = start + IN_HEADER_BYTES;
+        end = Math.min(length, buffer.capacity());
+        position = IN_HEADER_BYTES;
         nameLength = 0;
         return end >= position;
     }
 
     void checkLength() throws MalformedRequestException {
-        int length = buffer.getInt(start);
-        if (length != end - start) {
-            throw new MalformedRequestException("its length says " + length + ", its bytes are " + (end - start));
+        int length = buffer.getInt(0);
+        if (length != end) {
+            throw new MalformedRequestException("its length says " + length + ", its bytes are " + end);
         }
     }
 
     int opcode() {
-        return buffer.getInt(start + 4);
+        return buffer.getInt(4);
     }
 
     long unique() {
-        return buffer.getLong(start + 8);
+        return buffer.getLong(8);
     }
 
     long node() {
-        return buffer.getLong(start + 16);
+        return buffer.getLong(16);
     }
 
     int uid() {
-        return buffer.getInt(start + 24);
+        return buffer.getInt(24);
     }
 
     /** Returns the thread ID of the caller in the service's pid namespace; 0 if it has none there. */
     int pid() {
-        return buffer.getInt(start + 32);
+        return buffer.getInt(32);
     }
 
     Owner caller() {
@@ -87,14 +78,14 @@ final class Request {
 
     /** @param umask permission bits to clear, if this service applies the umask; see {@link Owner} */
     Owner caller(int umask) {
-        return new Owner(buffer.getInt(start + 24), buffer.getInt(start + 28), umask);
+        return new Owner(buffer.getInt(24), buffer.getInt(28), umask);
     }
 
     /** Takes the next {@code bytes} bytes and returns their offset in the buffer. */
     int take(int bytes) throws MalformedRequestException {
         if (bytes < 0 || bytes > remaining()) {
             throw new MalformedRequestException("opcode " + opcode() + " needs " + Integer.toUnsignedString(bytes)
-                    + " bytes at " + (position - start) + ", the message ends at " + (end - start));
+                    + " bytes at " + position + ", the message ends at " + end);
         }
         int taken = position;
         position += bytes;

@@ -1,7 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongPredicate;
+import java.util.function.LongConsumer;
 
 /**
  * The request that a worker serves, if it may be abandoned. Another thread can then answer it while the worker still
@@ -14,7 +14,7 @@ final class ServedRequest {
 
     private static final long BEING_ANSWERED = -1;
 
-    private final LongPredicate interruptedAnswer;
+    private final LongConsumer interruptedAnswer;
     /** Unique number of the request that may be abandoned, {@link #NONE}, or {@link #BEING_ANSWERED}. */
     private final AtomicLong state = new AtomicLong(NONE);
     /**
@@ -27,11 +27,8 @@ final class ServedRequest {
     /** Number at the last call of {@link #longServed}. */
     private long looked = NONE;
 
-    /**
-     * @param interruptedAnswer answers the request of the given number with EINTR; returns false if it cannot: the
-     *     worker then answers
-     */
-    ServedRequest(LongPredicate interruptedAnswer) {
+    /** @param interruptedAnswer answers the request of the given number with EINTR */
+    ServedRequest(LongConsumer interruptedAnswer) {
         this.interruptedAnswer = interruptedAnswer;
     }
 
@@ -86,11 +83,10 @@ final class ServedRequest {
     /** Answers the request with EINTR if the worker still serves it. */
     void abandon(long unique) {
         if (state.compareAndSet(unique, BEING_ANSWERED)) {
-            boolean answered = true;
             try {
-                answered = interruptedAnswer.test(unique);
+                interruptedAnswer.accept(unique);
             } finally {
-                state.set(answered ? NONE : unique);
+                state.set(NONE);
             }
         }
     }

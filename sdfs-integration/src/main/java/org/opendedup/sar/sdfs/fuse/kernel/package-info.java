@@ -8,9 +8,6 @@
  * fills a {@code Reply}. {@code Interrupts} answers a {@code ServedRequest} in place of the worker when its caller is
  * killed. {@code KernelMount} starts and ends all of them.
  *
- * <p>Where the kernel offers it, {@code Rings} starts a {@code RingWorker} for each entry of the kernel's queues, which
- * receives requests over an {@code IoRing}; one {@code Worker} stays for what the kernel sends over the device.
- *
  * <p>{@code BackingFiles} knows the open files that the kernel reads and writes itself, in files that a
  * {@code BackingDevice} registers.
  */

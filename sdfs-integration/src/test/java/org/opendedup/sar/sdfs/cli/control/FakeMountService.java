@@ -103,7 +103,7 @@ public final class FakeMountService implements MountService {
 
     /** 2 MiB for each of 8 threads, or of as many as the options say. */
     @Override
-    public RequestBuffers requestBuffers(VolumeConfig config, String options) {
+    public RequestBuffers requestBuffers(String options) {
         int threads = Arrays.stream(options.split(","))
                 .filter(option -> option.startsWith("threads="))
                 .mapToInt(option -> Integer.parseInt(option.substring("threads=".length())))

@@ -1,18 +1,14 @@
 package org.opendedup.sar.sdfs.cli.daemon;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
-import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.RequestBuffers;
-import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** What requests take of the memory budget, by the options of a mount. */
 class MemoryOfThreadsTest {
@@ -20,14 +16,13 @@ class MemoryOfThreadsTest {
 
     @Test
     void everyThreadHasBuffersForARequestAndAReply() {
-        RequestBuffers eight = FuseMountService.requestBuffersOf("noio_uring");
+        RequestBuffers eight = FuseMountService.requestBuffersOf("");
         assertEquals(8, eight.threads());
         assertTrue(eight.bytes() >= 8 * 2 * MIB && eight.bytes() <= 8 * 2.1 * MIB, eight.toString());
-        assertEquals(
-                36, FuseMountService.requestBuffersOf("noio_uring,threads=36").threads());
+        assertEquals(36, FuseMountService.requestBuffersOf("threads=36").threads());
         assertEquals(
                 eight.bytes() / 8 * 36,
-                FuseMountService.requestBuffersOf("noio_uring,threads=36").bytes());
+                FuseMountService.requestBuffersOf("threads=36").bytes());
     }
 
     @Test
@@ -43,31 +38,12 @@ class MemoryOfThreadsTest {
     @Test
     void theLimitOfTheJvmFollowsThem() {
         VolumeDefinition definition = Definitions.plain("pool0", Path.of("/base"));
-        RequestBuffers few = FuseMountService.requestBuffersOf("noio_uring,threads=4");
-        RequestBuffers more = FuseMountService.requestBuffersOf("noio_uring,threads=12");
+        RequestBuffers few = FuseMountService.requestBuffersOf("threads=4");
+        RequestBuffers more = FuseMountService.requestBuffersOf("threads=12");
         long byFew = limit(definition, few);
         long byMore = limit(definition, more);
         assertTrue(byFew > few.bytes(), byFew + " bytes");
         assertTrue(byMore - byFew >= more.bytes() - few.bytes(), byFew + " and " + byMore + " bytes");
-    }
-
-    /** The kernel's switch for io_uring may be set after a volume was made with a small budget. */
-    @Test
-    void aBudgetWithoutRoomForIoUringIsServedWithoutIt() {
-        VolumeConfig small = Definitions.plain("pool0", Path.of("/base"))
-                .withMemoryBudget(MemoryPlan.MIN_BUDGET_BYTES)
-                .engineConfig();
-        RequestBuffers overDevice = FuseMountService.requestBuffersOf("noio_uring");
-        RequestBuffers overRings = new RequestBuffers(overDevice.threads(), 200L * MIB);
-        Function<String, RequestBuffers> needs = options -> options.contains("noio_uring") ? overDevice : overRings;
-        assertThrows(IllegalArgumentException.class, () -> MemoryPlan.of(small.withRequests(overRings)), "control");
-        assertEquals("noexec,noio_uring", FuseMountService.fitting(small, "noexec", needs));
-        assertEquals("noio_uring", FuseMountService.fitting(small, "", needs));
-        VolumeConfig large = Definitions.plain("pool0", Path.of("/base"))
-                .withMemoryBudget(1024L * MIB)
-                .engineConfig();
-        assertEquals("noexec", FuseMountService.fitting(large, "noexec", needs));
-        assertEquals("", FuseMountService.fitting(small, "", options -> overRings), "nothing helps: it is refused");
     }
 
     private static long limit(VolumeDefinition definition, RequestBuffers requests) {

@@ -47,7 +47,7 @@ class DispatcherTest {
     private static final Agreement ALL_TAKEN =
             new Agreement(Protocol.NEWEST_MINOR, -1, KernelRequests.ALL, Passthrough.NOT_WANTED);
     private final List<Long> interrupted = new ArrayList<>();
-    private final ServedRequest served = new ServedRequest(unique -> true);
+    private final ServedRequest served = new ServedRequest(unique -> {});
     private final Dispatcher dispatcher = dispatcher(memory, ALL_TAKEN);
 
     private Dispatcher dispatcher(FuseOperations operations, Agreement agreement) {

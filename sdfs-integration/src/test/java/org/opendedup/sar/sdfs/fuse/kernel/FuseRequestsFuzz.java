@@ -94,7 +94,7 @@ public final class FuseRequestsFuzz {
                 new NothingStored(1 << 20),
                 new NoKernel(),
                 agreement,
-                new ServedRequest(unique -> true),
+                new ServedRequest(unique -> {}),
                 unique -> {},
                 new NoLine(),
                 BackingFiles.none(),

@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
@@ -79,6 +80,22 @@ class InterruptTest {
             assertFalse(reader.waitFor(1, TimeUnit.SECONDS));
             hanging.close();
             assertTrue(reader.waitFor(30, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void anAbortedConnectionEndsThoughAReadHangs() throws Exception {
+        Libc libc = new Libc();
+        Assumptions.assumeTrue(libc.functions().geteuid() == 0, "skipped: only root detaches a mount itself");
+        try (MountedToy toy = mount(thread -> false);
+                hanging) {
+            Process reader = reader(toy);
+            new DirectMounter(libc).detach(toy.root);
+            assertTrue(reader.waitFor(30, TimeUnit.SECONDS));
+            assertEquals(1, reader.exitValue(), "its read failed");
+            hanging.close();
+            toy.mount.awaitEnd();
+            assertTrue(hanging.hasEnded());
         }
     }
 

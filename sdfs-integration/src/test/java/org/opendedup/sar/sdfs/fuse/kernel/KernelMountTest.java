@@ -297,7 +297,7 @@ class KernelMountTest {
             String line = toy.shell("grep " + toy.root + " /proc/self/mounts");
             assertTrue(line.startsWith("toy " + toy.root + " fuse.sdfs rw,"), line);
             assertEquals("268435456 134217728 4096", toy.shell("stat -f -c '%b %a %S' ."));
-            MountOptions four = MountOptions.of(toy.root, "toy").withThreads(4).with(MountedToy.transport);
+            MountOptions four = MountOptions.of(toy.root, "toy").withThreads(4);
             assertEquals(new KernelBinding().bufferBytes(four), toy.mount.bufferBytes());
         }
     }

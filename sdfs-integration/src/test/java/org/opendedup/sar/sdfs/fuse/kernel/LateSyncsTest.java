@@ -3,7 +3,6 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -118,7 +117,6 @@ class LateSyncsTest {
     /** The control: what keeps its worker does hold up the others. */
     @Test
     void readsThatHangKeepTheWorkers() throws Exception {
-        assumeFalse(MountedToy.transport.equals("io_uring"), "skipped: over io_uring there are more threads");
         try (MountedToy toy = new MountedToy(slow);
                 slow) {
             Files.write(toy.root.resolve("f"), new byte[8192]);

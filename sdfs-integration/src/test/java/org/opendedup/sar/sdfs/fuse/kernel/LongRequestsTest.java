@@ -3,7 +3,6 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
@@ -119,7 +118,6 @@ class LongRequestsTest {
     @ParameterizedTest
     @ValueSource(strings = {"copy", "zero", "seek"})
     void othersAreServedWhileManyAreServed(String call) throws Exception {
-        assumeFalse(MountedToy.transport.equals("io_uring"), "skipped: over io_uring a request keeps its entry");
         try (MountedToy toy = new MountedToy(slow)) {
             Process programs = start(toy, call, 1 << 30);
             assertTrue(slow.calls.tryAcquire(4, 30, TimeUnit.SECONDS));
@@ -133,7 +131,6 @@ class LongRequestsTest {
     /** The control: short ones are served by the workers. */
     @Test
     void shortOnesKeepTheWorkers() throws Exception {
-        assumeFalse(MountedToy.transport.equals("io_uring"), "skipped: over io_uring there are more threads");
         try (MountedToy toy = new MountedToy(slow)) {
             Process programs = start(toy, "copy", 1 << 20);
             assertTrue(slow.calls.tryAcquire(4, 30, TimeUnit.SECONDS));

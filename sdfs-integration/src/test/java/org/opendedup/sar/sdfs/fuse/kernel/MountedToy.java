@@ -12,9 +12,6 @@ import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** A file system mounted under a folder of its own, for one test. Closing it removes the mount in every case. */
 final class MountedToy implements AutoCloseable {
-    /** The mount option of these mounts: {@code io_uring} with {@code -Dsar.uring=true} and where a test says so. */
-    static volatile String transport = Boolean.getBoolean("sar.uring") ? "io_uring" : "noio_uring";
-
     final Path root;
     final FuseMount mount;
 
@@ -33,26 +30,13 @@ final class MountedToy implements AutoCloseable {
 
     /** @param killed tells whether a thread is about to be killed */
     MountedToy(FuseOperations operations, String options, Mounter mounter, IntPredicate killed) throws IOException {
-        this(operations, options, mounter, killed, new Libc(), RingPlan::of);
-    }
-
-    /** @param plans says which threads serve over io_uring */
-    MountedToy(
-            FuseOperations operations,
-            String options,
-            Mounter mounter,
-            IntPredicate killed,
-            Libc libc,
-            RingPlan.Source plans)
-            throws IOException {
         assumeFuse();
+        Libc libc = new Libc();
         root = Files.createTempDirectory("sdfs-fuse-");
-        MountOptions mountOptions =
-                MountOptions.of(root, "toy").withThreads(4).with(transport).with(options);
+        MountOptions mountOptions = MountOptions.of(root, "toy").withThreads(4).with(options);
         boolean root = libc.functions().geteuid() == 0;
         Mounter suitable = root ? new DirectMounter(libc) : new FusermountMounter(libc);
-        mount = KernelBinding.mount(
-                operations, mountOptions, libc, mounter == null ? suitable : mounter, killed, plans);
+        mount = KernelBinding.mount(operations, mountOptions, libc, mounter == null ? suitable : mounter, killed);
     }
 
     static void assumeFuse() {

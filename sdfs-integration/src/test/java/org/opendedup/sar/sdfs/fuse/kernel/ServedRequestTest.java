@@ -43,7 +43,7 @@ class ServedRequestTest {
     void onlyAKilledCallersRequestIsAbandoned() {
         IntPredicate killed = pid -> pid == 7;
         try (LateSyncs syncs = new LateSyncs(new NothingStored(0), 1);
-                Interrupts interrupts = new Interrupts(List.of(request), syncs, killed, () -> {})) {
+                Interrupts interrupts = new Interrupts(List.of(request), syncs, killed)) {
             request.begin(2, 6);
             interrupts.interrupted(2);
             assertTrue(request.end());
@@ -62,7 +62,7 @@ class ServedRequestTest {
     void eachOfManyRequestsIsAnsweredOnce() throws InterruptedException {
         int requests = 100_000;
         AtomicLong others = new AtomicLong();
-        ServedRequest contended = new ServedRequest(unique -> others.incrementAndGet() > 0);
+        ServedRequest contended = new ServedRequest(unique -> others.incrementAndGet());
         AtomicBoolean ended = new AtomicBoolean();
         Thread other = new Thread(() -> {
             while (!ended.get()) {
