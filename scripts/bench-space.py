@@ -59,8 +59,6 @@ def collect(volume, *options):
     """Collects, and waits; the report and the seconds."""
     settle(volume)
     begin = time.monotonic()
-    if not any(option.startswith("--arrange") for option in options):
-        options += ("--arrange=0",)
     volume.script("sdfscli", volume.name, "gc", "--wait", *options)
     return time.monotonic() - begin
 
@@ -152,7 +150,7 @@ class Bench:
         for file in files:
             system.store(file)
         read = [files[0], files[3], files[4]]
-        for state, options in (("all five", None), ("all five, collected", ["--arrange=0"]), ("all five, arranged", ["--arrange=10"]),
+        for state, options in (("all five", None), ("all five, collected", []), ("all five, arranged", ["--arrange=10"]),
                                ("two newest, arranged", ["--arrange=10"])):
             if state.startswith("two"):
                 for file in files[:3]:
@@ -323,14 +321,14 @@ class Collections:
                 out.write(block(each))
         settle(self.volume)
         (self.volume.mount_point / "garbage").unlink()
-        self.volume.script("sdfscli", self.volume.name, "gc", "--leave=0", "--arrange=0")
+        self.volume.script("sdfscli", self.volume.name, "gc", "--leave=0")
         self.thread.start()
         return self
 
     def collect_all_the_time(self):
         while not self.ending:
             # The first one may be running still.
-            subprocess.run([Path(__file__).parent / "sdfscli", self.volume.name, "gc", "--wait", "--leave=0", "--arrange=0"],
+            subprocess.run([Path(__file__).parent / "sdfscli", self.volume.name, "gc", "--wait", "--leave=0"],
                            env=self.volume.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
     def __exit__(self, *_):

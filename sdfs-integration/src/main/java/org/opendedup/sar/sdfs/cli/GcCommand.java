@@ -106,8 +106,8 @@ final class GcCommand implements Callable<Integer> {
             description =
                     "Before the collection, move chunks that the newest files read with many seeks, with all their "
                             + "references: at most this share of the stored bytes, in percent; 0: none. "
-                            + "Default: 10, or none "
-                            + "if 'gc status' does not say that it arranges.")
+                            + "Default: none, or 10 "
+                            + "if 'gc status' says that it arranges.")
     @Nullable
     Double arrange;
 

@@ -65,7 +65,8 @@ final class GcSetCommand implements Callable<Integer> {
             arity = "1",
             paramLabel = "true|false",
             description =
-                    "Whether collections move chunks first as the newest files want them, the scheduled ones too.")
+                    "Whether collections move chunks first as the newest files want them, the scheduled ones too. "
+                            + "False after each mount.")
     @Nullable
     Boolean arrange;
 

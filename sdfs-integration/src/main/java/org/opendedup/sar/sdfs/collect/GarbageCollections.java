@@ -28,9 +28,6 @@ import org.slf4j.LoggerFactory;
  * end and each change of the pace is a line in the log. Safe for use by many threads.
  */
 public final class GarbageCollections implements Closeable {
-    /** Whether chunks are moved as the newest files want them before a collection: docs/SPACE.md. */
-    public static final boolean ARRANGES_BY_DEFAULT = true;
-
     private static final String NOT_ARRANGED =
             "chunks of a volume without files are not arranged: their client has their locations";
 
@@ -51,7 +48,10 @@ public final class GarbageCollections implements Closeable {
     private @Nullable CollectionStatus last;
 
     private long started;
-    /** Whether collections arrange if they are not told. Guarded by this. */
+    /**
+     * Whether collections arrange if they are not told. Off at first: collections write more than twice as much for it,
+     * and the gain is predicted, not seen on a disk (docs/SPACE.md). Guarded by this.
+     */
     private boolean arranging;
 
     private boolean closed;
@@ -89,7 +89,6 @@ public final class GarbageCollections implements Closeable {
         this.permission = permission;
         this.clock = clock;
         pace = new PaceSetting(volume, "garbage collection", source.pace(), LOG);
-        arranging = ARRANGES_BY_DEFAULT && source.canArrange();
         source.watch(this::begunByVolume);
     }
 

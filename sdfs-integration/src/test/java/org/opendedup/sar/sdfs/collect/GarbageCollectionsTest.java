@@ -105,7 +105,9 @@ class GarbageCollectionsTest {
     @Test
     void aCollectionRunsInTheBackgroundAndItsResultStays() throws Exception {
         assertEquals(Optional.empty(), collections.latest());
-        CollectionStatus begun = collections.start(Cause.SDFSCLI, LIMITS).orElseThrow();
+        CollectionStatus begun = collections
+                .start(Cause.SDFSCLI, LIMITS, ArrangementLimits.DEFAULT)
+                .orElseThrow();
         assertEquals(1, begun.number());
         CollectionStatus ended = awaitEnd();
         assertEquals(JobState.DONE, ended.state());
@@ -130,6 +132,7 @@ class GarbageCollectionsTest {
     @Test
     void aCollectionStartsWhenThereIsLittleSpaceAndThatHelps() throws Exception {
         long[] now = {1};
+        collections.setArranging(Cause.SDFSCLI, true);
         try (var lowSpace = new LowSpaceCollections(collections, () -> now[0])) {
             lowSpace.step();
             assertEquals(List.of(), collector.asked, "the control: there is space, or no garbage");
@@ -154,7 +157,7 @@ class GarbageCollectionsTest {
 
     @Test
     void anArrangementRunsBeforeTheCollectionIfItIsWanted() throws Exception {
-        collections.setArranging(Cause.SDFSCLI, false);
+        assertFalse(collections.isArranging(), "nobody wants it at first");
         collections.start(Cause.SCHEDULE, LIMITS);
         assertEquals(null, awaitEnd().arrangement());
         assertEquals(List.of(), collector.askedToArrange);
