@@ -74,10 +74,6 @@ class Libc {
         @ssize_t
         long write(int fd, @uintptr_t long buffer, @size_t long bytes);
 
-        int ftruncate(int fd, @ssize_t long bytes);
-
-        int fallocate(int fd, int mode, @ssize_t long offset, @ssize_t long bytes);
-
         int fcntl(int fd, int command, @ssize_t long argument);
 
         int gettid();
