@@ -17,6 +17,7 @@ class ClassSizeTest {
     private static final int MAX_LINES = 1000;
     /** From this number of lines on a class is reported: it may have two concerns. */
     private static final int LONG_LINES = 800;
+
     private static final List<String> MODULES =
             List.of("sar-core", "sdfs-integration", "sar-simulator", "sdfs-api", "sdfs-plugin");
 
