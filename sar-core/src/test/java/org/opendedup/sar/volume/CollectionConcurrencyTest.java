@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -32,12 +31,7 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
-import org.opendedup.sar.collect.Collector;
-import org.opendedup.sar.collect.Pins;
-import org.opendedup.sar.collect.Recompression;
-import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.metadata.Inode;
@@ -46,7 +40,6 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /**
  * Threads write, delete, copy, read and defragment, each its own files whose contents it knows, all with the same few
@@ -59,7 +52,6 @@ class CollectionConcurrencyTest {
 
     private static final int THREADS = 4;
     private static final int STEPS = 120;
-    private static final int CONTROL_STEPS = 20_000;
     private static final int FILES = 5;
     private static final int CONTENTS = 6;
     private static final int MAX_FILE_BYTES = 6 << 20;
@@ -371,35 +363,19 @@ class CollectionConcurrencyTest {
         return withSsd ? config.withSsd(folder.resolve("ssd"), SSD) : config;
     }
 
-    /** A collection that waits for nobody. */
-    private static CollectionReport collectAtOnce(Volume volume) throws IOException {
-        VolumeContext context = volume.context();
-        Collector.Parts parts = new Collector.Parts(
-                context.metadata(),
-                context.containers(),
-                ChunkIndexes.none(),
-                context.committer(),
-                new GracePeriod(),
-                new Pins(),
-                context.disk(),
-                context.damaged(),
-                true);
-        return new Collector(parts, new Pace(), (done, of, returned) -> true)
-                .run(new CollectionLimits(0, false), Recompression.NONE);
-    }
-
+    /** Whoever reads a wrong byte notices it. What each wait of a collection prevents: {@link CollectionRaceTest}. */
     @Test
-    @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void aCollectionThatWaitsForNobodyIsFound() throws Exception {
-        long seed = TestSeed.next();
+    void aByteThatChangesUnderAWorkerIsFound() throws IOException {
         VolumeConfig config = config(Chunking.SHA256, false);
         Volume.create(config);
         try (Volume volume = Volume.open(config)) {
-            List<Worker> workers = workers(volume, seed);
-            assertThrows(ExecutionException.class, () -> run(workers, CONTROL_STEPS, () -> collectAtOnce(volume)));
-        } catch (IOException e) {
-            // The volume may have stopped because of it.
-            assertTrue(ended);
+            Worker worker = workers(volume, TestSeed.next()).get(0);
+            worker.create("f0");
+            worker.write("f0");
+            worker.verifyAll();
+            byte wrong = (byte) (worker.files.get("f0")[0] + 1);
+            worker.with("f0", file -> volume.write(file, 0, ByteBuffer.wrap(new byte[] {wrong})));
+            assertThrows(AssertionError.class, worker::verifyAll);
         }
     }
 
