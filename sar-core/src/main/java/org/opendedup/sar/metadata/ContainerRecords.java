@@ -35,7 +35,7 @@ public final class ContainerRecords {
      */
     public static ContainerRecords open(KeyValueStore database) throws IOException {
         return new ContainerRecords(
-                database, SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER)));
+                database, SystemRecords.decodeHeader(StoredRecords.system(database, SystemRecords.HEADER)));
     }
 
     public MetadataHeader header() {
@@ -84,7 +84,7 @@ public final class ContainerRecords {
     public @Nullable String summaryProblem(Sum sum) throws IOException {
         ContainerSummary found = sum.summary();
         try {
-            ContainerSummary stored = SystemRecords.readContainers(database);
+            ContainerSummary stored = StoredRecords.containers(database);
             return stored.equals(found) ? null : "it is " + stored + " and its entries give " + found;
         } catch (IOException e) {
             return e.getMessage();
@@ -249,7 +249,7 @@ public final class ContainerRecords {
 
         private @Nullable CountRecord readable(long container) throws IOException {
             try {
-                return CountRecord.read(database, container);
+                return StoredRecords.counts(database, container);
             } catch (CorruptionException | UnsupportedFormatException e) {
                 return null;
             }

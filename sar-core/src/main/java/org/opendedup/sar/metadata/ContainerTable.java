@@ -33,7 +33,7 @@ public final class ContainerTable {
     }
 
     static ContainerTable open(KeyValueStore database) throws IOException {
-        return new ContainerTable(database, SystemRecords.readContainers(database));
+        return new ContainerTable(database, StoredRecords.containers(database));
     }
 
     /** Takes over the summary that a commit has written. */

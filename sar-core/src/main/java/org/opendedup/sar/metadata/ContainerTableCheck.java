@@ -46,7 +46,7 @@ final class ContainerTableCheck {
                 }
             }
         }
-        ContainerSummary summary = SystemRecords.readContainers(database);
+        ContainerSummary summary = StoredRecords.containers(database);
         ContainerSummary found = new ContainerSummary(known.size(), storedBytes, garbageBytes, open);
         if (!summary.equals(found)) {
             report.accept("the summary of the container table is " + summary + " and its entries give " + found);
@@ -61,7 +61,7 @@ final class ContainerTableCheck {
         if (entry.stored().state() == State.OPEN) {
             open.add(entry.container());
         }
-        CountRecord counts = CountRecord.read(database, entry.container());
+        CountRecord counts = StoredRecords.counts(database, entry.container());
         StoredCopies copies = StoredCopies.of(counts);
         long live = copies.bytes() - copies.garbageBytes();
         if (entry.liveBytes() != live) {

@@ -48,7 +48,7 @@ final class ContainerUpdate {
      * @return the table's summary once the batch is committed
      */
     ContainerSummary addTo(Batch batch) throws IOException {
-        ContainerSummary before = SystemRecords.readContainers(database);
+        ContainerSummary before = StoredRecords.containers(database);
         containers = before.containers();
         storedBytes = before.storedBytes();
         garbageBytes = before.garbageBytes();
@@ -100,7 +100,7 @@ final class ContainerUpdate {
         boolean isRemoved = changes.removed().contains(container);
         CountRecord newest = counts.get(container);
         if (newest == null) {
-            newest = CountRecord.read(database, container);
+            newest = StoredRecords.counts(database, container);
         }
         if (isRemoved && newest.hasSoundCopy()) {
             throw new IllegalStateException("container " + container + " has chunks: it can't be removed");
@@ -128,7 +128,7 @@ final class ContainerUpdate {
                 return new ContainerEntry(container, stored, before.liveBytes(), before.damagedSlots());
             }
             // Its chunks may have got references in earlier generations, before it had an entry.
-            changed = CountRecord.read(database, container);
+            changed = StoredRecords.counts(database, container);
         }
         StoredCopies copies = StoredCopies.of(changed);
         return new ContainerEntry(container, stored, copies.bytes() - copies.garbageBytes(), changed.damagedSlots());

@@ -1,12 +1,10 @@
 package org.opendedup.sar.metadata;
 
-import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
  * The reference counts of one container, as a mutable record. It also holds which of its slots are damaged, and how
@@ -70,12 +68,6 @@ final class CountRecord implements ContainerCounts {
         record.continuations = Continuations.decode(in, record);
         in.expectEnd();
         return record;
-    }
-
-    /** Reads a container's record from the database; an empty one if there is none. */
-    static CountRecord read(KeyValueStore database, long container) throws IOException {
-        byte[] value = database.get(Family.COUNT, Keys.of(container));
-        return value == null ? empty(NO_GENERATION) : decode(container, value, NO_GENERATION);
     }
 
     private static int[] readLengths(ValueReader in, int slots) throws CorruptionException {

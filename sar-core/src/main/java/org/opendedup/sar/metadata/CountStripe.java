@@ -95,7 +95,7 @@ final class CountStripe {
 
     /** Reads a container's record from the database. */
     private CountRecord committed(long container) throws IOException {
-        return CountRecord.read(overlay.database(), container);
+        return StoredRecords.counts(overlay.database(), container);
     }
 
     /** Returns the newest record, for reading. */

@@ -66,9 +66,9 @@ public final class MetadataRecords {
      * @throws UnsupportedFormatException if another program version created it
      */
     public static MetadataRecords of(KeyValueStore database) throws IOException {
-        MetadataHeader header = SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER));
+        MetadataHeader header = SystemRecords.decodeHeader(StoredRecords.system(database, SystemRecords.HEADER));
         header.require(MetadataHeader.Contents.FILES);
-        NameHash nameHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
+        NameHash nameHash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
         return new MetadataRecords(
                 database::scan,
                 visitor -> countsOf(database, visitor),
@@ -79,7 +79,7 @@ public final class MetadataRecords {
 
     static @Nullable Totals totalsOf(KeyValueStore database) throws IOException {
         try {
-            return SystemRecords.decodeTotals(SystemRecords.read(database, SystemRecords.TOTALS));
+            return SystemRecords.decodeTotals(StoredRecords.system(database, SystemRecords.TOTALS));
         } catch (CorruptionException | UnsupportedFormatException e) {
             return null;
         }

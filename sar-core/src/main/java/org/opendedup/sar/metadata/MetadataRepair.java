@@ -68,7 +68,7 @@ public class MetadataRepair implements Corrections {
         this.quarantine = quarantine;
         this.backingFiles = backingFiles;
         this.nowNs = nowNs;
-        nameHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
+        nameHash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
     }
 
     /** Returns what was done, a sentence for each change; the last one says how many are left out, if any are. */

@@ -78,10 +78,11 @@ public final class MetadataSalvage {
         if (!lost.of(Family.SYSTEM).isEmpty()) {
             takeDescription(target, older);
         }
-        MetadataHeader header = SystemRecords.decodeHeader(SystemRecords.read(target, SystemRecords.HEADER));
+        MetadataHeader header = SystemRecords.decodeHeader(StoredRecords.system(target, SystemRecords.HEADER));
         header.require(MetadataHeader.Contents.FILES);
         return new SoundRecords(
-                header.pageBytes(), SystemRecords.decodeNameHash(SystemRecords.read(target, SystemRecords.NAME_HASH)));
+                header.pageBytes(),
+                SystemRecords.decodeNameHash(StoredRecords.system(target, SystemRecords.NAME_HASH)));
     }
 
     /**

@@ -64,7 +64,7 @@ public final class MetadataStore implements Closeable {
         overlay = new Overlay(database);
         namespace = new Namespace(overlay, nameHash);
         // A page of 256 KiB with chunks of 4 KiB takes 1.4 KB decoded, its counts 0.5 KB.
-        frozenTotals = SystemRecords.decodeTotals(SystemRecords.read(database, SystemRecords.TOTALS));
+        frozenTotals = SystemRecords.decodeTotals(StoredRecords.system(database, SystemRecords.TOTALS));
         damage = new DamageRecords(overlay);
         counts = new ReferenceCounts(overlay, frozenTotals.stored(), damage, cacheBytes / 4);
         containers = ContainerTable.open(database);
@@ -124,8 +124,8 @@ public final class MetadataStore implements Closeable {
 
     /** @param nameHash hash of names; null for the volume's own */
     static MetadataStore open(KeyValueStore database, long cacheBytes, @Nullable NameHash nameHash) throws IOException {
-        MetadataHeader header = SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER));
-        NameHash ownHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
+        MetadataHeader header = SystemRecords.decodeHeader(StoredRecords.system(database, SystemRecords.HEADER));
+        NameHash ownHash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
         return new MetadataStore(database, header, cacheBytes, nameHash == null ? ownHash : nameHash);
     }
 
@@ -364,6 +364,6 @@ public final class MetadataStore implements Closeable {
     }
 
     private IdAllocator allocator(byte[] key, int block) throws IOException {
-        return new IdAllocator(database, key, block, SystemRecords.decodeNumber(SystemRecords.read(database, key)));
+        return new IdAllocator(database, key, block, SystemRecords.decodeNumber(StoredRecords.system(database, key)));
     }
 }

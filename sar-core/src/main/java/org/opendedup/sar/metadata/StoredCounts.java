@@ -22,7 +22,7 @@ public final class StoredCounts {
      * @throws IOException if it is that of a volume of files, or another program version created it
      */
     public static StoredCounts of(KeyValueStore database) throws IOException {
-        SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER))
+        SystemRecords.decodeHeader(StoredRecords.system(database, SystemRecords.HEADER))
                 .require(MetadataHeader.Contents.CHUNKS);
         return new StoredCounts(database, MetadataRecords.totalsOf(database));
     }

@@ -1,14 +1,10 @@
 package org.opendedup.sar.metadata;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
-import java.io.IOException;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.UUID;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /** The records of the SYSTEM family: their keys and formats. Each begins with a version byte. */
 final class SystemRecords {
@@ -32,24 +28,6 @@ final class SystemRecords {
     static final byte[] UNRECORDED_DAMAGE = Keys.of("damage-unrecorded");
 
     private SystemRecords() {}
-
-    /**
-     * Returns a record that every volume has.
-     *
-     * @throws CorruptionException if it is missing
-     */
-    static byte[] read(KeyValueStore database, byte[] key) throws IOException {
-        byte[] value = database.get(Family.SYSTEM, key);
-        if (value == null) {
-            throw new CorruptionException(
-                    "metadata database", -1, "the system record " + new String(key, US_ASCII), "none");
-        }
-        return value;
-    }
-
-    static ContainerSummary readContainers(KeyValueStore database) throws IOException {
-        return decodeContainers(read(database, CONTAINERS));
-    }
 
     static byte[] encodeHeader(MetadataHeader header) {
         return new ValueWriter(65)

@@ -41,7 +41,7 @@ final class DirtyExtents {
     }
 
     /** Maximum number of ranges whose bytes are logged. */
-    private static final int MAX_UNLOGGED_RANGES = (int) (IntentLog.MAX_FILE_BYTES / FileIntents.RECORD_BYTES);
+    private static final int MAX_UNLOGGED_RANGES = (int) (FileIntents.MAX_BYTES / FileIntents.RECORD_BYTES);
 
     private final DirtyBudget budget;
     private final Capacity capacity;

@@ -16,6 +16,8 @@ import org.opendedup.sar.metadata.IntentRecords;
 final class FileIntents {
     /** What a record counts in addition to its value, in bytes: key and bookkeeping in the pending metadata. */
     static final int RECORD_BYTES = 64;
+    /** Maximum number of bytes of a file's records. More are superseded by storing the file once. */
+    static final long MAX_BYTES = 256 << 10;
 
     private final IntentRecords records;
     private final long inode;

@@ -29,9 +29,6 @@ final class IntentLog {
      */
     static final long MAX_BYTES_AT_ONCE = 64 << 10;
 
-    /** Maximum number of bytes of a file's records. More are superseded by storing the file once. */
-    static final long MAX_FILE_BYTES = 256 << 10;
-
     private final IntentRecords records;
     private final RecipeStore recipes;
     private final NodeTable nodes;
@@ -115,7 +112,7 @@ final class IntentLog {
         long more = recordBytes(unlogged);
         FileIntents intents = contents.intents;
         return unlogged.bytes() <= MAX_BYTES_AT_ONCE
-                && more + (intents == null ? 0 : intents.bytes()) <= MAX_FILE_BYTES
+                && more + (intents == null ? 0 : intents.bytes()) <= FileIntents.MAX_BYTES
                 && more <= maxBytes - bytes.get();
     }
 
@@ -147,7 +144,7 @@ final class IntentLog {
     /** Returns whether a file has so many records that it should be stored soon. */
     static boolean isLong(Node.Contents contents) {
         FileIntents intents = contents.intents;
-        return intents != null && intents.bytes() > MAX_FILE_BYTES / 2;
+        return intents != null && intents.bytes() > FileIntents.MAX_BYTES / 2;
     }
 
     /** Takes all bytes of a file out of the log. The caller holds the file's storing lock. */

@@ -47,7 +47,7 @@ public final class MetadataDefects {
     /** Puts a name, in place of another inode's if there is one. */
     public static void putName(KeyValueStore database, long directory, String name, long inode, int type)
             throws IOException {
-        NameHash hash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
+        NameHash hash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
         byte[] bytes = name.getBytes(UTF_8);
         put(database, Family.ENTRY, Keys.of(directory, hash.of(bytes), bytes), EntryFormat.encode(inode, type));
     }

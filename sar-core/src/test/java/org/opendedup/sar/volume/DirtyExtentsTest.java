@@ -226,7 +226,7 @@ class DirtyExtentsTest {
     /** Bytes that are in the intent log, and of which every second one is written again. */
     @Test
     void thereAreNotMoreRangesToLogThanFitInTheLog() {
-        int most = (int) (IntentLog.MAX_FILE_BYTES / FileIntents.RECORD_BYTES);
+        int most = (int) (FileIntents.MAX_BYTES / FileIntents.RECORD_BYTES);
         extents.write(0, ByteBuffer.wrap(new byte[4 * most]), StoredRanges.NONE);
         extents.unlogged().clear();
         for (int at = 0; at < 4 * most; at += 2) {

@@ -284,7 +284,7 @@ class IntentLogTest {
             files.write("often", 0, bytes(60 << 10));
             files.sync("often");
             long bytes = volume.context().writer().intents().bytes();
-            assertTrue(bytes <= IntentLog.MAX_FILE_BYTES, () -> bytes + " bytes are in the log");
+            assertTrue(bytes <= FileIntents.MAX_BYTES, () -> bytes + " bytes are in the log");
         }
         crash();
         assertEquals(List.of(), files.problemsAfterCrash());
