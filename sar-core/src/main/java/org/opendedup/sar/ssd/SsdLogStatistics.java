@@ -1,29 +1,37 @@
 package org.opendedup.sar.ssd;
 
-/**
- * Counters of the SSD log since it was attached, and some current values.
- *
- * @param segments current number of segment files
- * @param writtenRecords records written, without those copied by cleaning
- * @param writtenBytes bytes of these
- * @param queuedBytes bytes accepted and not written yet, at present
- * @param queuedChunks chunks accepted and not written yet, at present
- * @param writeFailures batches whose write failed
- * @param readFailures reads that the SSD failed
- * @param badRecords records that differed from what was written, and were dropped
- * @param reclaimedSegments segment files deleted
- * @param cleanedSegments deleted files from which live records were copied first
- * @param cleaningBytes bytes copied for that
- */
+import org.opendedup.sar.common.Figure;
+
+/** Counters of the SSD log since it was attached, and some current values. */
 public record SsdLogStatistics(
+        @Figure(value = "Number of segment files", unit = "files")
         long segments,
+
+        @Figure(value = "Records written since the SSD was attached", unit = "records")
         long writtenRecords,
-        long writtenBytes,
+
+        @Figure(value = "Bytes of these", unit = "bytes") long writtenBytes,
+
+        @Figure(value = "Bytes accepted and not written yet", unit = "bytes")
         long queuedBytes,
+
+        @Figure(value = "Chunks accepted and not written yet", unit = "chunks")
         long queuedChunks,
+
+        @Figure(value = "Batches that the SSD did not write", unit = "batches")
         long writeFailures,
+
+        @Figure(value = "Reads that the SSD failed", unit = "reads")
         long readFailures,
+
+        @Figure(value = "Damaged records, which were dropped", unit = "records")
         long badRecords,
+
+        @Figure(value = "Segment files deleted", unit = "files")
         long reclaimedSegments,
+
+        @Figure(value = "Deleted segment files from which live records were copied first", unit = "files")
         long cleanedSegments,
+
+        @Figure(value = "Bytes copied from them", unit = "bytes")
         long cleaningBytes) {}

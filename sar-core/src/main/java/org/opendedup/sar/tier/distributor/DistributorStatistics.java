@@ -1,31 +1,40 @@
 package org.opendedup.sar.tier.distributor;
 
+import org.opendedup.sar.common.Figure;
+
 /**
  * Counts which source served reads, since the volume was opened. While no read is running, {@code chunks} is exactly
  * the sum of {@code memoryHits}, {@code ssdHits}, {@code homeReads} and {@code unread}.
- *
- * @param chunks references to chunks that requests needed, repeated ones included; those of sequential readers count
- *     when they are read ahead
- * @param ssdHits chunks read from the SSD
- * @param ssdBytes bytes of these, before compression
- * @param ssdRequests reads of the SSD, neighbours joined
- * @param homeReads chunks whose frames had to be read from their containers
- * @param homeBytes bytes of these, before compression
- * @param memoryHits chunks that were in memory, or were being read for others
- * @param unread chunks that could not be read, or that their reader abandoned earlier
- * @param late chunks that the SSD did not return in time, so that they were read from home
- * @param ssdLatency response times of SSD reads, as seen by the waiting reader
- * @param homeLatency response times of container reads
  */
 public record DistributorStatistics(
+        @Figure(
+                value = "Chunks that requests wanted: those from memory, SSD and home, and those not read, together",
+                unit = "chunks")
         long chunks,
+
+        @Figure(value = "Chunks read from the SSD", unit = "chunks")
         long ssdHits,
+
+        @Figure(value = "Bytes of these, before compression", unit = "bytes")
         long ssdBytes,
+
+        @Figure(value = "Reads of the SSD; a read may cover neighbouring chunks", unit = "requests")
         long ssdRequests,
+
+        @Figure(value = "Chunks whose frames were read from their containers", unit = "chunks")
         long homeReads,
+
+        @Figure(value = "Bytes of these, before compression", unit = "bytes")
         long homeBytes,
+
+        @Figure(value = "Chunks that were in memory, or were being read into memory for other readers", unit = "chunks")
         long memoryHits,
+
+        @Figure(value = "Chunks that could not be read, or that the reader no longer wanted", unit = "chunks")
         long unread,
+
+        @Figure(value = "Chunks that were read from home because the SSD was too slow", unit = "chunks")
         long late,
-        Latency ssdLatency,
-        Latency homeLatency) {}
+
+        @Figure("reads of the SSD") Latency ssdLatency,
+        @Figure("reads of containers") Latency homeLatency) {}

@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /** Calls for JMX, whose clients get an exception with its causes only if it is unchecked. */
-final class Beans {
+public final class Beans {
     private Beans() {}
 
     /** A call that reads or writes. */
     @FunctionalInterface
-    interface Call<T> {
+    public interface Call<T> {
         T run() throws IOException;
     }
 

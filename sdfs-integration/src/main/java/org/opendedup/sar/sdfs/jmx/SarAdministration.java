@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Locale;
@@ -204,21 +203,6 @@ public final class SarAdministration {
 
     /** As {@link #change}, for one parameter and for JMX, whose clients may pass null for a text. */
     void set(String parameter, @Nullable Object value) {
-        run(() -> change(Way.JMX, Collections.singletonMap(parameter, value)));
-    }
-
-    /** Runs a change for JMX. JMX clients get an exception with its causes only if it is unchecked. */
-    void run(Change change) {
-        try {
-            change.run();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e.getMessage(), e);
-        }
-    }
-
-    /** A change that may fail because of the SSD or the volume file. */
-    @FunctionalInterface
-    interface Change {
-        void run() throws IOException;
+        Beans.call(() -> change(Way.JMX, Collections.singletonMap(parameter, value)));
     }
 }

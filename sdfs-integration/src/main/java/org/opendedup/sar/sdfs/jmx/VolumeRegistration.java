@@ -2,16 +2,17 @@ package org.opendedup.sar.sdfs.jmx;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
 import javax.management.NotificationBroadcasterSupport;
-import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
@@ -32,6 +33,9 @@ import org.slf4j.LoggerFactory;
 public final class VolumeRegistration implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeRegistration.class);
     private static final String DOMAIN = "org.opendedup.sar";
+
+    /** A sample of the fast tier looks at all raw files. */
+    private static final Duration TIER_AGE_MAX = Duration.ofSeconds(1);
 
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private final List<ObjectName> registered = new ArrayList<>();
@@ -68,19 +72,38 @@ public final class VolumeRegistration implements AutoCloseable {
     }
 
     /** Adds the figures of a volume of files, which also send notifications of its health. */
-    public void volume(VolumeMXBean figures, HealthWatch<?> health) {
-        add(objectName(volume), figures, VolumeMXBean.class, notifications);
+    public void volume(Supplier<VolumeFigures> figures, HealthWatch<?> health) {
+        var bean = new RecordBean("A mounted volume", notifications).figures(VolumeFigures.class, figures);
+        add(objectName(volume), bean);
         health.listen(notifications::send);
     }
 
-    /** Adds the figures of a volume of chunks, which also send notifications of its health. */
-    public void chunkVolume(ChunkVolumeMXBean figures, HealthWatch<?> health) {
-        add(objectName(volume), figures, ChunkVolumeMXBean.class, notifications);
+    /**
+     * Adds the figures of a volume of chunks, which also send notifications of its health.
+     *
+     * @param resume makes the volume accept changes again; returns whether it accepted none
+     */
+    public void chunkVolume(Supplier<StoreFigures> figures, Beans.Call<Boolean> resume, HealthWatch<?> health) {
+        var bean = new RecordBean("A volume of chunks: the chunk store of an SDFS volume", notifications)
+                .figures(StoreFigures.class, figures)
+                .operation(
+                        boolean.class,
+                        "resume",
+                        "Makes the volume accept changes again, after a failed write of which the cause is removed;"
+                                + " returns false if it accepted them",
+                        "true or false",
+                        List.of(),
+                        arguments -> Beans.call(resume));
+        add(objectName(volume), bean);
         health.listen(notifications::send);
     }
 
     public void fastTier(FastTierSource fastTier) {
-        add("FastTier", new FastTierView(fastTier), FastTierMXBean.class);
+        add(
+                "FastTier",
+                new RecordBean("The fast tier: new files that lie there whole until they are migrated (TDDFS paper §3)")
+                        .figures(
+                                FastTierFigures.class, new Recent<>(TIER_AGE_MAX, () -> FastTierFigures.of(fastTier))));
     }
 
     public void collections(GarbageCollections collections, StartTimes times) {
@@ -110,24 +133,30 @@ public final class VolumeRegistration implements AutoCloseable {
 
     /** Adds the beans of the SSD. */
     public void sar(SarAdministration sar) {
-        add("SelectivePromotion", new SelectivePromotionView(sar), SelectivePromotionMXBean.class);
-        add("DataDemotion", new DataDemotionView(sar), DataDemotionMXBean.class);
-        add("MapTable", new MapTableView(sar), MapTableMXBean.class);
-        add("DataDistributor", new DataDistributorView(sar), DataDistributorMXBean.class);
-        add("LruList", new LruListView(sar), LruListMXBean.class);
+        var beans = new SarBeans(sar);
+        add("SelectivePromotion", beans.promotion());
+        add("DataDemotion", beans.demotion());
+        add("MapTable", beans.mapTable());
+        add("DataDistributor", beans.distributor());
+        add("LruList", beans.lruList());
         ObjectName log = objectName("SsdLog", volume);
         var ofState = new StateNotifications(log);
-        add(log, new SsdLogView(sar), SsdLogMXBean.class, ofState);
+        add(log, beans.log(ofState));
         sar.listen(ofState::send);
     }
 
-    private <T> void add(String kind, T bean, Class<T> type) {
-        add(objectName(kind, volume), bean, type, new NotificationBroadcasterSupport());
+    /** Adds a bean: {@code org.opendedup.sar:type=<kind>,volume=<volume>}. */
+    public void add(String kind, RecordBean bean) {
+        add(objectName(kind, volume), bean);
     }
 
-    private <T> void add(ObjectName name, T bean, Class<T> type, NotificationEmitter emitter) {
+    private <T> void add(String kind, T bean, Class<T> type) {
+        add(objectName(kind, volume), new DescribedBean(bean, type, new NotificationBroadcasterSupport()));
+    }
+
+    private void add(ObjectName name, Object bean) {
         try {
-            server.registerMBean(new DescribedBean(bean, type, emitter), name);
+            server.registerMBean(bean, name);
             registered.add(name);
         } catch (InstanceAlreadyExistsException e) {
             throw new IllegalStateException(name + " is registered already", e);

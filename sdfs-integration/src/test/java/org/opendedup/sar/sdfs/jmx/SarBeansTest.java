@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import javax.management.Attribute;
-import javax.management.JMX;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanFeatureInfo;
 import javax.management.MBeanInfo;
@@ -40,6 +39,7 @@ import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.Definitions;
@@ -93,10 +93,10 @@ class SarBeansTest {
     @BeforeEach
     void register() {
         var health = new HealthWatch<>(new Facts()::facts, HealthRules::findings);
-        var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures(), health);
         administration = new SarAdministration("beans", ssd, definition.sar(), kept::add, this::checkLocation);
         registration = VolumeRegistration.register("beans", beans -> {
-            beans.volume(monitor, health);
+            beans.volume(
+                    VolumeFigures.of("beans", "/mnt", SarBeansTest::noFigures, SarBeansTest::noSpace, health), health);
             beans.sar(administration);
             beans.fastTier(fastTier);
             beans.collections(collections, timer);
@@ -211,9 +211,8 @@ class SarBeansTest {
     @Test
     void noPolicyAndNoLocationAreRefusedByName() {
         refuses("SelectivePromotion", "Policy", null, "'policy' is 'null', not one of [reference-count, cost, open]");
-        var log = JMX.newMXBeanProxy(SERVER, VolumeRegistration.sarName("SsdLog", "beans"), SsdLogMXBean.class);
-        var e = assertThrows(IllegalArgumentException.class, () -> log.attach(null));
-        assertTrue(e.getMessage().contains("name a folder"), e::getMessage);
+        var e = assertThrows(RuntimeMBeanException.class, () -> invoke("SsdLog", "attach", (Object) null));
+        assertTrue(e.getTargetException().getMessage().contains("name a folder"), e::toString);
         assertEquals(List.of(), ssd.events);
     }
 
@@ -316,12 +315,11 @@ class SarBeansTest {
     }
 
     @Test
-    void anOperationDemotes() {
-        var demotion = JMX.newMXBeanProxy(
-                SERVER, VolumeRegistration.sarName("DataDemotion", "beans"), DataDemotionMXBean.class);
-        demotion.demoteBelow(8);
-        demotion.demoteAll();
-        assertThrows(IllegalArgumentException.class, () -> demotion.demoteBelow(0));
+    void anOperationDemotes() throws Exception {
+        invoke("DataDemotion", "demoteBelow", 8);
+        invoke("DataDemotion", "demoteAll");
+        var e = assertThrows(RuntimeMBeanException.class, () -> invoke("DataDemotion", "demoteBelow", 0));
+        assertEquals(IllegalArgumentException.class, e.getTargetException().getClass());
         assertEquals(List.of("demote up to 7", "demote up to " + Integer.MAX_VALUE), ssd.events);
     }
 
@@ -331,11 +329,10 @@ class SarBeansTest {
         var heard = new ArrayList<Notification>();
         SERVER.addNotificationListener(name, (notification, handback) -> heard.add(notification), null, null);
         assertEquals(1, SERVER.getMBeanInfo(name).getNotifications().length);
-        var log = JMX.newMXBeanProxy(SERVER, name, SsdLogMXBean.class);
-        log.detach();
-        assertEquals("detached", log.getState());
-        log.attach("");
-        log.attach("/ssd/new");
+        invoke("SsdLog", "detach");
+        assertEquals("detached", get("SsdLog", "State"));
+        invoke("SsdLog", "attach", "");
+        invoke("SsdLog", "attach", "/ssd/new");
         assertEquals(List.of("detach", "attach /srv/pool0/ssd", "attach /ssd/new"), ssd.events);
         assertEquals(Path.of("/ssd/new"), kept.get(0).ssdLocation());
         assertEquals(
@@ -344,13 +341,13 @@ class SarBeansTest {
         assertEquals("org.opendedup.sar.ssd.state", heard.get(0).getType());
         assertEquals(
                 "the SSD was taken away; reads come from the disk", heard.get(0).getMessage());
-        assertThrows(IllegalArgumentException.class, () -> log.attach("relative"));
+        assertThrows(RuntimeMBeanException.class, () -> invoke("SsdLog", "attach", "relative"));
     }
 
     @Test
     void withoutAnSsdAllFiguresAreZero() {
         var settings = new TierSettings(false, 0, 5, 1, true, 0, TierSettings.Policy.COST);
-        var figures = SarFigures.summary(new SarWithoutSsd(settings).status());
+        Map<String, Object> figures = Json.values(SarFigures.Summary.of(new SarWithoutSsd(settings).status()));
         assertEquals("none", figures.remove("state"));
         assertEquals(false, figures.remove("demotionRunning"));
         assertFalse(figures.isEmpty());
@@ -366,21 +363,27 @@ class SarBeansTest {
         return SERVER.getAttribute(VolumeRegistration.sarName(type, "beans"), attribute);
     }
 
+    private static void invoke(String type, String operation, @Nullable Object... arguments) throws Exception {
+        ObjectName name = VolumeRegistration.sarName(type, "beans");
+        String[] signature = Arrays.stream(SERVER.getMBeanInfo(name).getOperations())
+                .filter(info -> info.getName().equals(operation))
+                .flatMap(info -> Arrays.stream(info.getSignature()))
+                .map(MBeanParameterInfo::getType)
+                .toArray(String[]::new);
+        SERVER.invoke(name, operation, arguments, signature);
+    }
+
     private static void set(String type, String attribute, @Nullable Object value) throws Exception {
         SERVER.setAttribute(VolumeRegistration.sarName(type, "beans"), new Attribute(attribute, value));
     }
 
-    /** A volume of which only the SSD matters here. */
-    private static final class NoFigures implements VolumeSource {
-        @Override
-        public VolumeStatistics statistics() {
-            return new VolumeStatistics(
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, IndexUse.UNKNOWN);
-        }
+    /** Of a volume of which only the SSD matters here. */
+    private static VolumeStatistics noFigures() {
+        return new VolumeStatistics(
+                0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, IndexUse.UNKNOWN);
+    }
 
-        @Override
-        public SpaceUse space() {
-            return new SpaceUse(0, 0, 0, 0, 0);
-        }
+    private static SpaceUse noSpace() {
+        return new SpaceUse(0, 0, 0, 0, 0);
     }
 }

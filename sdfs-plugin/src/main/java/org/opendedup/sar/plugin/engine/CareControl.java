@@ -29,9 +29,10 @@ import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.StoreFacts;
-import org.opendedup.sar.sdfs.jmx.ChunkVolumeMXBean;
+import org.opendedup.sar.sdfs.jmx.Recent;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
+import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
@@ -67,7 +68,7 @@ final class CareControl implements ControlServer.Handler, Closeable {
             ChunkMaintenance maintenance,
             BackupTargets backups,
             HealthWatch<StoreFacts> health,
-            ChunkVolumeMXBean figures,
+            Recent<StoreFigures> figures,
             GarbageCollections collections,
             Scrubs scrubs,
             StartTimes scrubTimes,
@@ -120,16 +121,16 @@ final class CareControl implements ControlServer.Handler, Closeable {
                         volume,
                         state(),
                         cared.health,
-                        cared.figures,
+                        cared.figures.get(),
                         cared.collections,
                         StartTimes.NEVER,
                         cared.scrubs,
                         cared.scrubTimes,
                         cared.tier.status());
             case VolumeCommands.STATS -> {
-                Map<String, Object> figures = Json.values(cared.figures);
+                Map<String, Object> figures = Json.values(cared.figures.get());
                 figures.put("name", volume);
-                figures.put("sar", SarFigures.summary(cared.tier.status()));
+                figures.put("sar", SarFigures.Summary.of(cared.tier.status()));
                 yield figures;
             }
             case VolumeCommands.RESUME -> {

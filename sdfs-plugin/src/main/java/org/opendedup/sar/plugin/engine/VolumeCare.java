@@ -34,9 +34,10 @@ import org.opendedup.sar.sdfs.health.PluginRemedies;
 import org.opendedup.sar.sdfs.health.ScrubFacts;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.health.StoreRules;
-import org.opendedup.sar.sdfs.jmx.ChunkVolumeMonitor;
+import org.opendedup.sar.sdfs.jmx.Recent;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
+import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.IntervalTimer;
@@ -49,7 +50,6 @@ import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.ChunkMaintenance;
 import org.opendedup.sar.volume.ChunkVolume;
-import org.opendedup.sar.volume.ChunkVolumeStatistics;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,6 +61,7 @@ import org.slf4j.LoggerFactory;
  */
 final class VolumeCare implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(VolumeCare.class);
+    private static final Duration SAMPLE_AGE_MAX = Duration.ofMillis(500);
 
     private final VolumeConfig config;
     private final ChunkVolume volume;
@@ -74,7 +75,7 @@ final class VolumeCare implements Closeable {
     private final IntervalTimer scrubTimer;
     private final ScrubResumer resumer;
     private final HealthWatch<StoreFacts> health;
-    private final ChunkVolumeMonitor figures;
+    private final Recent<StoreFigures> figures;
     private final @Nullable SarAdministration sar;
     private final @Nullable VolumeRegistration registration;
     /** Answers commands; null if no command can reach the process. */
@@ -125,7 +126,8 @@ final class VolumeCare implements Closeable {
         PluginRemedies remedies =
                 new PluginRemedies(name, bean, config.locations().hashDb(), () -> control != null);
         health = new HealthWatch<>(this::facts, facts -> StoreRules.findings(facts, remedies));
-        figures = new ChunkVolumeMonitor(bean, new Figures(volume), health);
+        long begunNanos = System.nanoTime();
+        figures = new Recent<>(SAMPLE_AGE_MAX, () -> figures(bean, begunNanos));
         sar = sar();
         registration = register(bean);
     }
@@ -168,7 +170,7 @@ final class VolumeCare implements Closeable {
     private @Nullable VolumeRegistration register(String bean) {
         try {
             VolumeRegistration all = VolumeRegistration.register(bean, beans -> {
-                beans.chunkVolume(figures, health);
+                beans.chunkVolume(figures, maintenance::resume, health);
                 beans.collections(collections, StartTimes.NEVER);
                 beans.scrubs(scrubs, scrubTimer);
                 beans.heals(heals, maintenance.damage()::list);
@@ -222,17 +224,14 @@ final class VolumeCare implements Closeable {
                         sar));
     }
 
-    /** The volume, as its bean sees it. */
-    private record Figures(ChunkVolume volume) implements ChunkVolumeMonitor.Source {
-        @Override
-        public ChunkVolumeStatistics statistics() {
-            return volume.statistics();
-        }
-
-        @Override
-        public ChunkMaintenance maintenance() {
-            return volume.maintenance();
-        }
+    private StoreFigures figures(String bean, long begunNanos) throws IOException {
+        return StoreFigures.of(
+                bean,
+                begunNanos,
+                volume.statistics(),
+                maintenance.deviceFreeBytes(),
+                maintenance.reservedBytes(),
+                health.judge());
     }
 
     /** Returns the administration of the SSD; null if the volume has none, or its settings contradict each other. */

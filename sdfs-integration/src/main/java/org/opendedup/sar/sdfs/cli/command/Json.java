@@ -8,9 +8,6 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.opendedup.sar.sdfs.jmx.ChunkVolumeMXBean;
-import org.opendedup.sar.sdfs.jmx.FastTierMXBean;
-import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
 
 /** Reads and writes JSON objects as maps that keep their order. */
 public final class Json {
@@ -38,19 +35,9 @@ public final class Json {
         }
     }
 
-    /** Returns the values of a volume, under the names and in the order of {@link VolumeMXBean}. */
-    public static Map<String, Object> values(VolumeMXBean volume) {
-        return MAPPER.convertValue(volume, OBJECT);
-    }
-
-    /** Returns the values of a volume of chunks, under the names and in the order of {@link ChunkVolumeMXBean}. */
-    public static Map<String, Object> values(ChunkVolumeMXBean volume) {
-        return MAPPER.convertValue(volume, OBJECT);
-    }
-
-    /** Returns the values of a fast tier, under the names and in the order of {@link FastTierMXBean}. */
-    public static Map<String, Object> values(FastTierMXBean fastTier) {
-        return MAPPER.convertValue(fastTier, OBJECT);
+    /** Returns the values of a record, under the names and in the order of its components. */
+    public static Map<String, Object> values(Record record) {
+        return MAPPER.convertValue(record, OBJECT);
     }
 
     /** Returns the object with that name inside another; empty if there is none. */

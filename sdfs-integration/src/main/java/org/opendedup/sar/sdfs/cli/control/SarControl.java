@@ -6,12 +6,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.cli.report.ExplanationReport;
-import org.opendedup.sar.sdfs.cli.report.SarReport;
 import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
+import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
@@ -85,7 +86,7 @@ public final class SarControl {
             }
             default -> throw new IOException("the daemon knows no action '" + action + "' of sar");
         }
-        return SarReport.of(sar.status());
+        return Json.values(SarFigures.of(sar.status()));
     }
 
     private Map<String, Object> set(ControlArguments arguments) throws IOException {
@@ -95,7 +96,7 @@ public final class SarControl {
         var result = new LinkedHashMap<String, Object>();
         result.put("before", SarParameters.of(before));
         result.put("after", SarParameters.of(SarParameters.change(before, changes)));
-        result.put("status", SarReport.of(sar.status()));
+        result.put("status", Json.values(SarFigures.of(sar.status())));
         return result;
     }
 

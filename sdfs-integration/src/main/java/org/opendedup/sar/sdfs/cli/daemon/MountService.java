@@ -14,12 +14,13 @@ import org.opendedup.sar.sdfs.heal.HealSource;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
-import org.opendedup.sar.sdfs.jmx.VolumeSource;
 import org.opendedup.sar.sdfs.join.JoinSource;
 import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 
@@ -59,7 +60,11 @@ public interface MountService {
     MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException;
 
     /** A volume while it is open. It ends in two steps: unmount, then close the volume. */
-    interface MountedVolume extends VolumeSource, IndexControl.Source, Closeable {
+    interface MountedVolume extends IndexControl.Source, Closeable {
+
+        VolumeStatistics statistics() throws IOException;
+
+        SpaceUse space() throws IOException;
 
         /** Returns the volume's SSD; if the volume was mounted without one, a source that reports no SSD. */
         SarSource sar();

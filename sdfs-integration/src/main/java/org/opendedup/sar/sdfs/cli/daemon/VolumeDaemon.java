@@ -55,10 +55,11 @@ import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthRules;
 import org.opendedup.sar.sdfs.health.HealthWatch;
-import org.opendedup.sar.sdfs.jmx.FastTierView;
+import org.opendedup.sar.sdfs.jmx.FastTierFigures;
+import org.opendedup.sar.sdfs.jmx.Recent;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
-import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
+import org.opendedup.sar.sdfs.jmx.VolumeFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
@@ -130,7 +131,7 @@ public final class VolumeDaemon {
     private volatile boolean stopRequested;
     private volatile int narrowed;
     private volatile @Nullable MountedVolume mounted;
-    private volatile @Nullable VolumeMonitor monitor;
+    private volatile @Nullable Recent<VolumeFigures> monitor;
     private volatile @Nullable SarAdministration sar;
     private volatile @Nullable FileControl fileTools;
     private volatile @Nullable TierControl tier;
@@ -275,7 +276,7 @@ public final class VolumeDaemon {
             status = () -> StatusReport.of(
                     state(),
                     health,
-                    Objects.requireNonNull(monitor),
+                    Objects.requireNonNull(monitor).get().store(),
                     collections,
                     timer,
                     scrubs,
@@ -312,8 +313,8 @@ public final class VolumeDaemon {
         }
     }
 
-    private VolumeMonitor figures(MountedVolume volume, HealthWatch<HealthFacts> health) {
-        var figures = new VolumeMonitor(name(), mountPoint.toString(), volume, health);
+    private Recent<VolumeFigures> figures(MountedVolume volume, HealthWatch<HealthFacts> health) {
+        var figures = VolumeFigures.of(name(), mountPoint.toString(), volume::statistics, volume::space, health);
         monitor = figures;
         return figures;
     }
@@ -411,9 +412,10 @@ public final class VolumeDaemon {
         SarAdministration administration = Objects.requireNonNull(sar);
         return switch (command) {
             case VolumeCommands.STATS -> {
-                Map<String, Object> figures = Json.values(Objects.requireNonNull(monitor));
-                figures.put("sar", SarFigures.summary(administration.status()));
-                figures.put("fastTier", Json.values(new FastTierView(volume.tier())));
+                Map<String, Object> figures =
+                        Json.values(Objects.requireNonNull(monitor).get());
+                figures.put("sar", SarFigures.Summary.of(administration.status()));
+                figures.put("fastTier", FastTierFigures.of(volume.tier()));
                 yield figures;
             }
             case SarControl.COMMAND -> new SarControl(administration, volume::explain).answer(arguments);

@@ -13,10 +13,8 @@ import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.StoreFacts;
-import org.opendedup.sar.sdfs.jmx.ChunkFigures;
-import org.opendedup.sar.sdfs.jmx.ChunkVolumeMXBean;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
-import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
+import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
@@ -38,7 +36,7 @@ public final class StatusReport {
     public static Map<String, Object> of(
             Map<String, Object> state,
             HealthWatch<HealthFacts> health,
-            VolumeMXBean figures,
+            StoreFigures figures,
             GarbageCollections collections,
             StartTimes timer,
             Scrubs scrubs,
@@ -70,7 +68,7 @@ public final class StatusReport {
             String name,
             Map<String, Object> state,
             HealthWatch<StoreFacts> health,
-            ChunkVolumeMXBean figures,
+            StoreFigures figures,
             GarbageCollections collections,
             StartTimes timer,
             Scrubs scrubs,
@@ -91,12 +89,12 @@ public final class StatusReport {
     }
 
     private static Map<String, Object> judgement(
-            String name, Map<String, Object> state, HealthWatch.Judgement<?> judgement, ChunkFigures figures) {
+            String name, Map<String, Object> state, HealthWatch.Judgement<?> judgement, StoreFigures figures) {
         var report = new LinkedHashMap<String, Object>();
         report.put("name", name);
         report.put("health", judgement.health().toString());
         report.putAll(state);
-        report.put("uptimeSeconds", figures.getUptimeSeconds());
+        report.put("uptimeSeconds", figures.uptimeSeconds());
         report.put(
                 "findings",
                 judgement.findings().stream().map(StatusReport::finding).toList());
@@ -113,22 +111,22 @@ public final class StatusReport {
         return report;
     }
 
-    private static Map<String, Object> space(HealthFacts facts, VolumeMXBean figures) {
+    private static Map<String, Object> space(HealthFacts facts, StoreFigures figures) {
         var report = new LinkedHashMap<String, Object>();
         report.put("capacityBytes", facts.space().capacityBytes());
         report.put("freeBytes", facts.space().freeBytes());
         report.put("availableBytes", facts.space().availableBytes());
         report.put("deviceFreeBytes", facts.space().deviceFreeBytes());
-        report.put("storedBytes", figures.getStoredBytes());
-        report.put("reclaimableBytes", figures.getReclaimableBytes());
+        report.put("storedBytes", figures.storedBytes());
+        report.put("reclaimableBytes", figures.reclaimableBytes());
         return report;
     }
 
-    private static Map<String, Object> space(ChunkVolumeMXBean figures) {
+    private static Map<String, Object> space(StoreFigures figures) {
         var report = new LinkedHashMap<String, Object>();
-        report.put("deviceFreeBytes", figures.getDeviceFreeBytes());
-        report.put("storedBytes", figures.getStoredBytes());
-        report.put("reclaimableBytes", figures.getReclaimableBytes());
+        report.put("deviceFreeBytes", figures.deviceFreeBytes());
+        report.put("storedBytes", figures.storedBytes());
+        report.put("reclaimableBytes", figures.reclaimableBytes());
         return report;
     }
 
@@ -169,13 +167,13 @@ public final class StatusReport {
         return report;
     }
 
-    private static Map<String, Object> index(VolumeCondition.Index index, ChunkFigures figures) {
+    private static Map<String, Object> index(VolumeCondition.Index index, StoreFigures figures) {
         var report = new LinkedHashMap<String, Object>();
         report.put("usable", index.usable());
         report.put("updating", index.updating());
         report.put("complete", index.complete());
         report.put("examinedContainers", index.examined());
-        report.put("containers", figures.getContainers());
+        report.put("containers", figures.containers());
         return report;
     }
 

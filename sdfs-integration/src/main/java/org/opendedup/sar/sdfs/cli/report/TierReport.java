@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -12,8 +13,8 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.jmx.FastTierFigures;
 import org.opendedup.sar.sdfs.jmx.FastTierSource;
-import org.opendedup.sar.sdfs.jmx.FastTierView;
 import org.opendedup.sar.volume.FastTier.FileStatus;
 
 /** Reports as JSON what the {@code tier} commands show. The keys are stable. */
@@ -29,8 +30,8 @@ public final class TierReport {
      * @param location folder on the SSD; empty without one
      * @param lost paths of lost files
      */
-    public static Map<String, Object> of(FastTierSource tier, String location, List<String> lost) {
-        Map<String, Object> report = Json.values(new FastTierView(tier));
+    public static Map<String, Object> of(FastTierSource tier, String location, List<String> lost) throws IOException {
+        Map<String, Object> report = Json.values(FastTierFigures.of(tier));
         report.put("location", location);
         report.put("lost", bounded(lost));
         return report;
