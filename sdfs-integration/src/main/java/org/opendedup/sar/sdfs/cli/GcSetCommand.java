@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.OptionSpecs;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
 import picocli.CommandLine.Command;
@@ -28,6 +29,7 @@ import picocli.CommandLine.Spec;
         },
         customSynopsis = "sdfscli VOLUME gc set OPTION... [--json]%n",
         sortOptions = false,
+        modelTransformer = OptionSpecs.class,
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         footer = {
@@ -51,14 +53,6 @@ final class GcSetCommand implements Callable<Integer> {
 
     @Mixin
     PaceOptions pace = new PaceOptions();
-
-    @Option(
-            names = "--recompress",
-            paramLabel = "LEVEL",
-            description = "How hard later collections compress what has stayed since the one before: zstd:LEVEL (1 to "
-                    + "19), higher than that of writing, or off. Kept in the volume file.")
-    @Nullable
-    String recompress;
 
     @Option(
             names = "--arrange",
@@ -87,9 +81,7 @@ final class GcSetCommand implements Callable<Integer> {
 
     private Map<String, Object> changes() {
         Map<String, Object> changes = pace.changes();
-        if (recompress != null) {
-            changes.put(GcControl.RECOMPRESS, Objects.requireNonNull(parent).checked(recompress));
-        }
+        changes.putAll(OptionSpecs.changes(Objects.requireNonNull(spec)));
         if (arrange != null) {
             changes.put("arrange", arrange ? 1 : 0);
         }

@@ -7,7 +7,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.report.SarText;
-import org.opendedup.sar.sdfs.config.SarParameters;
+import org.opendedup.sar.sdfs.config.SarSettings;
 
 /**
  * The common part of set and resize. If the volume is mounted, its daemon changes the parameters and the volume file;
@@ -49,9 +49,9 @@ record ParameterChange(SarCommand sar, boolean json, boolean untilDemoted) {
         var after = new LinkedHashMap<String, Object>();
         new UnmountedVolume(sar.cli()).change(definition -> {
             var settings = definition.sar();
-            before.putAll(SarParameters.of(settings.tier()));
+            before.putAll(SarSettings.parameters(settings.tier()));
             var changed = settings.with(changes);
-            after.putAll(SarParameters.of(changed.tier()));
+            after.putAll(SarSettings.parameters(changed.tier()));
             return definition.withSar(changed);
         });
         report(Map.of("before", before, "after", after), "Not mounted: takes effect at the next mount.");

@@ -11,9 +11,9 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
-import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -151,9 +151,10 @@ final class SarAttachCommand implements Callable<Integer> {
         } else if (before.ssdLocation() != null) {
             throw new IllegalArgumentException(hasOne(volume));
         }
-        return definition.withSar(new SarSettings(
-                folder,
-                SarParameters.change(
-                        before.tier(), Map.of(SarParameters.CAPACITY_BYTES, capacity, SarParameters.ENABLED, true))));
+        return new VolumeDefinition(definition
+                .values()
+                .with(VolumeOptions.SSD_LOCATION, folder)
+                .with(VolumeOptions.SSD_CAPACITY, capacity)
+                .with(VolumeOptions.SAR_ENABLED, true));
     }
 }

@@ -9,7 +9,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
-import org.opendedup.sar.sdfs.config.SarParameters;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -49,7 +49,7 @@ final class SarResizeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
         new ParameterChange(Objects.requireNonNull(parent), json, wait)
-                .run(Map.of(SarParameters.CAPACITY_BYTES, capacityBytes));
+                .run(Map.of(VolumeOptions.SSD_CAPACITY.key(), capacityBytes));
         return ExitCode.OK;
     }
 }

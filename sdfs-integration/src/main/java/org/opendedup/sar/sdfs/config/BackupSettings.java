@@ -19,7 +19,7 @@ public record BackupSettings(Duration interval, int keep, boolean atEachEnd) {
     public static final String DEFAULT_INTERVAL = "6h";
     public static final int DEFAULT_KEEP = 4;
 
-    private static final int KEEP_MAX = 1000;
+    static final int KEEP_MAX = 1000;
     private static final Pattern INTERVAL = Pattern.compile("([1-9]\\d{0,4})([mh])");
 
     public static final BackupSettings DEFAULT = of(DEFAULT_INTERVAL, DEFAULT_KEEP);
@@ -57,6 +57,11 @@ public record BackupSettings(Duration interval, int keep, boolean atEachEnd) {
         long number = Long.parseLong(matcher.group(1));
         return new BackupSettings(
                 matcher.group(2).equals("h") ? Duration.ofHours(number) : Duration.ofMinutes(number), keep);
+    }
+
+    /** Returns an interval in its shortest form; exceptions as of {@link #of}. */
+    static String checkedInterval(String interval) {
+        return of(interval, DEFAULT_KEEP).intervalText();
     }
 
     public boolean isOff() {

@@ -10,9 +10,4 @@ final class Checks {
             throw new IllegalArgumentException(message);
         }
     }
-
-    /** @throws IllegalArgumentException if the value is below {@code min} or above {@code max}; names all three */
-    static void checkRange(String what, long value, long min, long max) {
-        check(value >= min && value <= max, what + " is " + value + "; it must be from " + min + " to " + max);
-    }
 }

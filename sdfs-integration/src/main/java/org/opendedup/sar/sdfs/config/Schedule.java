@@ -36,16 +36,16 @@ public final class Schedule {
      * @throws IllegalArgumentException if the text is no schedule; the message says what is wrong and shows a right one
      */
     public static Schedule parse(String text) {
-        check(text);
-        return new Schedule(text);
+        return new Schedule(checked(text));
     }
 
-    /** As {@link #parse}, without a result. */
-    static void check(String text) {
+    /** As {@link #parse}; returns the text. */
+    static String checked(String text) {
         // Every command reads the volume file, and loading the parser takes a tenth of a second.
         if (!text.equals(COLLECTIONS_DEFAULT) && !text.equals(SCRUBS_DEFAULT) && !text.equals(OFF)) {
             var unused = cron(text);
         }
+        return text;
     }
 
     private static Cron cron(String text) {

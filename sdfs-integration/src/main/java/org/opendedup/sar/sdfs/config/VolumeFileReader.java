@@ -2,22 +2,15 @@ package org.opendedup.sar.sdfs.config;
 
 import java.io.StringReader;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.MissingResourceException;
+import java.util.Objects;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.container.format.Compression;
-import org.opendedup.sar.index.IndexPlacement;
-import org.opendedup.sar.raw.MigrationRule;
-import org.opendedup.sar.raw.Placement;
-import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.restore.RestoreSettings;
-import org.opendedup.sar.restore.cache.CachePolicy;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The reader of {@link VolumeFile}: parses text to elements, and elements to a definition. */
 final class VolumeFileReader {
@@ -40,62 +33,38 @@ final class VolumeFileReader {
 
     private static VolumeDefinition definition(XmlElement root) throws VolumeFileException {
         checkRoot(root);
-        XmlElement locations = root.child("locations");
-        XmlElement io = root.child("io");
-        XmlElement permissions = root.child("permissions");
-        XmlElement volume = root.child("volume");
-        XmlElement store = root.child("local-chunkstore");
-        XmlElement extended = store.child("extended-config");
         checkNoListener(root.child("sdfscli"));
-        var config = new VolumeConfig(
-                        volume.text("name"),
-                        volume.size("capacity"),
-                        volume.integer("maximum-percentage-full"),
-                        new VolumeConfig.Locations(
-                                store.path("chunk-store"),
-                                locations.path("dedup-db-store"),
-                                store.path("hash-db-store")),
-                        chunking(io),
-                        new Compression(
-                                store.choice("compress", Compression.Codec.class),
-                                store.integer("compress-level"),
-                                intSize(extended, "frame-size")),
-                        intSize(io, "chunk-size"),
-                        io.size("memory-budget"),
-                        io.integer("write-threads"),
-                        new VolumeConfig.RootDirectory(
-                                permissions.octal("default-folder"),
-                                permissions.integer("default-owner"),
-                                permissions.integer("default-group")))
-                .withIndexPlacement(
-                        new IndexPlacement(store.sizeIfAny("index-ssd-capacity").orElse(0)));
-        var definition = new VolumeDefinition(
-                config,
-                locations.path("base-path"),
-                store.text("hashdb-class"),
-                io.text("claim-hash-schedule"),
-                store.recompressIfAny("recompress"),
-                permissions.octal("default-file"),
-                sar(root.child("sar")),
-                restore(root.child("restore")),
-                backups(root.child("metadata-backup")),
-                io.textIfAny("scrub-schedule", Schedule.SCRUBS_DEFAULT),
-                raw(root.childIfAny("fast-tier")));
-        for (XmlElement element : new XmlElement[] {locations, io, permissions, volume, extended, store, root}) {
-            element.end();
+        var elements = new LinkedHashMap<String, @Nullable XmlElement>();
+        OptionValues values = OptionValues.NONE;
+        for (VolumeOption<?> option : VolumeOptions.ALL) {
+            if (!option.isStored()) {
+                continue;
+            }
+            String path = option.element();
+            if (!elements.containsKey(path)) {
+                elements.put(path, find(path, root, elements));
+            }
+            XmlElement element = elements.get(path);
+            if (element != null) {
+                values = element.read(option, values);
+            }
         }
-        return definition;
+        for (XmlElement element : elements.values()) {
+            if (element != null) {
+                element.end();
+            }
+        }
+        root.end();
+        return new VolumeDefinition(values);
     }
 
-    private static BackupSettings backups(XmlElement element) throws VolumeFileException {
-        String interval = element.text("interval");
-        int keep = element.integer("keep");
-        element.end();
-        try {
-            return BackupSettings.of(interval, keep);
-        } catch (IllegalArgumentException e) {
-            throw element.problem(String.valueOf(e.getMessage()));
-        }
+    /** Removes and returns an element; null if the volume has none and needs none. */
+    private static @Nullable XmlElement find(String path, XmlElement root, Map<String, @Nullable XmlElement> found)
+            throws VolumeFileException {
+        int slash = path.lastIndexOf('/');
+        XmlElement parent = slash < 0 ? root : Objects.requireNonNull(found.get(path.substring(0, slash)));
+        String name = path.substring(slash + 1);
+        return path.equals(VolumeFileWriter.FAST_TIER) ? parent.childIfAny(name) : parent.child(name);
     }
 
     private static void checkRoot(XmlElement root) throws VolumeFileException {
@@ -117,72 +86,10 @@ final class VolumeFileReader {
     }
 
     private static void checkNoListener(XmlElement sdfscli) throws VolumeFileException {
-        if (sdfscli.bool("enable")) {
+        if (!sdfscli.text("enable").equals("false")) {
             throw sdfscli.problem("there is no network listener; <sdfscli> must have enable=\"false\"");
         }
         sdfscli.end();
-    }
-
-    private static Chunking chunking(XmlElement io) throws VolumeFileException {
-        String name = io.text("hash-type");
-        for (Chunking chunking : Chunking.values()) {
-            if (chunking.name().equals(name)) {
-                return chunking;
-            }
-        }
-        throw io.problem("attribute hash-type of <io> is '" + name + "', not VARIABLE_SHA256 or SHA256");
-    }
-
-    private static int intSize(XmlElement element, String attribute) throws VolumeFileException {
-        long size = element.size(attribute);
-        if (size > Integer.MAX_VALUE) {
-            throw element.problem("attribute " + attribute + " of <" + element.name() + "> is too large");
-        }
-        return (int) size;
-    }
-
-    private static SarSettings sar(XmlElement element) throws VolumeFileException {
-        var settings = new SarSettings(
-                element.pathIfAny("ssd-location"),
-                new TierSettings(
-                        element.bool("enabled"),
-                        element.sizeIfAny("ssd-capacity").orElse(0),
-                        element.integer("reference-count-threshold"),
-                        intSize(element, "max-run"),
-                        element.bool("promote-on-read"),
-                        element.integer("lru-entries"),
-                        element.choice("policy", TierSettings.Policy.class)));
-        element.end();
-        return settings;
-    }
-
-    private static RawSettings raw(@Nullable XmlElement element) throws VolumeFileException {
-        if (element == null) {
-            return RawSettings.NONE;
-        }
-        Placement mode = element.choice("mode", Placement.class);
-        long capacityBytes = element.size("capacity");
-        int highPercent = element.integer("high");
-        int lowPercent = element.integer("low");
-        int copyAfterS = element.journal("journal");
-        MigrationRule rule = element.choiceIfAny("policy", MigrationRule.class, MigrationRule.LRU);
-        element.end();
-        try {
-            return new RawSettings(mode, capacityBytes, highPercent, lowPercent, copyAfterS, rule);
-        } catch (IllegalArgumentException e) {
-            throw element.problem(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private static RestoreSettings restore(XmlElement element) throws VolumeFileException {
-        var settings = new RestoreSettings(
-                element.choice("cache", CachePolicy.class),
-                element.sizeIfAny("cache-size"),
-                element.sizeIfAny("window"),
-                element.decimal("log-share"),
-                element.diskIfAny("disk"));
-        element.end();
-        return settings;
     }
 
     private static XmlElement parse(Path file, String text) throws VolumeFileException {

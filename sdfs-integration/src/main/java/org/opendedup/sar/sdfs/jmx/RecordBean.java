@@ -31,6 +31,7 @@ import javax.management.NotificationListener;
 import javax.management.ReflectionException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Figure;
+import org.opendedup.sar.sdfs.config.VolumeOption;
 
 /**
  * A bean whose attributes are the {@link Figure}s of records of statistics. Settings and operations are added by name.
@@ -54,6 +55,19 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
     /** The allowed values of a setting or parameter, as the fields of its descriptor. */
     public record Limits(Map<String, Object> fields) {
         public static final Limits NONE = new Limits(Map.of());
+
+        /** Returns those with which an option is declared. */
+        public static Limits of(VolumeOption<?> option) {
+            if (option.least().orElse(null) instanceof Number least) {
+                return range(
+                        least.longValue(),
+                        option.most().orElse(null) instanceof Number most ? most.longValue() : Long.MAX_VALUE);
+            }
+            // JMX knows the two values of a boolean.
+            return option.choices().isEmpty() || option.byDefault().orElse(null) instanceof Boolean
+                    ? NONE
+                    : oneOf(option.choices().toArray(String[]::new));
+        }
 
         public static Limits range(long least, long most) {
             // As text, which consoles convert to numbers of the attribute's type.

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.tier.SsdEvent;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.SsdTier;
@@ -86,7 +86,7 @@ public final class SarAdministration {
      * Changes some parameters, now and for later mounts. Chunks that no longer qualify are demoted in the background.
      * Logs one line for each parameter whose value changes.
      *
-     * @param changes new values by the names of {@link SarParameters}
+     * @param changes new values by the names of {@link SarSettings#parameters}
      * @return the settings before the change
      * @throws IllegalArgumentException if a name or value is not allowed; the message names what is allowed. Nothing is
      *     changed then
@@ -102,8 +102,8 @@ public final class SarAdministration {
     }
 
     private void logChanges(Way way, TierSettings before, TierSettings after) {
-        Map<String, Object> old = SarParameters.of(before);
-        SarParameters.of(after).forEach((name, value) -> {
+        Map<String, Object> old = SarSettings.parameters(before);
+        SarSettings.parameters(after).forEach((name, value) -> {
             Object former = old.get(name);
             if (former != null && !value.equals(former)) {
                 log(way, "{} changed from {} to {}", name, former, value);
@@ -202,7 +202,7 @@ public final class SarAdministration {
     }
 
     /** As {@link #change}, for one parameter and for JMX, whose clients may pass null for a text. */
-    void set(String parameter, @Nullable Object value) {
-        Beans.call(() -> change(Way.JMX, Collections.singletonMap(parameter, value)));
+    void set(VolumeOption<?> parameter, @Nullable Object value) {
+        Beans.call(() -> change(Way.JMX, Collections.singletonMap(parameter.key(), value)));
     }
 }

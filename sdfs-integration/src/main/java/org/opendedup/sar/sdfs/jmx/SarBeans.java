@@ -3,11 +3,14 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.management.NotificationEmitter;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.sdfs.config.SarParameters;
+import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.VolumeOption;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.jmx.RecordBean.Limits;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
 import org.opendedup.sar.ssd.SsdLogStatistics;
@@ -22,49 +25,30 @@ record SarBeans(SarAdministration sar) {
     private static final String YES_OR_NO = "true or false";
 
     RecordBean promotion() {
-        return new RecordBean("Promotion of chunks to the SSD (SAR paper §3.4)")
-                .setting(
-                        boolean.class,
-                        "Enabled",
-                        "True if chunks are promoted; copies on the SSD are read in either case",
-                        YES_OR_NO,
-                        Limits.NONE,
-                        () -> settings().enabled(),
-                        value -> sar.set(SarParameters.ENABLED, value))
-                .setting(
-                        int.class,
-                        "ReferenceCountThreshold",
-                        "Number of references from which the policy reference-count promotes a chunk that is written"
-                                + " again",
-                        "references",
-                        Limits.range(TierSettings.THRESHOLD_MIN, Integer.MAX_VALUE),
-                        () -> settings().referenceCountThreshold(),
-                        value -> sar.set(SarParameters.REFERENCE_COUNT_THRESHOLD, value))
-                .setting(
-                        int.class,
-                        "MaxRunBytes",
-                        "Length from which runs of neighbouring chunks stay on the disk",
-                        "bytes",
-                        Limits.range(TierSettings.RUN_BYTES_MIN, TierSettings.RUN_BYTES_MAX),
-                        () -> settings().maxRunBytes(),
-                        value -> sar.set(SarParameters.MAX_RUN_BYTES, value))
-                .setting(
-                        boolean.class,
-                        "PromoteOnRead",
-                        "True if a second read from the disk promotes a chunk too",
-                        YES_OR_NO,
-                        Limits.NONE,
-                        () -> settings().promoteOnRead(),
-                        value -> sar.set(SarParameters.PROMOTE_ON_READ, value))
-                .setting(
-                        String.class,
-                        "Policy",
-                        "Ranking of chunks: reference-count, cost or open",
-                        "name",
-                        Limits.oneOf("reference-count", "cost"),
-                        () -> SarParameters.spelling(settings().policy()),
-                        value -> sar.set(SarParameters.POLICY, value))
-                .figures(SarFigures.Promotion.class, section(SarFigures::promotion));
+        var bean = new RecordBean("Promotion of chunks to the SSD (SAR paper §3.4)");
+        parameter(bean, boolean.class, VolumeOptions.SAR_ENABLED, YES_OR_NO);
+        parameter(bean, int.class, VolumeOptions.SAR_THRESHOLD, "references");
+        parameter(bean, int.class, VolumeOptions.SAR_MAX_RUN, "bytes");
+        parameter(bean, boolean.class, VolumeOptions.SAR_PROMOTE_ON_READ, YES_OR_NO);
+        parameter(bean, String.class, VolumeOptions.SAR_POLICY, "name");
+        return bean.figures(SarFigures.Promotion.class, section(SarFigures::promotion));
+    }
+
+    /** Adds a parameter of promotion to a bean, as its option is declared. */
+    @SuppressWarnings("unchecked") // The type is that of the option's JSON.
+    private <T> void parameter(RecordBean bean, Class<T> type, VolumeOption<?> option, String unit) {
+        String key = option.key();
+        bean.setting(
+                type,
+                key.substring(0, 1).toUpperCase(Locale.ROOT) + key.substring(1),
+                option.text().replaceFirst("\\.$", ""),
+                unit,
+                Limits.of(option),
+                () -> {
+                    Object value = SarSettings.parameters(settings()).get(key);
+                    return (T) (type == int.class ? (Object) ((Number) value).intValue() : value);
+                },
+                value -> sar.set(option, value));
     }
 
     RecordBean demotion() {
@@ -97,31 +81,16 @@ record SarBeans(SarAdministration sar) {
     }
 
     RecordBean lruList() {
-        return new RecordBean("List of the chunks most recently read from the disk (SAR paper §3.3)")
-                .setting(
-                        int.class,
-                        "LruEntries",
-                        "Maximum number of entries; a change takes effect when the SSD is attached or the volume is"
-                                + " mounted",
-                        "list items",
-                        Limits.range(0, TierSettings.LRU_ENTRIES_MAX),
-                        () -> settings().lruEntries(),
-                        value -> sar.set(SarParameters.LRU_ENTRIES, value))
-                .figures(SarFigures.Memory.class, "lru", section(SarFigures::memory));
+        var bean = new RecordBean("List of the chunks most recently read from the disk (SAR paper §3.3)");
+        parameter(bean, int.class, VolumeOptions.SAR_LRU_ENTRIES, "list items");
+        return bean.figures(SarFigures.Memory.class, "lru", section(SarFigures::memory));
     }
 
     /** @param emitter tells of changes of the SSD's state */
     RecordBean log(NotificationEmitter emitter) {
-        return new RecordBean("The SSD and the log of promoted chunks on it", emitter)
-                .setting(
-                        long.class,
-                        "CapacityBytes",
-                        "Largest number of bytes to use on the SSD",
-                        "bytes",
-                        Limits.range(8 << 20, Long.MAX_VALUE),
-                        () -> settings().capacityBytes(),
-                        value -> sar.set(SarParameters.CAPACITY_BYTES, value))
-                .figures(SarFigures.class, this::figures)
+        var bean = new RecordBean("The SSD and the log of promoted chunks on it", emitter);
+        parameter(bean, long.class, VolumeOptions.SSD_CAPACITY, "bytes");
+        return bean.figures(SarFigures.class, this::figures)
                 .figures(SarFigures.Space.class, "ssd", section(SarFigures::space))
                 .figures(SsdLogStatistics.class, section(SarFigures::log))
                 .operation(

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.Figure;
-import org.opendedup.sar.sdfs.config.SarParameters;
+import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.SsdTier;
@@ -241,7 +241,7 @@ public record SarFigures(
                 spelling(status.state()),
                 status.reason(),
                 location == null ? "" : location.toString(),
-                SarParameters.of(status.settings()),
+                SarSettings.parameters(status.settings()),
                 new Space(status.settings().capacityBytes(), status.usedBytes(), status.liveBytes()),
                 new Memory(
                         status.mapTableEntries(),

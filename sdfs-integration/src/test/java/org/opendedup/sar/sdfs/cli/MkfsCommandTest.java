@@ -267,13 +267,13 @@ class MkfsCommandTest {
                 "1GB | --tddfs-share=50 | choose --tddfs-journal=SECONDS or --tddfs-unprotected",
                 "1GB | --tier-mode=tddfs --tddfs-journal=60 --tddfs-unprotected | give one of them",
                 "1GB | --tier-mode=tddfs --tddfs-journal=1m | '1m' is not a number of seconds",
-                "1GB | --tier-mode=pin --tddfs-unprotected | 'pin' is not sar or tddfs",
-                "1GB | --tier-mode=tddfs --tddfs-unprotected --tddfs-share=100 | it must be from 1 to 99 percent",
+                "1GB | --tier-mode=pin --tddfs-unprotected | 'pin' is not one of sar, tddfs",
+                "1GB | --tier-mode=tddfs --tddfs-unprotected --tddfs-share=100 | 100; it must be from 1 to 99",
                 "100MB | --tier-mode=tddfs --tddfs-unprotected --tddfs-share=99 | leaves 1.00 MiB for copies of chunks",
                 "1GB | --tier-mode=tddfs --tddfs-unprotected --tddfs-low=90 | the end not above the begin",
                 "1GB | --tddfs-high=90 | need --tier-mode=tddfs, or --tddfs-share",
                 "1GB | --tddfs-policy=lru | need --tier-mode=tddfs, or --tddfs-share",
-                "1GB | --tier-mode=tddfs --tddfs-unprotected --tddfs-policy=fifo | 'fifo' is not lru or mixed",
+                "1GB | --tier-mode=tddfs --tddfs-unprotected --tddfs-policy=fifo | 'fifo' is not one of lru, mixed",
                 "1GB | --tddfs-unprotected | need --tier-mode=tddfs, or --tddfs-share",
             })
     void refusesAFastTierThatIsNotClear(String capacity, String options, String message) {
@@ -348,7 +348,7 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --permissions-folder=rwx | octal",
                 "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | needs the folder of the SSD",
                 "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-location=/ssd | needs a capacity, such as 20GB",
-                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=btree | has rocksdb",
+                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=btree | 'btree' is not one of rocksdb",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=chunkstash"
                         + " --index-ssd-capacity=15MB | at least 16MB",
                 "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=1GB | add --chunk-store-hashdb-class=",

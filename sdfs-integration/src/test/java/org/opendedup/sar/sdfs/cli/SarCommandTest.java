@@ -378,8 +378,8 @@ class SarCommandTest {
         refuses(Map.of("action", "status", "x", 1), "'x' is not known");
         refuses(Map.of("action", "set", "changes", 5), "not an object");
         refuses(Map.of("action", "set", "changes", Map.of("colour", 1)), "'colour' is no parameter");
-        refuses(Map.of("action", "set", "changes", Map.of("enabled", "yes")), "not true or false");
-        refuses(Map.of("action", "set", "changes", Map.of("maxRunBytes", 1L << 40)), "below 2147483648");
+        refuses(Map.of("action", "set", "changes", Map.of("enabled", "yes")), "'yes' is not one of true, false");
+        refuses(Map.of("action", "set", "changes", Map.of("maxRunBytes", 1L << 40)), "it must be from 1B to 1GB");
         refuses(Map.of("action", "demote", "below", "few"), "not a whole number");
         refuses(Map.of("action", "chunks", "path", "vm/disk.img", "from", -1), "at least 0");
         assertEquals(List.of(), ssd.events);
@@ -406,7 +406,7 @@ class SarCommandTest {
             value = {
                 "set | name a parameter to set",
                 "set --policy=luck | not one of reference-count, cost",
-                "set --threshold=few | not an int",
+                "set --threshold=few | 'few' is not a whole number",
                 "resize | Missing required parameter",
                 "resize lots | 'lots' is not a size",
             })

@@ -1,17 +1,14 @@
 package org.opendedup.sar.sdfs.config;
 
 import java.nio.file.Path;
-import java.util.OptionalLong;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
-import org.opendedup.sar.index.IndexPlacement;
+import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
-import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Volume definitions for tests. */
 public final class Definitions {
@@ -19,67 +16,84 @@ public final class Definitions {
 
     /** A plain volume, all of it under {@code base}. */
     public static VolumeDefinition plain(String name, Path base) {
-        var locations = new VolumeConfig.Locations(
-                base.resolve("chunkstore/chunks"), base.resolve("ddb"), base.resolve("chunkstore/hdb"));
-        return of(name, base, locations, new Compression(Compression.Codec.ZSTD, 1, 64 << 10));
+        return new VolumeDefinition(values(name, base));
     }
 
     /** A plain volume with an SSD of a gigabyte in {@code base/ssd}, and the defaults of mkfs.sdfs. */
     public static VolumeDefinition withSsd(String name, Path base) {
-        var tier = new TierSettings(true, 1L << 30, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT);
-        return plain(name, base).withSar(new SarSettings(base.resolve("ssd"), tier));
+        return new VolumeDefinition(values(name, base)
+                .with(VolumeOptions.SAR_ENABLED, true)
+                .with(VolumeOptions.SSD_LOCATION, base.resolve("ssd"))
+                .with(VolumeOptions.SSD_CAPACITY, 1L << 30));
     }
 
     /** The same with raw files on 100 MB of it, which are stored in chunks after a minute. */
     public static VolumeDefinition withFastTier(String name, Path base) {
-        return withSsd(name, base).withRaw(new RawSettings(Placement.TDDFS, 100L << 20, 85, 70, 60));
+        return new VolumeDefinition(withSsd(name, base)
+                .values()
+                .with(VolumeOptions.TIER_MODE, Placement.TDDFS)
+                .with(VolumeOptions.TIER_CAPACITY, 100L << 20)
+                .with(VolumeOptions.TIER_JOURNAL, 60));
     }
 
-    static VolumeDefinition of(String name, Path base, VolumeConfig.Locations locations, Compression compression) {
-        var config = new VolumeConfig(
-                name,
-                10L << 30,
-                95,
-                locations,
-                Chunking.VARIABLE_SHA256,
-                compression,
-                256 << 10,
-                256L << 20,
-                2,
-                new VolumeConfig.RootDirectory(0755, 1000, 1000));
-        var sar = new SarSettings(
-                null, new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT));
-        var restore = new RestoreSettings(
-                CachePolicy.DEFAULT, OptionalLong.empty(), OptionalLong.empty(), 0.5, DiskOption.AUTO);
-        return new VolumeDefinition(config, base, "rocksdb", "0 0 12 ? * SUN", RecompressLevel.OFF, 0644, sar, restore);
+    /** The values of a plain volume. */
+    static OptionValues values(String name, Path base) {
+        return OptionValues.NONE
+                .with(VolumeOptions.NAME, name)
+                .with(VolumeOptions.CAPACITY, 10L << 30)
+                .with(VolumeOptions.BASE_PATH, base)
+                .with(VolumeOptions.DATA_LOCATION, base.resolve("chunkstore/chunks"))
+                .with(VolumeOptions.METADATA_LOCATION, base.resolve("ddb"))
+                .with(VolumeOptions.INDEX_LOCATION, base.resolve("chunkstore/hdb"))
+                .with(VolumeOptions.CODEC, Compression.Codec.ZSTD)
+                .with(VolumeOptions.CODEC_LEVEL, 1)
+                .with(VolumeOptions.FRAME_SIZE, 64L << 10)
+                .with(VolumeOptions.MEMORY_BUDGET, 256L << 20)
+                .with(VolumeOptions.WRITE_THREADS, 2)
+                .with(VolumeOptions.OWNER, 1000)
+                .with(VolumeOptions.GROUP, 1000)
+                .with(VolumeOptions.RESTORE_LOG_SHARE, 0.5);
     }
 
-    /** One that uses every attribute of the volume file, and needs escaping. */
-    static VolumeDefinition full(Path base) {
-        var locations = new VolumeConfig.Locations(
-                Path.of("/disk/<a & \"b\">/chunks"), Path.of("/mirror/ddb ä€"), Path.of("/ssd/hdb'"));
-        VolumeDefinition plain =
-                of("pool-0.x_1", base, locations, new Compression(Compression.Codec.LZ4, 0, 256 << 10));
-        var sar = new SarSettings(
-                Path.of("/ssd/sar"),
-                new TierSettings(true, 20L << 30, 7, 64 << 10, false, 12, TierSettings.Policy.COST));
-        var restore = new RestoreSettings(
-                CachePolicy.LOOKAHEAD_LOG,
-                OptionalLong.of(64 << 20),
-                OptionalLong.of(1500),
-                0.25,
-                DiskOption.parse("6.5,180,2"));
-        return new VolumeDefinition(
-                plain.config().withIndexPlacement(new IndexPlacement(3L << 30)),
-                base,
-                "rocksdb",
-                "0 30 2 * * ?",
-                RecompressLevel.parse("zstd:9"),
-                0600,
-                sar,
-                restore,
-                BackupSettings.of("90m", 7),
-                "0 15 4 ? * MON",
-                new RawSettings(Placement.TDDFS, 60L << 30, 90, 50, 30));
+    /** One that has another value than the default for every option of the volume file, and needs escaping. */
+    public static VolumeDefinition full(Path base) {
+        return new VolumeDefinition(values("pool-0.x_1", base)
+                .with(VolumeOptions.DATA_LOCATION, Path.of("/disk/<a & \"b\">/chunks"))
+                .with(VolumeOptions.METADATA_LOCATION, Path.of("/mirror/ddb ä€"))
+                .with(VolumeOptions.INDEX_LOCATION, Path.of("/ssd/hdb'"))
+                .with(VolumeOptions.INDEX, IndexClass.CHUNKSTASH)
+                .with(VolumeOptions.INDEX_SSD_CAPACITY, 3L << 30)
+                .with(VolumeOptions.PAGE_SIZE, 128L << 10)
+                .with(VolumeOptions.HASH_TYPE, Chunking.SHA256)
+                .with(VolumeOptions.CODEC, Compression.Codec.LZ4)
+                .with(VolumeOptions.CODEC_LEVEL, 0)
+                .with(VolumeOptions.FRAME_SIZE, 256L << 10)
+                .with(VolumeOptions.RECOMPRESS, RecompressLevel.parse("zstd:9"))
+                .with(VolumeOptions.MAXIMUM_FULL, 90)
+                .with(VolumeOptions.FILE_MODE, 0600)
+                .with(VolumeOptions.FOLDER_MODE, 0700)
+                .with(VolumeOptions.COLLECTIONS, "0 30 2 * * ?")
+                .with(VolumeOptions.SCRUBS, "0 15 4 ? * MON")
+                .with(VolumeOptions.BACKUP_INTERVAL, "90m")
+                .with(VolumeOptions.BACKUPS_KEPT, 7)
+                .with(VolumeOptions.SAR_ENABLED, true)
+                .with(VolumeOptions.SSD_LOCATION, Path.of("/ssd/sar"))
+                .with(VolumeOptions.SSD_CAPACITY, 20L << 30)
+                .with(VolumeOptions.SAR_THRESHOLD, 7)
+                .with(VolumeOptions.SAR_MAX_RUN, 64L << 10)
+                .with(VolumeOptions.SAR_PROMOTE_ON_READ, false)
+                .with(VolumeOptions.SAR_LRU_ENTRIES, 12)
+                .with(VolumeOptions.SAR_POLICY, TierSettings.Policy.COST)
+                .with(VolumeOptions.TIER_MODE, Placement.TDDFS)
+                .with(VolumeOptions.TIER_CAPACITY, 60L << 30)
+                .with(VolumeOptions.TIER_HIGH, 90)
+                .with(VolumeOptions.TIER_LOW, 50)
+                .with(VolumeOptions.TIER_JOURNAL, 30)
+                .with(VolumeOptions.TIER_POLICY, MigrationRule.MIXED)
+                .with(VolumeOptions.RESTORE_CACHE, CachePolicy.LOOKAHEAD_LOG)
+                .with(VolumeOptions.RESTORE_CACHE_SIZE, 64L << 20)
+                .with(VolumeOptions.RESTORE_WINDOW, 1500L)
+                .with(VolumeOptions.RESTORE_LOG_SHARE, 0.125)
+                .with(VolumeOptions.RESTORE_DISK, DiskOption.parse("6.5,180,2")));
     }
 }

@@ -68,7 +68,7 @@ class ScheduleTest {
                         && e.getMessage().contains(Schedule.COLLECTIONS_DEFAULT),
                 e::getMessage);
         assertEquals(
-                e.getMessage(),
+                "--io-claim-chunks-schedule: " + e.getMessage(),
                 assertThrows(IllegalArgumentException.class, () -> with(text)).getMessage());
     }
 
@@ -82,15 +82,6 @@ class ScheduleTest {
     }
 
     private static VolumeDefinition with(String schedule) {
-        VolumeDefinition plain = Definitions.plain("pool0", Path.of("/srv/pool0"));
-        return new VolumeDefinition(
-                plain.config(),
-                plain.basePath(),
-                plain.indexName(),
-                schedule,
-                plain.recompress(),
-                plain.fileMode(),
-                plain.sar(),
-                plain.restore());
+        return Definitions.plain("pool0", Path.of("/srv/pool0")).with(VolumeOptions.COLLECTIONS, schedule);
     }
 }

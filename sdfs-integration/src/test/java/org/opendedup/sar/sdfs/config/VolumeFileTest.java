@@ -113,15 +113,15 @@ class VolumeFileTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "mode=\"tddfs\" | mode=\"ssd\" | attribute mode of <fast-tier> is 'ssd', not one of sar, tddfs, pin",
-                "mode=\"tddfs\" | mode=\"pin\" | mode of the fast tier must be sar or tddfs",
-                "capacity=\"100MB\" | capacity=\"much\" | 'much', not a size",
+                "mode=\"tddfs\" | mode=\"ssd\" | attribute mode of <fast-tier>: 'ssd' is not one of sar, tddfs",
+                "mode=\"tddfs\" | mode=\"pin\" | 'pin' is not one of sar, tddfs",
+                "capacity=\"100MB\" | capacity=\"much\" | 'much' is not a size",
                 "capacity=\"100MB\" | capacity=\"0\" | the mode tddfs needs a capacity of the fast tier above 0",
-                "high=\"85\" | high=\"101\" | both must be from 1 to 100",
+                "high=\"85\" | high=\"101\" | attribute high of <fast-tier>: 101; it must be from 1 to 100",
                 "low=\"70\" | low=\"86\" | both must be from 1 to 100, and the end not above the begin",
-                "journal=\"60\" | journal=\"1m\" | '1m', not a number of seconds from 1 to 2147483647, or off",
-                "journal=\"60\" | journal=\"0\" | '0', not a number of seconds",
-                "policy=\"lru\" | policy=\"fifo\" | attribute policy of <fast-tier> is 'fifo', not one of lru, mixed",
+                "journal=\"60\" | journal=\"1m\" | '1m' is not a number of seconds from 1 to 2147483647, or off",
+                "journal=\"60\" | journal=\"0\" | '0' is not a number of seconds",
+                "policy=\"lru\" | policy=\"fifo\" | attribute policy of <fast-tier>: 'fifo' is not one of lru, mixed",
                 "journal=\"60\" | '' | <fast-tier> lacks its attribute journal",
                 "high=\"85\" | high=\"85\" hot=\"1\" | <fast-tier> has an unknown attribute hot",
                 "<fast-tier | <fast-tier/><fast-tier | a second element <fast-tier>",
@@ -135,8 +135,7 @@ class VolumeFileTest {
     @Test
     void aFastTierNeedsAnSsdLocation() {
         VolumeDefinition plain = Definitions.plain("pool0", folder);
-        RawSettings raw = Definitions.withFastTier("pool0", folder).raw();
-        var e = assertThrows(IllegalArgumentException.class, () -> plain.withRaw(raw));
+        var e = assertThrows(IllegalArgumentException.class, () -> plain.with(VolumeOptions.TIER_CAPACITY, 1L << 30));
         assertTrue(e.getMessage().contains("needs an SSD location"), e.getMessage());
     }
 
@@ -175,17 +174,18 @@ class VolumeFileTest {
                 "<extended-config  | <extended-config block-size=\"1\"  | unknown attribute block-size",
                 "<volume name | <volume colour=\"red\" name | unknown attribute colour",
                 "<volume name | <volume name=\"a\"/><volume name | second element <volume>",
-                "capacity=\"10GB\" | capacity=\"plenty\" | attribute capacity of <volume> is 'plenty', not a size",
+                "capacity=\"10GB\" | capacity=\"plenty\" | attribute capacity of <volume>: 'plenty' is not a size",
                 "capacity=\"10GB\" | '' | lacks its attribute capacity",
-                "capacity=\"10GB\" | capacity=\"0\" | the capacity is 0B; it must be at least 1MB",
-                "write-threads=\"2\" | write-threads=\"two\" | attribute write-threads of <io> is 'two'",
-                "enabled=\"false\" | enabled=\"no\" | not true or false",
-                "policy=\"reference-count\" | policy=\"luck\" | one of reference-count, cost",
+                "capacity=\"10GB\" | capacity=\"0\" | capacity of <volume>: 0B; it must be at least 1MB",
+                "write-threads=\"2\" | write-threads=\"two\" | attribute write-threads of <io>: 'two' is not a whole number",
+                "enabled=\"false\" | enabled=\"no\" | 'no' is not true or false",
+                "policy=\"reference-count\" | policy=\"luck\" | 'luck' is not one of reference-count, cost",
                 "default-folder=\"0755\" | default-folder=\"0789\" | octal",
-                "hash-type=\"VARIABLE_SHA256\" | hash-type=\"MD5\" | 'MD5', not VARIABLE_SHA256 or SHA256",
-                "compress=\"zstd\" | compress=\"gzip\" | one of none, zstd, lz4",
-                "compress-level=\"1\" | compress-level=\"99\" | zstd level is 99",
-                "recompress=\"off\" | recompress=\"zstd:20\" | not off, or zstd:1 to zstd:19",
+                "hash-type=\"VARIABLE_SHA256\" | hash-type=\"MD5\" | 'MD5' is not one of VARIABLE_SHA256, SHA256",
+                "compress=\"zstd\" | compress=\"gzip\" | 'gzip' is not one of none, zstd, lz4",
+                "compress-level=\"1\" | compress-level=\"0\" | the zstd level is 0; it must be from 1 to 19",
+                "compress-level=\"1\" | compress-level=\"99\" | 99; it must be from 0 to 19",
+                "recompress=\"off\" | recompress=\"zstd:20\" | use off, or zstd:1 to zstd:19",
                 "recompress=\"off\" | recompress=\"zstd:1\" | compressed with zstd:1 already",
                 "chunk-size=\"256KB\" | chunk-size=\"300KB\" | power of two",
                 "memory-budget=\"256MB\" | memory-budget=\"1MB\" | at least 256MB",
@@ -235,16 +235,10 @@ class VolumeFileTest {
 
     @Test
     void refusesTwoLocationsInOneFolder() {
-        var data = folder.resolve("data");
-        var locations = new org.opendedup.sar.volume.config.VolumeConfig.Locations(
-                data, data.resolve("db"), folder.resolve("h"));
+        VolumeDefinition plain = Definitions.plain("pool0", folder);
         var e = assertThrows(
                 IllegalArgumentException.class,
-                () -> Definitions.of(
-                        "pool0",
-                        folder,
-                        locations,
-                        Definitions.plain("pool0", folder).config().compression()));
+                () -> plain.with(VolumeOptions.METADATA_LOCATION, folder.resolve("chunkstore/chunks/db")));
         assertTrue(e.getMessage().contains("must not lie in the data location"), e.getMessage());
     }
 

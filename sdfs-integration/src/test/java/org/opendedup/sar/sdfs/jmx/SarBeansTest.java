@@ -35,6 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -200,8 +201,8 @@ class SarBeansTest {
     @Test
     void aValueThatIsNotAllowedIsRefusedAndNothingChanges() {
         refuses("SelectivePromotion", "ReferenceCountThreshold", 0, "must be from 1");
-        refuses("SelectivePromotion", "MaxRunBytes", -1, "must be from 1");
-        refuses("SelectivePromotion", "Policy", "luck", "one of [reference-count, cost, open]");
+        refuses("SelectivePromotion", "MaxRunBytes", -1, "-1; it must be from 1B to 1GB");
+        refuses("SelectivePromotion", "Policy", "luck", "one of reference-count, cost, open");
         refuses("LruList", "LruEntries", -1, "must be from 0");
         refuses("SsdLog", "CapacityBytes", 0L, "at least 8MB");
         assertEquals(List.of(), ssd.events);
@@ -210,7 +211,7 @@ class SarBeansTest {
 
     @Test
     void noPolicyAndNoLocationAreRefusedByName() {
-        refuses("SelectivePromotion", "Policy", null, "'policy' is 'null', not one of [reference-count, cost, open]");
+        refuses("SelectivePromotion", "Policy", null, "policy: 'null' is not one of reference-count, cost, open");
         var e = assertThrows(RuntimeMBeanException.class, () -> invoke("SsdLog", "attach", (Object) null));
         assertTrue(e.getTargetException().getMessage().contains("name a folder"), e::toString);
         assertEquals(List.of(), ssd.events);
@@ -230,7 +231,7 @@ class SarBeansTest {
                     continue;
                 }
                 if (attribute.getDescriptor().getFieldValue("legalValues") instanceof String[] values) {
-                    assertEquals(List.of("reference-count", "cost"), List.of(values));
+                    assertEquals(List.of("reference-count", "cost", "open"), List.of(values));
                     for (String value : values) {
                         set(name.getKeyProperty("type"), attribute.getName(), value);
                     }
@@ -255,7 +256,7 @@ class SarBeansTest {
                             name.getKeyProperty("type"),
                             attribute.getName(),
                             value,
-                            isCapacity ? "at least 8MB" : " to " + most);
+                            isCapacity ? "at least 8MB" : " to " + (isMaxRun(attribute) ? ByteSize.exact(most) : most));
                 }
                 set(name.getKeyProperty("type"), attribute.getName(), isLong ? (Object) most : (Object) (int) most);
                 ranges++;
@@ -271,6 +272,10 @@ class SarBeansTest {
                 .findFirst()
                 .orElseThrow();
         assertEquals(1, limit(references, "minValue"));
+    }
+
+    private static boolean isMaxRun(MBeanAttributeInfo attribute) {
+        return attribute.getName().equals("MaxRunBytes");
     }
 
     private static long limit(MBeanFeatureInfo feature, String field) {

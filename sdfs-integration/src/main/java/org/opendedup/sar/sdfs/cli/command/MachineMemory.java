@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.cli.command;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.volume.config.MemoryPlan;
 
 /** Compares a volume's memory budget with the memory of this machine, or of the container that the process runs in. */
 public final class MachineMemory {
@@ -19,7 +19,7 @@ public final class MachineMemory {
     /** Returns the default {@code --memory-budget} of a new volume in bytes, without what its threads need. */
     public static long defaultBudgetBytes() {
         long quarter = bytes() / 4 / MIB * MIB;
-        return Math.max(VolumeDefinition.MEMORY_BUDGET_BYTES_MIN, Math.min(DEFAULT_BUDGET_BYTES_MAX, quarter));
+        return Math.max(MemoryPlan.MIN_BUDGET_BYTES, Math.min(DEFAULT_BUDGET_BYTES_MAX, quarter));
     }
 
     /** @throws IllegalArgumentException if the requested budget is larger than the machine's memory */

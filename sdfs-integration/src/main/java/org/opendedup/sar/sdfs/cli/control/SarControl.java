@@ -9,7 +9,7 @@ import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.cli.report.ExplanationReport;
-import org.opendedup.sar.sdfs.config.SarParameters;
+import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
@@ -94,8 +94,8 @@ public final class SarControl {
         arguments.end();
         TierSettings before = sar.change(Way.SDFSCLI, changes);
         var result = new LinkedHashMap<String, Object>();
-        result.put("before", SarParameters.of(before));
-        result.put("after", SarParameters.of(SarParameters.change(before, changes)));
+        result.put("before", SarSettings.parameters(before));
+        result.put("after", SarSettings.parameters(SarSettings.change(before, changes)));
         result.put("status", Json.values(SarFigures.of(sar.status())));
         return result;
     }

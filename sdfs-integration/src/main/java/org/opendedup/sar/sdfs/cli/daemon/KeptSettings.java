@@ -2,13 +2,12 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.PathWalk;
-import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.config.VolumeFileCopy;
+import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,12 +25,8 @@ record KeptSettings(Path volumeFile, VolumeDefinition definition, Path mountPoin
         write(VolumeFile.read(volumeFile).withSar(settings));
     }
 
-    synchronized void keep(RecompressLevel level) throws IOException {
-        write(VolumeFile.read(volumeFile).withRecompress(level));
-    }
-
-    synchronized void keep(IndexClass kind) throws IOException {
-        write(VolumeFile.read(volumeFile).withIndex(kind));
+    synchronized <T> void keep(VolumeOption<T> option, T value) throws IOException {
+        write(VolumeFile.read(volumeFile).with(option, value));
     }
 
     private void write(VolumeDefinition changed) throws IOException {

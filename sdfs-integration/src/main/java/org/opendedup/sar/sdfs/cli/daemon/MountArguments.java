@@ -16,6 +16,7 @@ import org.opendedup.sar.sdfs.cli.command.MachineMemory;
 import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -125,7 +126,7 @@ public final class MountArguments {
     }
 
     public static VolumeDefinition withBudget(VolumeDefinition stored, long budgetBytes) {
-        return stored.withMemoryBudget(budgetBytes);
+        return stored.with(VolumeOptions.MEMORY_BUDGET, budgetBytes);
     }
 
     /**

@@ -51,6 +51,7 @@ import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthRules;
@@ -210,7 +211,9 @@ public final class VolumeDaemon {
         var schedule = schedule(definition.garbageCollectionSchedule());
         BackupSettings backupSettings = readOnly ? BackupSettings.of(BackupSettings.OFF, 1) : definition.backups();
         var recompress = new RecompressSetting(
-                definition.recompress(), definition.config().compression(), settings::keep);
+                definition.recompress(),
+                definition.config().compression(),
+                level -> settings.keep(VolumeOptions.RECOMPRESS, level));
         try (BackupTimer backups = BackupTimer.start(
                         name(), volume.backups(), backupSettings, volume.collector()::isRunning, clock);
                 // Closed after the collections and restores, for whose ends a pass may wait.
@@ -272,7 +275,8 @@ public final class VolumeDaemon {
             gc = new GcControl(collections, timer);
             heal = new HealControl(heals);
             scrub = new ScrubControl(scrubs, scrubTimer);
-            index = new IndexControl(definition.engineConfig().index(), volume, settings::keep, joins);
+            index = new IndexControl(
+                    definition.engineConfig().index(), volume, kind -> settings.keep(VolumeOptions.INDEX, kind), joins);
             status = () -> StatusReport.of(
                     state(),
                     health,

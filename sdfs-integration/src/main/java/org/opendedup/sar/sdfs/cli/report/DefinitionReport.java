@@ -4,17 +4,14 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Collectors;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
-import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
-import org.opendedup.sar.sdfs.config.SarParameters;
-import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.sdfs.config.VolumeOption;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 
 /** Reports a volume's settings, for people and as JSON. The keys are stable. */
 public final class DefinitionReport {
@@ -22,51 +19,22 @@ public final class DefinitionReport {
 
     public static Map<String, Object> of(Path file, RunFiles files) {
         VolumeDefinition definition = files.definition();
-        VolumeConfig config = definition.config();
         var report = new LinkedHashMap<String, Object>();
-        report.put("name", config.name());
+        report.put(VolumeOptions.NAME.key(), definition.config().name());
         report.put("volumeFile", file.toString());
-        report.put("basePath", definition.basePath().toString());
-        report.put("dataLocation", config.locations().data().toString());
-        report.put("metadataLocation", config.locations().metadata().toString());
-        report.put("hashDbLocation", config.locations().hashDb().toString());
-        report.put("indexSsdCapacityBytes", config.indexPlacement().ssdCapacityBytes());
         report.put("logFile", files.log().toString());
         report.put("controlSocket", files.socket().toString());
-        report.put("capacityBytes", config.capacityBytes());
-        report.put("maximumFullPercentage", config.maximumFullPercentage());
-        report.put("hashType", config.chunking().name());
-        report.put("compression", compression(config.compression()));
-        report.put("recompress", definition.recompress().toString());
-        report.put("frameBytes", config.compression().frameBytes());
-        report.put("ioChunkBytes", config.pageBytes());
-        report.put("writeThreads", config.writeThreads());
-        report.put("memoryBudgetBytes", config.memoryBudgetBytes());
-        report.put("garbageCollectionSchedule", definition.garbageCollectionSchedule());
-        report.put("scrubSchedule", definition.scrubSchedule());
-        report.put("metadataBackupInterval", definition.backups().intervalText());
-        report.put("metadataBackupsKept", definition.backups().keep());
-        report.put("sar", sar(definition.sar()));
-        report.put("fastTier", fastTier(definition.raw()));
-        return report;
-    }
-
-    /** Returns the settings of the fast tier for new files; its capacity is 0 without one. */
-    private static Map<String, Object> fastTier(RawSettings settings) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("mode", settings.placement().toString());
-        report.put("rawCapacityBytes", settings.capacityBytes());
-        report.put("highPercent", settings.highPercent());
-        report.put("lowPercent", settings.lowPercent());
-        report.put("journalSeconds", settings.copyAfterS());
-        report.put("migrationPolicy", settings.rule().toString());
-        return report;
-    }
-
-    private static Map<String, Object> sar(SarSettings settings) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("ssdLocation", Objects.toString(settings.ssdLocation(), ""));
-        report.putAll(SarParameters.of(settings.tier()));
+        report.put("compression", compression(definition.config().compression()));
+        var parts = new LinkedHashMap<String, Map<String, Object>>();
+        for (VolumeOption<?> option : VolumeOptions.ALL) {
+            Object value = definition.values().json(option);
+            if (!option.key().isEmpty() && value != null) {
+                parts.computeIfAbsent(option.part(), part -> new LinkedHashMap<>())
+                        .put(option.key(), value);
+            }
+        }
+        report.putAll(parts.remove(""));
+        report.putAll(parts);
         return report;
     }
 

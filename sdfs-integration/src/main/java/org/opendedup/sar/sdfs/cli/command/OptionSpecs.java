@@ -1,0 +1,118 @@
+package org.opendedup.sar.sdfs.cli.command;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.config.OptionValues;
+import org.opendedup.sar.sdfs.config.VolumeOption;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
+import picocli.CommandLine.IModelTransformer;
+import picocli.CommandLine.Model.ArgGroupSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * Gives a command its options of {@link VolumeOptions}: mkfs.sdfs all, in their groups, and a command that changes a
+ * mounted volume those that it changes.
+ */
+public final class OptionSpecs implements IModelTransformer {
+    @Override
+    public CommandSpec transform(CommandSpec command) {
+        if (command.parent() == null) {
+            VolumeOptions.GROUPS.forEach(group -> addGroup(command, group));
+            return command;
+        }
+        changed(command).forEach((name, option) -> command.addOption(spec(name, option, option.text(), option::read)));
+        return command;
+    }
+
+    private static void addGroup(CommandSpec command, VolumeOptions.Group group) {
+        List<OptionSpec> specs = new ArrayList<>();
+        for (VolumeOption<?> option : group.options()) {
+            if (!option.name().isEmpty()) {
+                String end = option.defaultText().isEmpty() ? "" : " Default: " + option.defaultText() + ".";
+                specs.add(spec(option.name(), option, option.text() + end, option::parse));
+            }
+        }
+        if (group.heading().isEmpty()) {
+            specs.forEach(command::addOption);
+        } else {
+            var section = ArgGroupSpec.builder().validate(false).heading("%n" + group.heading() + ":%n");
+            specs.forEach(section::addArg);
+            command.addArgGroup(section.build());
+        }
+    }
+
+    /** Returns the options that a command changes, by their names for it. */
+    private static Map<String, VolumeOption<?>> changed(CommandSpec command) {
+        String start = command.parent().name() + " " + command.name() + " ";
+        var changed = new LinkedHashMap<String, VolumeOption<?>>();
+        for (VolumeOption<?> option : VolumeOptions.ALL) {
+            if (option.changedBy().startsWith(start)) {
+                changed.put(option.changedBy().substring(start.length()), option);
+            }
+        }
+        return changed;
+    }
+
+    private static OptionSpec spec(String name, VolumeOption<?> option, String text, Function<String, ?> parser) {
+        // Before the command's own options, whose order is -1.
+        var spec = OptionSpec.builder(name).order(-2).description(text);
+        return option.label().isEmpty()
+                ? spec.type(boolean.class).build()
+                : spec.type(String.class)
+                        .arity("1")
+                        .paramLabel(option.label())
+                        .required(option.isRequired())
+                        .converters(value -> checked(parser, value))
+                        .build();
+    }
+
+    /** Returns the text, so that picocli names the option of a wrong one. */
+    private static String checked(Function<String, ?> parser, String text) {
+        try {
+            var unused = parser.apply(text);
+            return text;
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(e.getMessage());
+        }
+    }
+
+    /** Returns the values that the command line gave to mkfs.sdfs. */
+    public static OptionValues given(CommandSpec command) {
+        OptionValues values = OptionValues.NONE;
+        for (VolumeOption<?> option : VolumeOptions.ALL) {
+            String text = matched(command, option.name());
+            values = text == null ? values : values.withText(option, text);
+        }
+        return values;
+    }
+
+    /** Returns the values that the command line gave to a command that changes options, for the control socket. */
+    public static Map<String, Object> changes(CommandSpec command) {
+        var changes = new LinkedHashMap<String, Object>();
+        changed(command).forEach((name, option) -> {
+            String text = matched(command, name);
+            if (text != null) {
+                changes.put(option.key(), json(option, text));
+            }
+        });
+        return changes;
+    }
+
+    private static <T> Object json(VolumeOption<T> option, String text) {
+        return option.json(option.read(text));
+    }
+
+    private static @Nullable String matched(CommandSpec command, String name) {
+        ParseResult parsed = command.commandLine().getParseResult();
+        return !name.isEmpty() && parsed.hasMatchedOption(name)
+                ? String.valueOf(parsed.<Object>matchedOptionValue(name, ""))
+                : null;
+    }
+}

@@ -1,0 +1,480 @@
+package org.opendedup.sar.sdfs.config;
+
+import static org.opendedup.sar.sdfs.config.OptionKind.BOOLEAN;
+import static org.opendedup.sar.sdfs.config.OptionKind.FLAG;
+import static org.opendedup.sar.sdfs.config.OptionKind.FOLDER;
+import static org.opendedup.sar.sdfs.config.OptionKind.MODE;
+import static org.opendedup.sar.sdfs.config.OptionKind.SHARE;
+import static org.opendedup.sar.sdfs.config.OptionKind.SIZE;
+import static org.opendedup.sar.sdfs.config.OptionKind.choice;
+import static org.opendedup.sar.sdfs.config.OptionKind.integer;
+import static org.opendedup.sar.sdfs.config.OptionKind.number;
+import static org.opendedup.sar.sdfs.config.OptionKind.text;
+import static org.opendedup.sar.sdfs.config.VolumeOption.option;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.raw.MigrationRule;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.restore.cache.CacheParameters;
+import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.restore.lookahead.StreamBudget;
+import org.opendedup.sar.ssd.SsdSize;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.config.MemoryPlan;
+
+/**
+ * All options of a volume. To add one, declare it here, name it in its group, and hand its value to the engine in
+ * {@link VolumeDefinition}.
+ */
+public final class VolumeOptions {
+    public static final VolumeOption<String> NAME = option(
+                    "--volume-name", "volume/name", "name", text("NAME", VolumeDefinition::checkName))
+            .required()
+            .text("Letters, digits, '.', '_' and '-'.");
+
+    public static final VolumeOption<Long> CAPACITY = option(
+                    "--volume-capacity", "volume/capacity", "capacityBytes", SIZE)
+            .required()
+            // A smaller value is most likely a size without its unit.
+            .from(1L << 20)
+            .text("Largest total size of the files, before deduplication and without holes. At least 1MB.");
+
+    public static final VolumeOption<Path> BASE_PATH = option("--base-path", "locations/base-path", "basePath", FOLDER)
+            .byDefaultAs("/opt/sdfs/volumes/NAME")
+            .text("Folder of everything that has no location of its own.");
+
+    public static final VolumeOption<Path> DATA_LOCATION = option(
+                    "--chunk-store-data-location", "local-chunkstore/chunk-store", "dataLocation", FOLDER)
+            .byDefaultAs("BASE/chunkstore/chunks")
+            .text("Containers.");
+
+    public static final VolumeOption<Path> METADATA_LOCATION = option(
+                    "--dedup-db-store", "locations/dedup-db-store", "metadataLocation", FOLDER)
+            .byDefaultAs("BASE/ddb")
+            .text("Folder of names, recipes and counts. They are as important as the data.");
+
+    public static final VolumeOption<Path> INDEX_LOCATION = option(
+                    "--chunk-store-hashdb-location", "local-chunkstore/hash-db-store", "hashDbLocation", FOLDER)
+            .byDefaultAs("BASE/chunkstore/hdb")
+            .text("Folder of the fingerprint index. Use the SSD if there is one. A lost index is rebuilt.");
+
+    public static final VolumeOption<IndexClass> INDEX = option(
+                    "--chunk-store-hashdb-class",
+                    "local-chunkstore/hashdb-class",
+                    "indexClass",
+                    choice("INDEX", IndexClass::label, IndexClass.values()))
+            .byDefault(IndexClass.ROCKSDB)
+            .changedBy("index convert")
+            .text("Type of fingerprint index. rocksdb: for any disk; exact. chunkstash: for an SSD; 6 bytes of "
+                    + "memory a chunk, faster; exact while memory suffices. silo: for disks only, with little "
+                    + "memory a TB; finds nearly all duplicates.");
+
+    public static final VolumeOption<Long> PAGE_SIZE = option(
+                    "--io-chunk-size",
+                    "io/chunk-size",
+                    "ioChunkBytes",
+                    number("SIZE", VolumeOptions::power, ByteSize::exact))
+            .byDefault(256L << 10)
+            .from(64L << 10)
+            .to(4L << 20)
+            .text("Range of a file that one recipe record describes: a power of two from 64KB to 4MB.");
+
+    public static final VolumeOption<Chunking> HASH_TYPE = option(
+                    "--hash-type", "io/hash-type", "hashType", choice("TYPE", Chunking::name, Chunking.values()))
+            .byDefault(Chunking.VARIABLE_SHA256)
+            .text("Cutting of files into chunks. VARIABLE_SHA256: by content, into 2 to 64 KiB, 8 KiB on average. "
+                    + "SHA256: into 4 KiB each, for disk images.");
+
+    public static final VolumeOption<CompressionChoice> COMPRESSION = option(
+                    "--chunk-store-compress", "", "", text("CODEC", CompressionChoice::parse))
+            .byDefault(CompressionChoice.parse("zstd"))
+            .byDefaultAs("zstd:1; with --backup-volume zstd:3")
+            .text("Compression: zstd, zstd:LEVEL (1 to 19), lz4 or none.");
+
+    public static final VolumeOption<Compression.Codec> CODEC = option(
+                    "",
+                    "local-chunkstore/compress",
+                    "",
+                    choice("CODEC", OptionKind::spelling, Compression.Codec.values()))
+            .text("Codec of --chunk-store-compress.");
+
+    public static final VolumeOption<Integer> CODEC_LEVEL = option(
+                    "", "local-chunkstore/compress-level", "", integer("LEVEL"))
+            .from(0)
+            .to(RecompressLevel.MAX)
+            .text("Level of --chunk-store-compress.");
+
+    public static final VolumeOption<Long> FRAME_SIZE = option(
+                    "", "local-chunkstore/extended-config/frame-size", "frameBytes", SIZE)
+            .from(4L << 10)
+            .to(1L << 20)
+            .text("Size of a frame before compression.");
+
+    public static final VolumeOption<RecompressLevel> RECOMPRESS = option(
+                    "--chunk-store-recompress",
+                    "local-chunkstore/recompress",
+                    "recompress",
+                    text("LEVEL", RecompressLevel::parse))
+            .byDefault(RecompressLevel.OFF)
+            .added()
+            .changedBy("gc set --recompress")
+            .text("Compression that garbage collections give to what has stayed since the one before: zstd:LEVEL "
+                    + "(1 to 19), harder than that of writing, or off. In the background, each container is "
+                    + "written once more. zstd:9 stores up to a tenth less and needs a second of a core for "
+                    + "about 70MB; zstd:12 two and a half times as long.");
+
+    public static final VolumeOption<Boolean> BACKUP_VOLUME = option("--backup-volume", "", "", FLAG)
+            .byDefault(false)
+            .text("For backups: compress harder, in frames of 256KB instead of 64KB. Stores less; random reads cost"
+                    + " more.");
+
+    public static final VolumeOption<Integer> WRITE_THREADS = option(
+                    "--io-write-threads", "io/write-threads", "writeThreads", integer("N"))
+            .byDefaultAs("the number of cores")
+            .from(1)
+            .to(256)
+            .text("Number of threads that fingerprint and compress.");
+
+    public static final VolumeOption<Long> MEMORY_BUDGET = option(
+                    "--memory-budget", "io/memory-budget", "memoryBudgetBytes", SIZE)
+            .byDefaultAs("the smaller of 1GB and a quarter of RAM, at least 256MB, and more for many threads")
+            // Below it, the index and the caches have no room to work.
+            .from(MemoryPlan.MIN_BUDGET_BYTES)
+            .text("Memory of the mounted volume, native memory included. About 150MB for the JVM itself are added.");
+
+    public static final VolumeOption<Integer> MAXIMUM_FULL = option(
+                    "--volume-maximum-full-percentage",
+                    "volume/maximum-percentage-full",
+                    "maximumFullPercentage",
+                    integer("N"))
+            .byDefault(95)
+            .from(1)
+            .to(100)
+            .text("Share of the capacity for users other than root, in percent. The rest is for root.");
+
+    public static final VolumeOption<Integer> FILE_MODE = option(
+                    "--permissions-file", "permissions/default-file", "fileMode", MODE)
+            .byDefault(0644)
+            .from(0)
+            .to(07777)
+            .text("Octal mode of files. Stored for compatibility with SDFS, not used: a program sets the mode of "
+                    + "each file that it makes.");
+
+    public static final VolumeOption<Integer> FOLDER_MODE = option(
+                    "--permissions-folder", "permissions/default-folder", "folderMode", MODE)
+            .byDefault(0755)
+            .from(0)
+            .to(07777)
+            .text("Octal mode of the volume's root folder.");
+
+    public static final VolumeOption<Integer> OWNER = option(
+                    "--permissions-owner", "permissions/default-owner", "owner", integer("UID"))
+            .byDefaultAs("the user who runs mkfs.sdfs")
+            .from(0)
+            .text("User ID of the root folder's owner.");
+
+    public static final VolumeOption<Integer> GROUP = option(
+                    "--permissions-group", "permissions/default-group", "group", integer("GID"))
+            .byDefaultAs("the group of the user who runs mkfs.sdfs")
+            .from(0)
+            .text("Group ID of the root folder.");
+
+    public static final VolumeOption<String> COLLECTIONS = option(
+                    "--io-claim-chunks-schedule",
+                    "io/claim-hash-schedule",
+                    "garbageCollectionSchedule",
+                    text("CRON", Schedule::checked))
+            .byDefault(Schedule.COLLECTIONS_DEFAULT)
+            .text("When the mounted volume collects garbage, in local time: a cron expression of Quartz (seconds, "
+                    + "minutes, hours, day of month, month, day of week, year if wanted), or off. A time at "
+                    + "which the volume is not mounted is made up for.");
+
+    public static final VolumeOption<String> SCRUBS = option(
+                    "--scrub-schedule", "io/scrub-schedule", "scrubSchedule", text("CRON", Schedule::checked))
+            .byDefault(Schedule.SCRUBS_DEFAULT)
+            .byDefaultAs(Schedule.SCRUBS_DEFAULT + ", the first Sunday of each month at 3:00")
+            .added()
+            .text("When the mounted volume scrubs, which reads and verifies everything that it stores: a cron "
+                    + "expression as above, or off.");
+
+    public static final VolumeOption<String> BACKUP_INTERVAL = option(
+                    "--metadata-backup-interval",
+                    "metadata-backup/interval",
+                    "metadataBackupInterval",
+                    text("TIME", BackupSettings::checkedInterval))
+            .byDefault(BackupSettings.DEFAULT_INTERVAL)
+            .text("Time from one automatic backup of the mounted volume's metadata to the next, such as 6h or "
+                    + "30m, or off.");
+
+    public static final VolumeOption<Integer> BACKUPS_KEPT = option(
+                    "--metadata-backup-keep", "metadata-backup/keep", "metadataBackupsKept", integer("N"))
+            .byDefault(BackupSettings.DEFAULT_KEEP)
+            .from(1)
+            .to(BackupSettings.KEEP_MAX)
+            .text("Number of automatic backups of the metadata that are kept.");
+
+    public static final VolumeOption<Long> INDEX_SSD_CAPACITY = option(
+                    "--index-ssd-capacity", "local-chunkstore/index-ssd-capacity", "indexSsdCapacityBytes", SIZE)
+            .mayBeAbsent(0L)
+            .byDefaultAs("as much as the device has")
+            // The least table, and segments of a MiB.
+            .from(16L << 20)
+            .text("Largest total size of a chunkstash index in the hashdb location. When it is full, or its "
+                    + "device is, its oldest part moves to an index beside the containers, which is asked last. At "
+                    + "least 16MB; 40 to 60 bytes a chunk are enough for all.");
+
+    public static final VolumeOption<Boolean> SAR_ENABLED = option(
+                    "--sar-enabled", "sar/enabled", "sar.enabled", BOOLEAN)
+            .byDefault(false)
+            .byDefaultAs("true if an SSD location is given")
+            .changedBy("sar set --enabled")
+            .text("Promote chunks. With false, copies on the SSD are still read.");
+
+    public static final VolumeOption<Path> SSD_LOCATION = option(
+                    "--sar-ssd-location", "sar/ssd-location", "sar.ssdLocation", FOLDER)
+            .mayBeAbsent("")
+            .changedBy("sar attach")
+            .text("Folder on the SSD for copies of chunks. Losing it loses no data.");
+
+    public static final VolumeOption<Long> SSD_CAPACITY = option(
+                    "--sar-ssd-capacity", "sar/ssd-capacity", "sar.capacityBytes", SIZE)
+            .mayBeAbsent(0L)
+            // A smaller one holds no chunk, as the log and the Map table's database need room.
+            .from(SsdSize.leastCapacity())
+            .changedBy("sar resize")
+            .text("Largest space to use on the SSD, including the database of the Map table and space that is not yet "
+                    + "reclaimed. If a chunkstash index is on the same device, for both together. Required "
+                    + "with a location.");
+
+    public static final VolumeOption<Integer> SAR_THRESHOLD = option(
+                    "--sar-reference-count-threshold",
+                    "sar/reference-count-threshold",
+                    "sar.referenceCountThreshold",
+                    integer("N"))
+            .byDefault(5)
+            .from(TierSettings.THRESHOLD_MIN)
+            .to(Integer.MAX_VALUE)
+            .changedBy("sar set --threshold")
+            .text("Number of references from which the policy reference-count promotes a chunk that is written again.");
+
+    public static final VolumeOption<Long> SAR_MAX_RUN = option("--sar-max-run", "sar/max-run", "sar.maxRunBytes", SIZE)
+            .byDefault(128L << 10)
+            .from((long) TierSettings.RUN_BYTES_MIN)
+            .to((long) TierSettings.RUN_BYTES_MAX)
+            .changedBy("sar set --max-run")
+            .text("Length from which runs of neighbouring chunks stay on the disk, which reads them well.");
+
+    public static final VolumeOption<Boolean> SAR_PROMOTE_ON_READ = option(
+                    "--sar-promote-on-read", "sar/promote-on-read", "sar.promoteOnRead", BOOLEAN)
+            .byDefault(true)
+            .changedBy("sar set --promote-on-read")
+            .text("Promote chunks on a second read from the disk too.");
+
+    public static final VolumeOption<Integer> SAR_LRU_ENTRIES = option(
+                    "--sar-lru-entries", "sar/lru-entries", "sar.lruEntries", integer("N"))
+            .byDefault(1_000_000)
+            .from(0)
+            .to(TierSettings.LRU_ENTRIES_MAX)
+            .changedBy("sar set --lru-entries")
+            .text("Number of entries in the list of recent disk reads, which detects second reads; 12 bytes of "
+                    + "memory each. A change takes effect when the SSD is attached or the volume is mounted.");
+
+    public static final VolumeOption<TierSettings.Policy> SAR_POLICY = option(
+                    "--sar-policy",
+                    "sar/policy",
+                    "sar.policy",
+                    choice("POLICY", OptionKind::spelling, TierSettings.Policy.values()))
+            .byDefault(TierSettings.Policy.REFERENCE_COUNT)
+            .byDefaultAs("reference-count, and open with --tier-mode=tddfs")
+            .changedBy("sar set --policy")
+            .text("Which chunks get copies on the SSD, and their ranking: reference-count (number of references, as "
+                    + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "
+                    + "(whatever is read, with the first read, as in the TDDFS paper).");
+
+    public static final VolumeOption<Placement> TIER_MODE = option(
+                    "--tier-mode",
+                    "fast-tier/mode",
+                    "fastTier.mode",
+                    choice("sar|tddfs", OptionKind::spelling, Placement.SAR, Placement.TDDFS))
+            .byDefault(Placement.SAR)
+            .text("Where new files are stored first. sar: in chunks, deduplicated. tddfs: whole on the SSD, as "
+                    + "raw files; they are deduplicated when they are migrated. "
+                    + "tddfs needs --sar-ssd-location and --sar-ssd-capacity. Folders may differ: setfattr -n "
+                    + "user.sdfs.tier -v sar|tddfs|pin FOLDER.");
+
+    public static final VolumeOption<Integer> TIER_SHARE = option("--tddfs-share", "", "", integer("PERCENT"))
+            .byDefaultAs("75 in the mode tddfs")
+            .from(1)
+            .to(99)
+            .text("Share of the SSD capacity for raw files, in percent; the rest is for copies of chunks. "
+                    + "In the mode sar there is no share unless this option is given; "
+                    + "with it, folders may have raw files.");
+
+    public static final VolumeOption<Long> TIER_CAPACITY = option(
+                    "", "fast-tier/capacity", "fastTier.rawCapacityBytes", SIZE)
+            .byDefault(0L)
+            .text("Bytes of the SSD for raw files, by --tddfs-share.");
+
+    public static final VolumeOption<Integer> TIER_HIGH = option(
+                    "--tddfs-high", "fast-tier/high", "fastTier.highPercent", integer("PERCENT"))
+            .byDefault(RawSettings.HIGH_PERCENT)
+            .from(1)
+            .to(100)
+            .text("Use of the share from which files are migrated, in percent.");
+
+    public static final VolumeOption<Integer> TIER_LOW = option(
+                    "--tddfs-low", "fast-tier/low", "fastTier.lowPercent", integer("PERCENT"))
+            .byDefault(RawSettings.LOW_PERCENT)
+            .from(1)
+            .to(100)
+            .text("Use of the share at which migration ends, in percent.");
+
+    public static final VolumeOption<Integer> TIER_JOURNAL = option(
+                    "--tddfs-journal",
+                    "fast-tier/journal",
+                    "fastTier.journalSeconds",
+                    number("SECONDS|off", JournalTime::parse, JournalTime::text))
+            .byDefault(0)
+            .text("Also store a raw file in chunks when it was not used for this long. Then a lost SSD loses "
+                    + "only what was written since, and files that stay open. They stay on the SSD as well.");
+
+    public static final VolumeOption<Boolean> TIER_UNPROTECTED = option("--tddfs-unprotected", "", "", FLAG)
+            .byDefault(false)
+            .text("Do without --tddfs-journal, because the SSD is mirrored, or because losing raw files is "
+                    + "acceptable. One of the two options is required for raw files.");
+
+    public static final VolumeOption<MigrationRule> TIER_POLICY = option(
+                    "--tddfs-policy",
+                    "fast-tier/policy",
+                    "fastTier.migrationPolicy",
+                    choice("lru|mixed", OptionKind::spelling, MigrationRule.values()))
+            .byDefault(MigrationRule.LRU)
+            .added()
+            .text("Which raw files are migrated first. lru: the least recently used. mixed: those that are worth "
+                    + "least for each byte, by size, time since the last use, and number of openings since the "
+                    + "mount; large files go sooner than small ones.");
+
+    public static final VolumeOption<CachePolicy> RESTORE_CACHE = option(
+                    "--restore-cache",
+                    "restore/cache",
+                    "restore.cache",
+                    choice("POLICY", OptionKind::spelling, CachePolicy.values()))
+            .byDefault(CachePolicy.DEFAULT)
+            .text("Chunks of read containers that stay in memory for a sequential reader: default (those that its "
+                    + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru.");
+
+    public static final VolumeOption<Long> RESTORE_CACHE_SIZE = option(
+                    "--restore-cache-size", "restore/cache-size", "restore.cacheBytes", SIZE)
+            .mayBeAbsent(null)
+            .byDefaultAs("their part of the memory budget")
+            .from(StreamBudget.MIN_SHARE_BYTES)
+            .text("Memory limit of all sequential readers together.");
+
+    public static final VolumeOption<Long> RESTORE_WINDOW = option(
+                    "--restore-window", "restore/window", "restore.windowBytes", SIZE)
+            .mayBeAbsent(null)
+            .byDefaultAs("16 times the cache size with default, half the cache size with lookahead-*")
+            .from(1L)
+            .text("Lookahead window: bytes of a reader's file that default and lookahead-* examine ahead.");
+
+    public static final VolumeOption<Double> RESTORE_LOG_SHARE = option(
+                    "--restore-log-share", "restore/log-share", "restore.logShare", SHARE)
+            .byDefault(CacheParameters.DEFAULT_LOG_SHARE)
+            .from(0.0)
+            .to(CacheParameters.MAX_LOG_SHARE)
+            .text("Share of the memory, 0 to 0.9, in which lookahead-log keeps chunks of evicted containers.");
+
+    public static final VolumeOption<DiskOption> RESTORE_DISK = option(
+                    "--restore-disk", "restore/disk", "restore.disk", text("DISK", DiskOption::parse))
+            .byDefault(DiskOption.AUTO)
+            .added()
+            .text("Disk of the containers: auto (measured during reads), hdd, ssd, or "
+                    + "SEEK_MS,MB_PER_S[,CONCURRENCY] (time to skip to the next request, rate, number of requests at "
+                    + "once).");
+
+    /** Options of one section of the help, in its order; that of the volume itself has no heading. */
+    public record Group(String heading, List<VolumeOption<?>> options) {
+        private static Group of(String heading, VolumeOption<?>... options) {
+            return new Group(heading, List.of(options));
+        }
+    }
+
+    public static final List<Group> GROUPS = List.of(
+            Group.of(
+                    "",
+                    NAME,
+                    CAPACITY,
+                    BASE_PATH,
+                    DATA_LOCATION,
+                    METADATA_LOCATION,
+                    INDEX_LOCATION,
+                    INDEX,
+                    PAGE_SIZE,
+                    HASH_TYPE,
+                    COMPRESSION,
+                    CODEC,
+                    CODEC_LEVEL,
+                    FRAME_SIZE,
+                    RECOMPRESS,
+                    BACKUP_VOLUME,
+                    WRITE_THREADS,
+                    MEMORY_BUDGET,
+                    MAXIMUM_FULL,
+                    FILE_MODE,
+                    FOLDER_MODE,
+                    OWNER,
+                    GROUP,
+                    COLLECTIONS,
+                    SCRUBS,
+                    BACKUP_INTERVAL,
+                    BACKUPS_KEPT),
+            Group.of("A chunkstash index on an SSD (see docs/INDEXES.md)", INDEX_SSD_CAPACITY),
+            Group.of(
+                    "Promotion to an SSD (sdfscli VOLUME sar set changes all but the location)",
+                    SAR_ENABLED,
+                    SSD_LOCATION,
+                    SSD_CAPACITY,
+                    SAR_THRESHOLD,
+                    SAR_MAX_RUN,
+                    SAR_PROMOTE_ON_READ,
+                    SAR_LRU_ENTRIES,
+                    SAR_POLICY),
+            Group.of(
+                    "A fast tier for new files (see docs/OPERATIONS.md, \"A fast tier for new files\")",
+                    TIER_MODE,
+                    TIER_SHARE,
+                    TIER_CAPACITY,
+                    TIER_HIGH,
+                    TIER_LOW,
+                    TIER_JOURNAL,
+                    TIER_UNPROTECTED,
+                    TIER_POLICY),
+            Group.of(
+                    "Sequential reads (see docs/RESTORE.md)",
+                    RESTORE_CACHE,
+                    RESTORE_CACHE_SIZE,
+                    RESTORE_WINDOW,
+                    RESTORE_LOG_SHARE,
+                    RESTORE_DISK));
+
+    public static final List<VolumeOption<?>> ALL = GROUPS.stream()
+            .<VolumeOption<?>>flatMap(group -> group.options().stream())
+            .toList();
+
+    private VolumeOptions() {}
+
+    private static long power(String text) {
+        long bytes = ByteSize.parse(text);
+        if (Long.bitCount(bytes) != 1) {
+            throw new IllegalArgumentException("'" + text + "' is not a power of two");
+        }
+        return bytes;
+    }
+}
