@@ -21,8 +21,18 @@ final class TierJobs {
             TierControl.RELOAD, "reload");
 
     /** Keys of a job's report that are not results. */
-    private static final List<String> PROGRESS =
-            List.of("number", "state", "step", "stepDone", "stepOf", "stepSeconds", "seconds");
+    private static final List<String> PROGRESS = List.of(
+            "started",
+            "number",
+            "state",
+            "cause",
+            "began",
+            "ended",
+            "step",
+            "stepDone",
+            "stepOf",
+            "stepSeconds",
+            "seconds");
 
     private final SdfsCli cli;
     private final String kind;

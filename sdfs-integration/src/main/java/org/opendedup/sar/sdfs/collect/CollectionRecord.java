@@ -14,6 +14,7 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,11 +30,11 @@ public record CollectionRecord(@Nullable Path file) {
     private static final Logger LOG = LoggerFactory.getLogger(CollectionRecord.class);
     private static final ObjectMapper MAPPER = new JsonMapper();
 
-    /** The content of the file, as JSON; times in ISO 8601. See {@link CollectionStatus}. */
+    /** The content of the file, as JSON; times in ISO 8601. See {@link JobStatus} and {@link Collected}. */
     private record Content(
             JobState state,
             Cause cause,
-            CollectionStage stage,
+            String stage,
             long returnedBytes,
             double seconds,
             String began,
@@ -42,21 +43,22 @@ public record CollectionRecord(@Nullable Path file) {
             @Nullable CollectionReport report,
             @Nullable String failure) {}
 
-    void keep(CollectionStatus last) {
+    void keep(JobStatus<Collected> last) {
         if (file == null) {
             return;
         }
         Throwable failure = last.failure();
+        Collected did = Collected.of(last);
         var content = new Content(
                 last.state(),
                 last.cause(),
                 last.stage(),
-                last.returnedBytes(),
+                did.returnedBytes(),
                 last.seconds(),
                 last.began().toString(),
                 String.valueOf(last.ended()),
-                last.arrangement(),
-                last.report(),
+                did.arrangement(),
+                did.report(),
                 failure == null ? null : String.valueOf(failure.getMessage()));
         try {
             PrivateFiles.write(file, MAPPER.writeValueAsBytes(content));
@@ -66,26 +68,24 @@ public record CollectionRecord(@Nullable Path file) {
     }
 
     /** Returns the collection, with number 0: no collection of this mount. Empty if none is known. */
-    Optional<CollectionStatus> read() {
+    Optional<JobStatus<Collected>> read() {
         if (file == null) {
             return Optional.empty();
         }
         try {
             Content content = MAPPER.readValue(Files.readAllBytes(file), Content.class);
-            return Optional.of(new CollectionStatus(
+            return Optional.of(new JobStatus<>(
                     0,
                     content.state,
                     content.cause,
-                    false,
                     content.stage,
                     0,
                     0,
-                    content.returnedBytes,
+                    0,
                     content.seconds,
                     Instant.parse(content.began),
                     Instant.parse(content.ended),
-                    content.arrangement,
-                    content.report,
+                    new Collected(false, content.returnedBytes, content.arrangement, content.report),
                     content.failure == null ? null : new IOException(content.failure)));
         } catch (NoSuchFileException e) {
             return Optional.empty();

@@ -1,60 +1,44 @@
 package org.opendedup.sar.sdfs.collect;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.jobs.Cause;
-import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
+import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.opendedup.sar.volume.config.RestoredMetadataException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/**
- * The garbage collections of a mounted volume, and their pace. One runs at a time, in the background. Each start, each
- * end and each change of the pace is a line in the log. Safe for use by many threads.
- */
-public final class GarbageCollections implements Closeable {
+/** The garbage collections of a mounted volume, and their pace. */
+public final class GarbageCollections extends Jobs<Collected> {
     private static final String NOT_ARRANGED =
             "chunks of a volume without files are not arranged: their client has their locations";
 
-    private static final Logger LOG = LoggerFactory.getLogger(GarbageCollections.class);
-
-    private final String volume;
     private final CollectionSource source;
     private final RecompressSetting recompress;
     private final Permission permission;
     private final CollectionRecord record;
-    private final Clock clock;
     private final PaceSetting pace;
-    /** The latest collection. Guarded by this. */
-    private @Nullable RunningCollection latest;
-    /** The latest that was started on request: its client asks for it until it has ended. Guarded by this. */
-    private @Nullable RunningCollection onRequest;
     /** The latest collection that has ended and was no dry run, of this mount or an earlier one. Guarded by this. */
-    private @Nullable CollectionStatus last;
+    private @Nullable JobStatus<Collected> last;
 
-    private long started;
     /**
      * Whether collections arrange if they are not told. Off at first: collections write more than twice as much for it,
      * and the gain is predicted, not seen on a disk (docs/SPACE.md). Guarded by this.
      */
     private boolean arranging;
-
-    private boolean closed;
 
     /** Decides whether containers may be changed now. */
     @FunctionalInterface
@@ -81,19 +65,18 @@ public final class GarbageCollections implements Closeable {
             Permission permission,
             CollectionRecord record,
             Clock clock) {
+        super(volume, "collection of garbage", Lives.ON, clock);
         this.record = record;
         last = record.read().orElse(null);
-        this.volume = volume;
         this.source = source;
         this.recompress = recompress;
         this.permission = permission;
-        this.clock = clock;
-        pace = new PaceSetting(volume, "garbage collection", source.pace(), LOG);
+        pace = new PaceSetting(volume, "garbage collection", source.pace(), log());
         source.watch(this::begunByVolume);
     }
 
     /** Starts a collection as {@link #start(Cause, CollectionLimits)}, with the limits of the volume. */
-    public Optional<CollectionStatus> start(Cause cause) throws IOException {
+    public Optional<JobStatus<Collected>> start(Cause cause) throws IOException {
         return start(cause, limits(CollectionLimits.DEFAULT_GARBAGE_SHARE, false));
     }
 
@@ -135,124 +118,111 @@ public final class GarbageCollections implements Closeable {
         source.requireAllowed();
     }
 
-    /**
-     * Starts a collection and returns at once. Arranges before it if {@link #isArranging}.
-     *
-     * @return its status; empty if {@link #running another one} is running
-     * @throws IOException if none may run; the message says why
-     */
-    public synchronized Optional<CollectionStatus> start(Cause cause, CollectionLimits limits) throws IOException {
+    /** Starts a collection, as {@link Jobs#start}. Arranges before it if {@link #isArranging}. */
+    public synchronized Optional<JobStatus<Collected>> start(Cause cause, CollectionLimits limits) throws IOException {
         return start(cause, limits, arranging && !limits.dryRun() ? ArrangementLimits.DEFAULT : null);
     }
 
     /**
-     * Starts a collection and returns at once.
+     * Starts a collection, as {@link Jobs#start}.
      *
      * @param arranges limits of an arrangement before the collection; null if there is none
-     * @return its status; empty if {@link #running another one} is running
-     * @throws IOException if none may run; the message says why
      */
-    public synchronized Optional<CollectionStatus> start(
+    public synchronized Optional<JobStatus<Collected>> start(
             Cause cause, CollectionLimits limits, @Nullable ArrangementLimits arranges) throws IOException {
-        if (closed) {
-            throw new IOException("the volume is being unmounted");
-        }
         if (isRunningByItself()) {
             throw new IOException("the volume collects garbage already, because a disk is full");
         }
-        if (running().isPresent()) {
-            return Optional.empty();
-        }
-        if (arranges != null && !source.canArrange()) {
-            throw new IOException(NOT_ARRANGED);
-        }
-        if (!limits.dryRun()) {
-            permission.check();
-        }
-        var begun = new RunningCollection(++started, cause, limits, arranges, source, clock, this::ended);
-        latest = begun;
-        onRequest = begun;
-        LOG.info(
-                "volume {}, by {}: {} of garbage started{}; {} % of the stored bytes may stay garbage{}",
-                volume,
-                cause,
-                limits.dryRun() ? "dry run of a collection" : "collection",
-                arranges == null ? "" : ", after an arrangement",
-                String.format(Locale.ROOT, "%.1f", limits.garbageShare() * 100),
-                limits.recompressLevel() == 0
+        return start(cause, () -> {
+            if (arranges != null && !source.canArrange()) {
+                throw new IOException(NOT_ARRANGED);
+            }
+            if (!limits.dryRun()) {
+                permission.check();
+            }
+            return plan(limits, new Collection(source, limits, cause == Cause.SCHEDULE, arranges));
+        });
+    }
+
+    private static Plan<Collected> plan(CollectionLimits limits, Collection work) {
+        String words = (limits.dryRun() ? "dry run of a collection" : "collection") + " of garbage started"
+                + (work.arranges() == null ? "" : ", after an arrangement")
+                + String.format(
+                        Locale.ROOT, "; %.1f %% of the stored bytes may stay garbage", limits.garbageShare() * 100)
+                + (limits.recompressLevel() == 0
                         ? ""
                         : "; compresses anew with " + new RecompressLevel(limits.recompressLevel()));
-        begun.start();
-        return Optional.of(begun.status());
+        return new Plan<>(words, Collection.COLLECTING, new Collected(limits.dryRun(), 0, null, null), work);
     }
 
     /** The volume begins a collection because a disk is full. */
     private CollectionWatcher.Watch begunByVolume(CollectionLimits limits) {
-        return begun(Cause.FULL_DISK, limits, this::endedByVolume);
+        return begunBy(Cause.FULL_DISK, limits);
     }
 
-    /** Shows a collection that the caller does itself, and whose progress and end it tells. */
+    /**
+     * Shows a collection that the caller does itself, and whose progress and end it tells. One that was started on
+     * request waits for it.
+     */
     public CollectionWatcher.Watch begunBy(Cause cause, CollectionLimits limits) {
-        return begun(cause, limits, this::ended);
+        return show(cause, plan(limits, new Collection(source, limits, false, null)))
+                .map(GarbageCollections::watch)
+                .orElse(CollectionWatcher.IDLE);
     }
 
-    private synchronized CollectionWatcher.Watch begun(Cause cause, CollectionLimits limits, Consumer<Runnable> atEnd) {
-        if (closed || running().isPresent()) {
-            // One that was started on request waits for this one.
-            return CollectionWatcher.IDLE;
+    private static CollectionWatcher.Watch watch(RunningJob<Collected> job) {
+        Collected before = Objects.requireNonNull(job.report());
+        CollectionProgress progress = Collection.progress(job, before);
+        return new CollectionWatcher.Watch() {
+            @Override
+            public boolean collected(long bytesDone, long bytes, long returnedBytes) {
+                return progress.collected(bytesDone, bytes, returnedBytes);
+            }
+
+            @Override
+            public void ended(@Nullable CollectionReport report, @Nullable Exception failure) {
+                Collected now = Objects.requireNonNull(job.report());
+                job.ended(report == null ? null : now.done(report), failure);
+            }
+        };
+    }
+
+    /**
+     * Notes and logs an end. One that the volume began counts only if it has returned something: while a disk stays
+     * full, one that returns nothing may follow another every few seconds.
+     */
+    @Override
+    protected synchronized void ended(JobStatus<Collected> status) {
+        Collected did = Collected.of(status);
+        CollectionReport report = did.report();
+        boolean returned =
+                did.returnedBytes() > 0 || report != null && report.returnedBytes() + report.strayBytes() > 0;
+        boolean byVolume = status.cause() == Cause.FULL_DISK;
+        if (byVolume ? returned : !did.dryRun()) {
+            last = status;
+            record.keep(status);
         }
-        var begun = new RunningCollection(++started, cause, limits, null, source, clock, atEnd);
-        latest = begun;
-        return begun;
-    }
-
-    /** Notes the end of a collection that the volume began. It is the last one if it has returned something. */
-    private synchronized void endedByVolume(Runnable show) {
-        show.run();
-        CollectionStatus status = latest().orElseThrow();
-        CollectionReport report = status.report();
-        // While a disk stays full, one that returns nothing may follow another every few seconds.
-        if (status.returnedBytes() > 0 || report != null && report.returnedBytes() + report.strayBytes() > 0) {
-            ended(status);
+        if (!byVolume) {
+            super.ended(status);
         }
     }
 
-    /** Shows the end of the latest collection, and notes it before another one can start. */
-    private synchronized void ended(Runnable show) {
-        show.run();
-        CollectionStatus status = latest().orElseThrow();
-        if (!status.dryRun()) {
-            ended(status);
-        }
-        if (status.state() == JobState.FAILED) {
-            LOG.warn("volume {}: the collection of garbage failed", volume, status.failure());
-        } else {
-            LOG.info("volume {}: the collection of garbage {}", volume, words(status));
-        }
-    }
-
-    private synchronized void ended(CollectionStatus status) {
-        last = status;
-        record.keep(status);
-    }
-
-    private static String words(CollectionStatus status) {
-        String time = String.format(Locale.ROOT, " after %.1f s", status.seconds());
-        CollectionReport report = status.report();
+    @Override
+    protected String words(JobStatus<Collected> status) {
+        Collected did = Collected.of(status);
+        CollectionReport report = did.report();
         if (report == null) {
-            return "was stopped" + time + "; " + ByteSize.rounded(status.returnedBytes()) + " returned";
+            return ByteSize.rounded(did.returnedBytes()) + " returned";
         }
-        if (status.dryRun()) {
-            return "would return about " + ByteSize.rounded(report.garbageBytes() - report.leftBytes())
-                    + ", as a dry run found" + time;
+        if (did.dryRun()) {
+            return "it would return about " + ByteSize.rounded(report.garbageBytes() - report.leftBytes());
         }
-        ArrangementReport moved = status.arrangement();
-        return "ended" + time + ": it has"
-                + (moved == null ? "" : " moved " + ByteSize.rounded(moved.movedBytes()) + " of chunks,") + " returned "
-                + ByteSize.rounded(report.returnedBytes() + report.strayBytes()) + ", removed " + report.removed()
-                + " containers and rewritten " + report.rewritten() + "; kept " + report.keptContainers()
-                + " with unreadable chunks; left " + ByteSize.rounded(report.leftBytes()) + " of garbage"
-                + recompressed(report);
+        ArrangementReport moved = did.arrangement();
+        return "it has" + (moved == null ? "" : " moved " + ByteSize.rounded(moved.movedBytes()) + " of chunks,")
+                + " returned " + ByteSize.rounded(report.returnedBytes() + report.strayBytes()) + ", removed "
+                + report.removed() + " containers and rewritten " + report.rewritten() + "; kept "
+                + report.keptContainers() + " with unreadable chunks; left " + ByteSize.rounded(report.leftBytes())
+                + " of garbage" + recompressed(report);
     }
 
     private static String recompressed(CollectionReport report) {
@@ -262,34 +232,16 @@ public final class GarbageCollections implements Closeable {
                         + ByteSize.rounded(report.recompressSavedBytes()) + " by that";
     }
 
-    /** Returns the collection that is running. */
-    public synchronized Optional<CollectionStatus> running() {
-        return latest != null && latest.job().end() == null ? Optional.of(latest.status()) : Optional.empty();
-    }
-
     /** Returns whether one is running that the volume began itself, because a disk is full. */
     public synchronized boolean isRunningByItself() {
         return source.isRunning()
                 && running().map(status -> status.cause() == Cause.FULL_DISK).orElse(true);
     }
 
-    /** Returns the latest collection, running or ended, also if it is a dry run. */
-    public synchronized Optional<CollectionStatus> latest() {
-        return Optional.ofNullable(latest).map(RunningCollection::status);
-    }
-
-    /** Returns the collection with this number, if it is the latest one or the latest that was started on request. */
-    public synchronized Optional<CollectionStatus> numbered(long number) {
-        return Stream.of(latest, onRequest)
-                .filter(collection -> collection != null && collection.job().number() == number)
-                .findFirst()
-                .map(RunningCollection::status);
-    }
-
     /**
      * Returns the latest collection that has ended; does not count dry runs. One of an earlier mount has the number 0.
      */
-    public synchronized Optional<CollectionStatus> last() {
+    public synchronized Optional<JobStatus<Collected>> last() {
         return Optional.ofNullable(last);
     }
 
@@ -298,21 +250,7 @@ public final class GarbageCollections implements Closeable {
      * metadata were restored has not failed: that is a condition of the volume, which may have ended since.
      */
     public Optional<Throwable> lastFailure() {
-        return last().map(CollectionStatus::failure).filter(failure -> !(failure instanceof RestoredMetadataException));
-    }
-
-    /**
-     * Makes the collection with this number end after the container at hand; returns at once.
-     *
-     * @return whether it is running
-     */
-    public synchronized boolean stop(Cause cause, long number) {
-        if (latest == null || latest.job().end() != null || latest.job().number() != number) {
-            return false;
-        }
-        LOG.info("volume {}, by {}: stopping the collection of garbage", volume, cause);
-        latest.job().stop();
-        return true;
+        return last().map(JobStatus::failure).filter(failure -> !(failure instanceof RestoredMetadataException));
     }
 
     /** Returns the pace of all collections of this mount. */
@@ -353,24 +291,5 @@ public final class GarbageCollections implements Closeable {
         RecompressLevel before = recompress();
         recompress.set(level);
         pace.logChange(cause, "recompress", before, level);
-    }
-
-    /** Stops the running collection and waits for its end, in bounded time. None starts afterwards. */
-    @Override
-    public void close() throws IOException {
-        RunningCollection running;
-        synchronized (this) {
-            closed = true;
-            running = latest;
-        }
-        if (running == null) {
-            return;
-        }
-        if (!running.job().close()) {
-            LOG.warn(
-                    "volume {}: the collection of garbage has not ended after {} s; no longer waiting for it",
-                    volume,
-                    RunningJob.CLOSING.toSeconds());
-        }
     }
 }

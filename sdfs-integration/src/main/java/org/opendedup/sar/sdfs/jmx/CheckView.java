@@ -1,70 +1,38 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Optional;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
-import org.opendedup.sar.sdfs.jobs.Cause;
-import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 
 /** Implements {@link CheckMXBean} on {@link VolumeChecks}. */
-record CheckView(VolumeChecks checks) implements CheckMXBean {
-    @Override
-    public boolean isRunning() {
-        return checks.status()
-                .filter(status -> status.state() == JobState.RUNNING)
-                .isPresent();
+final class CheckView extends JobView<StoredVolume.Report> implements CheckMXBean {
+    private final VolumeChecks checks;
+
+    CheckView(VolumeChecks checks) {
+        super(checks, checks::start);
+        this.checks = checks;
     }
 
     @Override
     public String getStep() {
-        return checks.status().map(VolumeChecks.Status::step).orElse("");
+        return checks.running().map(CheckView::step).orElse("");
     }
 
-    private Optional<VolumeChecks.Status> last() {
-        return checks.status().filter(status -> status.state() != JobState.RUNNING);
-    }
-
-    private Optional<StoredVolume.Report> report() {
-        return last().map(VolumeChecks.Status::report);
-    }
-
-    @Override
-    public String getLastState() {
-        return last().map(status -> status.state().toString()).orElse("");
-    }
-
-    @Override
-    public String getLastEnded() {
-        return last().map(VolumeChecks.Status::ended)
-                .map(ended -> ended.truncatedTo(ChronoUnit.SECONDS))
-                .map(Instant::toString)
-                .orElse("");
+    private static String step(JobStatus<?> status) {
+        return status.of() == 0 ? status.stage() : status.stage() + ", " + status.done() + " of " + status.of();
     }
 
     @Override
     public long getLastContainers() {
-        return report().map(StoredVolume.Report::containers).orElse(0L);
+        return lastReport().map(StoredVolume.Report::containers).orElse(0L);
     }
 
     @Override
     public List<String> getLastFindings() {
-        return report().map(report ->
+        return lastReport()
+                .map(report ->
                         report.findings().stream().map(VolumeChecks::line).toList())
                 .orElse(List.of());
-    }
-
-    @Override
-    public void start() {
-        if (!Beans.call(() -> checks.start(Cause.JMX))) {
-            throw new IllegalStateException("a check is running already");
-        }
-    }
-
-    @Override
-    public void stop() {
-        checks.stop();
     }
 }

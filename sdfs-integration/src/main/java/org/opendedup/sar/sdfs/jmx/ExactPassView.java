@@ -1,43 +1,39 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 import org.opendedup.sar.join.JoinReport;
-import org.opendedup.sar.sdfs.jobs.Cause;
-import org.opendedup.sar.sdfs.join.JoinStatus;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.join.Joins;
 
 /** Implements {@link ExactPassMXBean} on {@link Joins}. */
-final class ExactPassView implements ExactPassMXBean {
+final class ExactPassView extends JobView<JoinReport> implements ExactPassMXBean {
     private final Joins joins;
 
     ExactPassView(Joins joins) {
+        super(joins, joins::start);
         this.joins = joins;
     }
 
+    /** Also the running one. */
     @Override
-    public boolean isRunning() {
-        return joins.isRunning();
+    Optional<JobStatus<JoinReport>> last() {
+        return joins.latest();
     }
 
     @Override
     public String getPhase() {
-        return joins.latest()
-                .map(status -> status.phase().name().toLowerCase(Locale.ROOT))
-                .orElse("");
+        return last().map(JobStatus::stage).orElse("");
     }
 
     @Override
     public long getDone() {
-        return joins.latest().map(JoinStatus::done).orElse(0L);
+        return last().map(JobStatus::done).orElse(0L);
     }
 
     @Override
     public long getOf() {
-        return joins.latest().map(JoinStatus::of).orElse(0L);
+        return last().map(JobStatus::of).orElse(0L);
     }
 
     @Override
@@ -47,17 +43,12 @@ final class ExactPassView implements ExactPassMXBean {
 
     @Override
     public String getLastCause() {
-        return joins.latest().map(status -> status.cause().toString()).orElse("");
-    }
-
-    @Override
-    public String getLastState() {
-        return joins.latest().map(status -> status.state().toString()).orElse("");
+        return last().map(status -> status.cause().toString()).orElse("");
     }
 
     @Override
     public double getLastSeconds() {
-        return joins.latest().map(JoinStatus::seconds).orElse(0.0);
+        return last().map(JobStatus::seconds).orElse(0.0);
     }
 
     @Override
@@ -76,24 +67,6 @@ final class ExactPassView implements ExactPassMXBean {
     }
 
     private long ofLast(ToLongFunction<JoinReport> figure) {
-        Optional<JoinReport> report = joins.latest().map(JoinStatus::report);
-        return report.map(figure::applyAsLong).orElse(0L);
-    }
-
-    @Override
-    public void start() {
-        try {
-            if (!joins.start(Cause.JMX)) {
-                throw new IllegalStateException("an exact pass is running already");
-            }
-        } catch (IOException e) {
-            // JMX clients get an exception with its causes only if it is unchecked.
-            throw new UncheckedIOException(e.getMessage(), e);
-        }
-    }
-
-    @Override
-    public void stop() {
-        joins.stop(Cause.JMX);
+        return lastReport().map(figure::applyAsLong).orElse(0L);
     }
 }

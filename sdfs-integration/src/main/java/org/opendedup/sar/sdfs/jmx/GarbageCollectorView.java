@@ -1,30 +1,27 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import java.util.Locale;
+import java.util.Optional;
 import java.util.function.ToLongFunction;
 import org.opendedup.sar.collect.CollectionReport;
-import org.opendedup.sar.sdfs.collect.CollectionStatus;
+import org.opendedup.sar.sdfs.collect.Collected;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 
 /** Implements {@link GarbageCollectorMXBean} on {@link GarbageCollections}. */
-final class GarbageCollectorView extends JobView implements GarbageCollectorMXBean {
+final class GarbageCollectorView extends PacedJobView<Collected> implements GarbageCollectorMXBean {
     private final GarbageCollections collections;
 
     GarbageCollectorView(GarbageCollections collections, StartTimes times) {
-        super(collections.pace(), times);
+        super(collections, collections::start, collections.pace(), times);
         this.collections = collections;
     }
 
     @Override
     public boolean isRunning() {
-        return collections.running().isPresent() || collections.isRunningByItself();
+        return super.isRunning() || collections.isRunningByItself();
     }
 
     @Override
@@ -34,54 +31,45 @@ final class GarbageCollectorView extends JobView implements GarbageCollectorMXBe
 
     @Override
     public void setRecompress(String recompress) {
-        try {
+        boolean unused = Beans.call(() -> {
             collections.setRecompress(Cause.JMX, RecompressLevel.parse(recompress));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e.getMessage(), e);
-        }
+            return true;
+        });
+    }
+
+    /** The latest that has ended and was no dry run, also before this mount. */
+    @Override
+    Optional<JobStatus<Collected>> last() {
+        return collections.last();
     }
 
     @Override
     public long getBytesDone() {
-        return collections.latest().map(CollectionStatus::bytesDone).orElse(0L);
+        return collections.latest().map(JobStatus::done).orElse(0L);
     }
 
     @Override
     public long getBytes() {
-        return collections.latest().map(CollectionStatus::bytes).orElse(0L);
+        return collections.latest().map(JobStatus::of).orElse(0L);
     }
 
     @Override
     public long getReturnedBytes() {
-        return collections.latest().map(CollectionStatus::returnedBytes).orElse(0L);
-    }
-
-    @Override
-    public String getLastState() {
         return collections
-                .last()
-                .map(last -> last.state().name().toLowerCase(Locale.ROOT))
-                .orElse("");
+                .latest()
+                .map(Collected::of)
+                .map(Collected::returnedBytes)
+                .orElse(0L);
     }
 
     @Override
     public String getLastCause() {
-        return collections.last().map(last -> last.cause().toString()).orElse("");
-    }
-
-    @Override
-    public String getLastEnded() {
-        return collections
-                .last()
-                .map(CollectionStatus::ended)
-                .map(ended -> ended.truncatedTo(ChronoUnit.SECONDS))
-                .map(Instant::toString)
-                .orElse("");
+        return last().map(last -> last.cause().toString()).orElse("");
     }
 
     @Override
     public double getLastSeconds() {
-        return collections.last().map(CollectionStatus::seconds).orElse(0.0);
+        return last().map(JobStatus::seconds).orElse(0.0);
     }
 
     @Override
@@ -150,27 +138,6 @@ final class GarbageCollectorView extends JobView implements GarbageCollectorMXBe
     }
 
     private long last(ToLongFunction<CollectionReport> figure) {
-        return collections
-                .last()
-                .map(CollectionStatus::report)
-                .map(figure::applyAsLong)
-                .orElse(0L);
-    }
-
-    @Override
-    public void start() {
-        try {
-            if (collections.start(Cause.JMX).isEmpty()) {
-                throw new IllegalStateException("a collection of garbage is running already");
-            }
-        } catch (IOException e) {
-            // JMX clients get an exception with its causes only if it is unchecked.
-            throw new UncheckedIOException(e.getMessage(), e);
-        }
-    }
-
-    @Override
-    public void stop() {
-        collections.running().ifPresent(running -> collections.stop(Cause.JMX, running.number()));
+        return lastReport().map(Collected::report).map(figure::applyAsLong).orElse(0L);
     }
 }

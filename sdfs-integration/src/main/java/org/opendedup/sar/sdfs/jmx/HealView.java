@@ -1,28 +1,21 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.heal.HealStatus;
+import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.sdfs.heal.Heals;
-import org.opendedup.sar.sdfs.jobs.Cause;
-import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.volume.DamageReport.Fault;
 
 /** Implements {@link HealMXBean} on {@link Heals}. */
-final class HealView implements HealMXBean {
+final class HealView extends JobView<HealReport> implements HealMXBean {
     private final Heals heals;
     private final DamageList damage;
 
     HealView(Heals heals, DamageList damage) {
+        super(heals, heals::start);
         this.heals = heals;
         this.damage = damage;
-    }
-
-    @Override
-    public boolean isRunning() {
-        return heals.running().isPresent();
     }
 
     @Override
@@ -35,27 +28,13 @@ final class HealView implements HealMXBean {
         return heals.healedChunks();
     }
 
-    @Override
-    public String getLastState() {
-        return heals.latest()
-                .map(HealStatus::state)
-                .filter(state -> state != JobState.RUNNING)
-                .map(JobState::toString)
-                .orElse("");
-    }
-
-    @Override
-    public String getLastEnded() {
-        return heals.latest()
-                .map(HealStatus::ended)
-                .map(ended -> ended.truncatedTo(ChronoUnit.SECONDS))
-                .map(Instant::toString)
-                .orElse("");
-    }
-
+    /** So far, while a pass is running. */
     @Override
     public long getLastHealedChunks() {
-        return heals.latest().map(status -> status.report().healedChunks()).orElse(0L);
+        return heals.latest()
+                .map(JobStatus::report)
+                .map(HealReport::healedChunks)
+                .orElse(0L);
     }
 
     @Override
@@ -68,17 +47,5 @@ final class HealView implements HealMXBean {
                 ? "container " + fault.container() + ", slots " + fault.firstSlot() + " to " + (fault.endSlot() - 1)
                 : "pack " + fault.pack();
         return place + ": " + Printable.line(fault.note().reason());
-    }
-
-    @Override
-    public void start() {
-        if (Beans.call(() -> heals.start(Cause.JMX)).isEmpty()) {
-            throw new IllegalStateException("a pass of healing is running already");
-        }
-    }
-
-    @Override
-    public void stop() {
-        heals.running().ifPresent(running -> heals.stop(Cause.JMX, running.number()));
     }
 }

@@ -1,45 +1,38 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Instant;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
-import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
-import org.opendedup.sar.sdfs.scrub.ScrubStatus;
+import org.opendedup.sar.sdfs.scrub.ScrubRun;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 
 /** Implements {@link ScrubMXBean} on {@link Scrubs}. */
-final class ScrubView extends JobView implements ScrubMXBean {
+final class ScrubView extends PacedJobView<ScrubRun> implements ScrubMXBean {
     private final Scrubs scrubs;
 
     ScrubView(Scrubs scrubs, StartTimes times) {
-        super(scrubs.pace(), times);
+        super(scrubs, scrubs::start, scrubs.pace(), times);
         this.scrubs = scrubs;
     }
 
     @Override
-    public boolean isRunning() {
-        return scrubs.running().isPresent();
-    }
-
-    @Override
     public long getBytesDone() {
-        return scrubs.latest().map(status -> status.totals().allBytes()).orElse(0L);
+        return scrubs.latest().map(JobStatus::done).orElse(0L);
     }
 
     @Override
     public long getBytes() {
-        return scrubs.latest().map(ScrubStatus::bytes).orElse(0L);
+        return scrubs.latest().map(JobStatus::of).orElse(0L);
     }
 
     @Override
     public String getLastEnded() {
-        return last().map(record -> Instant.ofEpochMilli(record.endedMs()).toString())
+        return lastComplete()
+                .map(record -> Instant.ofEpochMilli(record.endedMs()).toString())
                 .orElse("");
     }
 
@@ -65,9 +58,7 @@ final class ScrubView extends JobView implements ScrubMXBean {
 
     @Override
     public String getPhase() {
-        return scrubs.running()
-                .map(status -> status.phase().name().toLowerCase(Locale.ROOT))
-                .orElse("");
+        return scrubs.running().map(JobStatus::stage).orElse("");
     }
 
     @Override
@@ -111,35 +102,11 @@ final class ScrubView extends JobView implements ScrubMXBean {
     }
 
     private long ofLast(ToLongFunction<ScrubTotals> figure) {
-        return last().map(ScrubRecord::totals).map(figure::applyAsLong).orElse(0L);
+        return lastComplete().map(ScrubRecord::totals).map(figure::applyAsLong).orElse(0L);
     }
 
-    private Optional<ScrubRecord> last() {
-        try {
-            return scrubs.last();
-        } catch (IOException e) {
-            throw unchecked(e);
-        }
-    }
-
-    @Override
-    public void start() {
-        try {
-            if (scrubs.start(Cause.JMX).isEmpty()) {
-                throw new IllegalStateException("a scrub is running already");
-            }
-        } catch (IOException e) {
-            throw unchecked(e);
-        }
-    }
-
-    /** JMX clients get an exception with its causes only if it is unchecked. */
-    private static UncheckedIOException unchecked(IOException e) {
-        return new UncheckedIOException(e.getMessage(), e);
-    }
-
-    @Override
-    public void stop() {
-        scrubs.running().ifPresent(running -> scrubs.stop(Cause.JMX, running.number()));
+    /** Also before this mount. */
+    private Optional<ScrubRecord> lastComplete() {
+        return Beans.call(scrubs::last);
     }
 }

@@ -8,65 +8,53 @@ import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Progress;
 
 /**
  * A job, and the thread that does it unless another one does. Safe for use by many threads.
  *
- * @param <R> what a complete job returns
+ * @param <R> what it reports
  */
-public final class RunningJob<R> {
-    /** Time limit for stopping a job; longer than it runs between two points where it can stop. */
-    public static final Duration CLOSING = Duration.ofSeconds(60);
-
+public final class RunningJob<R> implements Progress {
     private final long number;
     private final Cause cause;
-    private final String threadName;
+    private final Jobs.Plan<R> plan;
     private final Clock clock;
     private final Consumer<Runnable> atEnd;
     private final Instant began;
     private final long startNanos = System.nanoTime();
     private final CountDownLatch hasEnded = new CountDownLatch(1);
+    private volatile Supplier<@Nullable R> soFar;
+    private volatile Stage stage;
     private volatile boolean stopping;
-    private volatile @Nullable End<R> end;
+    /** Time of the first request to stop, by {@link System#nanoTime}. */
+    private volatile long stoppedNanos;
+    /** Whether the command that started it exists. */
+    private volatile boolean isAttended = true;
+    /** Time of the latest question of a command. */
+    private volatile long askedNanos = startNanos;
 
-    /** What a job does. */
-    @FunctionalInterface
-    public interface Work<R> {
-        /** @throws InterruptedIOException if it was stopped */
-        R run() throws IOException;
-    }
+    private volatile @Nullable JobStatus<R> end;
 
-    /**
-     * How a job ended.
-     *
-     * @param seconds time that it ran
-     * @param result null unless it is done
-     * @param failure null unless it failed
-     */
-    public record End<R>(
-            JobState state,
-            double seconds,
-            Instant ended,
-            @Nullable R result,
-            @Nullable Throwable failure) {}
+    private record Stage(String name, long done, long of, long beganNanos) {}
 
-    /**
-     * @param number counts the jobs of a kind from 1
-     * @param atEnd gets the action that shows the end, once, and runs it
-     */
-    public RunningJob(long number, Cause cause, String threadName, Clock clock, Consumer<Runnable> atEnd) {
+    /** @param atEnd gets the action that shows the end, once, and runs it */
+    RunningJob(long number, Cause cause, Jobs.Plan<R> plan, Clock clock, Consumer<Runnable> atEnd) {
         this.number = number;
         this.cause = cause;
-        this.threadName = threadName;
+        this.plan = plan;
         this.clock = clock;
         this.atEnd = atEnd;
         began = clock.instant();
+        soFar = plan::before;
+        stage = new Stage(plan.stage(), 0, 0, startNanos);
     }
 
     /** Starts the thread. Not to be called for a job that another thread does. */
-    public void start(Work<R> work) {
-        var worker = new Thread(() -> work(work), threadName);
+    void start(String threadName) {
+        var worker = new Thread(this::work, threadName);
         worker.setDaemon(true);
         try {
             worker.start();
@@ -76,9 +64,9 @@ public final class RunningJob<R> {
         }
     }
 
-    private void work(Work<R> work) {
+    private void work() {
         try {
-            ended(work.run(), null);
+            ended(plan.work().run(this), null);
         } catch (IOException | RuntimeException e) {
             ended(null, e);
         } catch (Error e) {
@@ -103,55 +91,118 @@ public final class RunningJob<R> {
     }
 
     private void end(JobState state, @Nullable R result, @Nullable Throwable failure) {
-        var now = new End<>(state, seconds(), clock.instant(), result, failure);
+        JobStatus<R> now = status(state, clock.instant(), result == null ? soFar.get() : result, failure);
         atEnd.accept(() -> end = now);
         hasEnded.countDown();
     }
 
-    /** Makes {@link #goesOn} return false from now on. */
-    public void stop() {
-        stopping = true;
+    /** @throws InterruptedIOException if it was asked to stop */
+    @Override
+    public void at(String now, long done, long of) throws InterruptedIOException {
+        if (!goesOn(now, done, of)) {
+            throw new InterruptedIOException("stopped");
+        }
     }
 
-    /** Returns whether the work is to go on. */
-    public boolean goesOn() {
+    /** @throws InterruptedIOException if it was asked to stop */
+    public void checkStopped() throws InterruptedIOException {
+        Stage now = stage;
+        at(now.name, now.done, now.of);
+    }
+
+    /** As {@link #at}, but returns whether to go on. */
+    public boolean goesOn(String now, long done, long of) {
+        Stage before = stage;
+        stage = new Stage(now, done, of, now.equals(before.name) ? before.beganNanos : System.nanoTime());
         return !stopping;
     }
 
-    public long number() {
+    /** Sets what it reports until its end. */
+    public void reports(Supplier<@Nullable R> now) {
+        soFar = now;
+    }
+
+    /** Returns what it reports now. */
+    public @Nullable R report() {
+        return soFar.get();
+    }
+
+    void stop() {
+        if (!stopping) {
+            stoppedNanos = System.nanoTime();
+            stopping = true;
+            plan.work().stop();
+        }
+    }
+
+    void abandon() {
+        plan.work().abandon();
+    }
+
+    /** A command asks for it. */
+    void asked() {
+        askedNanos = System.nanoTime();
+    }
+
+    /** The command that started it has ended. */
+    void leave() {
+        asked();
+        isAttended = false;
+    }
+
+    /** Returns whether the command that started it has ended, and no other asked for it that long. */
+    boolean isForgotten(Duration limit) {
+        return !isAttended && System.nanoTime() - askedNanos > limit.toNanos();
+    }
+
+    /** Returns whether it was asked to stop that long ago. */
+    boolean hangs(Duration limit) {
+        return stopping && System.nanoTime() - stoppedNanos > limit.toNanos();
+    }
+
+    /** Waits for its end; returns false if it lasts longer than the limit. */
+    boolean awaitEnd(Duration limit) throws InterruptedIOException {
+        try {
+            return hasEnded.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for the end of a job");
+        }
+    }
+
+    long number() {
         return number;
     }
 
-    public Cause cause() {
+    Cause cause() {
         return cause;
     }
 
-    public Instant began() {
-        return began;
+    boolean isRunning() {
+        return end == null;
     }
 
-    /** Returns the time since it began. */
-    public double seconds() {
-        return (System.nanoTime() - startNanos) / 1e9;
+    JobStatus<R> status() {
+        JobStatus<R> ended = end;
+        return ended == null ? status(JobState.RUNNING, null, soFar.get(), null) : ended;
     }
 
-    /** Returns how it ended; null while it runs. */
-    public @Nullable End<R> end() {
-        return end;
-    }
-
-    /**
-     * Stops it and waits for its end.
-     *
-     * @return false if it lasts longer than {@link #CLOSING}
-     */
-    public boolean close() throws InterruptedIOException {
-        stop();
-        try {
-            return hasEnded.await(CLOSING.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while waiting for the end of thread " + threadName);
-        }
+    private JobStatus<R> status(
+            JobState state, @Nullable Instant ended, @Nullable R report, @Nullable Throwable failure) {
+        Stage at = stage;
+        long now = System.nanoTime();
+        return new JobStatus<>(
+                number,
+                state,
+                cause,
+                at.name,
+                at.done,
+                at.of,
+                (now - at.beganNanos) / 1e9,
+                (now - startNanos) / 1e9,
+                began,
+                ended,
+                report,
+                failure);
     }
 }

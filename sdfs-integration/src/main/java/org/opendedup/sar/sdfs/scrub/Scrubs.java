@@ -1,10 +1,11 @@
 package org.opendedup.sar.sdfs.scrub;
 
-import java.io.Closeable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.opendedup.sar.common.ByteSize;
@@ -13,68 +14,64 @@ import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.metadata.ScrubTotals;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
+import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/**
- * The scrubs of a mounted volume, and their pace. One runs at a time, in the background. Each start, each stop, each
- * end and each change of the pace is a line in the log. Safe for use by many threads.
- */
-public final class Scrubs implements Closeable {
-    private static final Logger LOG = LoggerFactory.getLogger(Scrubs.class);
-
-    private final String volume;
+/** The scrubs of a mounted volume, and their pace. */
+public final class Scrubs extends Jobs<ScrubRun> {
     private final ScrubSource source;
-    private final Clock clock;
     private final PaceSetting pace;
-    /** The latest run. Guarded by this. */
-    private Optional<RunningScrub> latest = Optional.empty();
-
-    private long started;
-    private boolean closed;
+    /** Whether the running scrub was stopped on request, and does not go on by itself. */
+    private volatile boolean held;
 
     /** @param volume name of the volume */
     public Scrubs(String volume, ScrubSource source, Clock clock) {
-        this.volume = volume;
+        super(volume, "scrub", Lives.ON, clock);
         this.source = source;
-        this.clock = clock;
-        pace = new PaceSetting(volume, "scrubs", source.pace(), LOG);
+        pace = new PaceSetting(volume, "scrubs", source.pace(), log());
     }
 
-    /**
-     * Continues a scrub that was stopped, or starts a new one, and returns at once.
-     *
-     * @return its status; empty if {@link #running another one} is running
-     * @throws IOException if none may run; the message says why
-     */
-    public synchronized Optional<ScrubStatus> start(Cause cause) throws IOException {
-        if (closed) {
-            throw new IOException("the volume is being unmounted");
+    /** Continues a scrub that was stopped, or starts a new one, as {@link Jobs#start}. */
+    public Optional<JobStatus<ScrubRun>> start(Cause cause) throws IOException {
+        return start(cause, () -> {
+            source.requireAllowed();
+            Optional<ScrubRecord> stopped = unfinished();
+            ScrubTotals before = stopped.map(ScrubRecord::totals).orElse(ScrubTotals.NONE);
+            ScrubCursor next = stopped.map(ScrubRecord::next).orElse(ScrubCursor.BEGIN);
+            held = false;
+            return new Plan<>(
+                    stopped.map(Scrubs::goesOn).orElse("a scrub started"),
+                    stage(next),
+                    new ScrubRun(stopped.isPresent(), before.allBytes(), before),
+                    this::run);
+        });
+    }
+
+    private static String goesOn(ScrubRecord stopped) {
+        return "the scrub that began at " + Instant.ofEpochMilli(stopped.beganMs()) + " goes on; "
+                + ByteSize.rounded(stopped.totals().allBytes()) + " are verified already";
+    }
+
+    private ScrubRun run(RunningJob<ScrubRun> job) throws IOException {
+        ScrubRun first = Objects.requireNonNull(job.report());
+        try {
+            return first.now(source.run((totals, restBytes, next) -> {
+                        job.reports(() -> first.now(totals));
+                        return job.goesOn(stage(next), totals.allBytes(), totals.allBytes() + restBytes);
+                    })
+                    .totals());
+        } catch (InterruptedIOException e) {
+            if (held) {
+                source.hold();
+            }
+            throw e;
         }
-        if (running().isPresent()) {
-            return Optional.empty();
-        }
-        source.requireAllowed();
-        Optional<ScrubRecord> stopped = unfinished();
-        ScrubTotals before = stopped.map(ScrubRecord::totals).orElse(ScrubTotals.NONE);
-        ScrubCursor next = stopped.map(ScrubRecord::next).orElse(ScrubCursor.BEGIN);
-        var begun = new RunningScrub(
-                ++started, cause, stopped.isPresent(), next.phase(), before, source, clock, this::ended);
-        latest = Optional.of(begun);
-        if (stopped.isPresent()) {
-            LOG.info(
-                    "volume {}, by {}: the scrub that began at {} goes on; {} are verified already",
-                    volume,
-                    cause,
-                    Instant.ofEpochMilli(stopped.get().beganMs()),
-                    ByteSize.rounded(before.allBytes()));
-        } else {
-            LOG.info("volume {}, by {}: a scrub started", volume, cause);
-        }
-        begun.start();
-        return Optional.of(begun.status());
+    }
+
+    private static String stage(ScrubCursor next) {
+        return next.phase().name().toLowerCase(Locale.ROOT);
     }
 
     /** Continues a scrub that was stopped, but not on request. Does nothing if there is none, or one is running. */
@@ -84,50 +81,28 @@ public final class Scrubs implements Closeable {
         }
     }
 
-    private synchronized void ended(Runnable show) {
-        show.run();
-        ScrubStatus status = latest().orElseThrow();
-        String time = String.format(Locale.ROOT, "after %.1f s", status.seconds());
-        String verified = ScrubWords.verified(status.totals());
-        if (status.state() == JobState.FAILED) {
-            LOG.warn("volume {}: the scrub failed; {} were verified", volume, verified, status.failure());
-        } else if (status.state() == JobState.STOPPED) {
-            LOG.info(
-                    "volume {}: the scrub was stopped {}; {} are verified; {}",
-                    volume,
-                    time,
-                    verified,
-                    closed ? "it goes on after the next mount" : "the next start continues it");
-        } else if (status.totals().isClean()) {
-            LOG.info(
-                    "volume {}: the scrub ended {}; {} verified, nothing found{}",
-                    volume,
-                    time,
-                    verified,
-                    noted(status.totals()));
-        } else {
-            LOG.error(
-                    "volume {}: the scrub ended {}; {} verified; found {}{}",
-                    volume,
-                    time,
-                    verified,
-                    ScrubWords.found(status.totals()),
-                    noted(status.totals()));
+    @Override
+    protected String words(JobStatus<ScrubRun> status) {
+        ScrubTotals totals = Objects.requireNonNull(status.report()).totals();
+        String verified = ScrubWords.verified(totals) + " verified";
+        if (status.state() != JobState.DONE) {
+            return verified + (isClosed() ? "; it goes on after the next mount" : "; the next start continues it");
         }
+        return verified
+                + (totals.isClean() ? ", nothing found" : "; found " + ScrubWords.found(totals))
+                + ScrubWords.notes(totals).stream().map(note -> "; " + note).collect(Collectors.joining());
     }
 
-    private static String noted(ScrubTotals totals) {
-        return ScrubWords.notes(totals).stream().map(note -> "; " + note).collect(Collectors.joining());
+    @Override
+    protected boolean isBad(ScrubRun result) {
+        return !result.totals().isClean();
     }
 
-    /** Returns the run that is going on. */
-    public synchronized Optional<ScrubStatus> running() {
-        return latest().filter(status -> status.state() == JobState.RUNNING);
-    }
-
-    /** Returns the latest run of this mount, going on or ended. */
-    public synchronized Optional<ScrubStatus> latest() {
-        return latest.map(RunningScrub::status);
+    /** As {@link Jobs#stop}; it does not go on by itself. */
+    @Override
+    public synchronized boolean stop(Cause cause, long number) {
+        held |= running().filter(status -> status.number() == number).isPresent();
+        return super.stop(cause, number);
     }
 
     /** Returns the scrub that is not complete, stopped or running. */
@@ -145,39 +120,8 @@ public final class Scrubs implements Closeable {
         return source.volumeMade();
     }
 
-    /**
-     * Makes the run with this number end after the container at hand, and not go on by itself; returns at once.
-     *
-     * @return whether it is running
-     */
-    public synchronized boolean stop(Cause cause, long number) {
-        Optional<RunningScrub> running = latest.filter(
-                scrub -> scrub.job().number() == number && scrub.job().end() == null);
-        running.ifPresent(scrub -> {
-            LOG.info("volume {}, by {}: stopping the scrub", volume, cause);
-            scrub.hold();
-        });
-        return running.isPresent();
-    }
-
     /** Returns the pace of all scrubs of this mount. */
     public PaceSetting pace() {
         return pace;
-    }
-
-    /** Stops the running scrub, which goes on after the next mount. Waits for its end, in bounded time. */
-    @Override
-    public void close() throws IOException {
-        Optional<RunningScrub> running;
-        synchronized (this) {
-            closed = true;
-            running = latest;
-        }
-        if (running.isPresent() && !running.get().job().close()) {
-            LOG.warn(
-                    "volume {}: the scrub has not ended after {} s; no longer waiting for it",
-                    volume,
-                    RunningJob.CLOSING.toSeconds());
-        }
     }
 }

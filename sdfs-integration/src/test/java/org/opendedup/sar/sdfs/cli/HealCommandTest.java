@@ -88,7 +88,7 @@ class HealCommandTest {
         assertEquals(ExitCode.OK, daemon.cli("heal", "stop"), daemon.err());
         awaitState("stopped");
         assertEquals(ExitCode.FAILED, daemon.cli("heal", "stop"));
-        assertTrue(daemon.err().contains("no heal is running"), daemon.err());
+        assertTrue(daemon.err().contains("no healing is running"), daemon.err());
         heal.waitsAt = -1;
         assertEquals(ExitCode.OK, daemon.cli("heal", "--wait"), daemon.err());
         assertEquals(2, Json.number(status(), "number"));

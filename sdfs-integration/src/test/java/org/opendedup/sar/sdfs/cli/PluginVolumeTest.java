@@ -25,6 +25,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.volume.config.OtherHistory;
 
 /** What sdfscli does with a volume of OpenDedup SDFS with the plugin, whose process is replaced here. */
@@ -201,7 +202,8 @@ class PluginVolumeTest {
 
     @Test
     void adviceAboutWhatAScrubFoundNamesNoListOfFiles() throws IOException {
-        Map<String, Object> last = Map.of("ended", "then", "damagedFrames", 1);
+        Map<String, Object> last = Json.values(FakeScrub.found(1, 0, 0));
+        last.put("ended", "then");
         try (ControlServer server = serve(socket, Map.of("last", last, "schedule", "off", "next", "", "error", ""))) {
             assertEquals(ExitCode.OK, cli("scrub", "status"), output.err());
             assertTrue(output.out().contains("sdfscli sdfs0 status"), output.out());

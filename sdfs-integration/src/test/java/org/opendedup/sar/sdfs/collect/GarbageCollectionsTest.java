@@ -29,6 +29,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.slf4j.LoggerFactory;
 
@@ -69,7 +70,7 @@ class GarbageCollectionsTest {
     @Test
     void theLastCollectionIsKnownToLaterMounts(@TempDir Path folder) throws Exception {
         var record = new CollectionRecord(folder.resolve("pool0.collection"));
-        CollectionStatus done;
+        JobStatus<Collected> done;
         try (var first = new GarbageCollections(
                 "pool0", collector, FakeCollector.recompress(), () -> {}, record, Clock.systemUTC())) {
             assertEquals(Optional.empty(), first.last());
@@ -81,7 +82,7 @@ class GarbageCollectionsTest {
         }
         try (var second = new GarbageCollections(
                 "pool0", collector, FakeCollector.recompress(), () -> {}, record, Clock.systemUTC())) {
-            CollectionStatus last = second.last().orElseThrow();
+            JobStatus<Collected> last = second.last().orElseThrow();
             assertEquals(done.began(), last.began());
             assertEquals(done.ended(), last.ended());
             assertEquals(done.report(), last.report());
@@ -91,7 +92,7 @@ class GarbageCollectionsTest {
         assertEquals(Optional.empty(), record.read());
     }
 
-    private CollectionStatus awaitEnd() throws InterruptedException {
+    private JobStatus<Collected> awaitEnd() throws InterruptedException {
         while (collections.running().isPresent()) {
             Thread.sleep(1);
         }
@@ -105,15 +106,16 @@ class GarbageCollectionsTest {
     @Test
     void aCollectionRunsInTheBackgroundAndItsResultStays() throws Exception {
         assertEquals(Optional.empty(), collections.latest());
-        CollectionStatus begun = collections
+        JobStatus<Collected> begun = collections
                 .start(Cause.SDFSCLI, LIMITS, ArrangementLimits.DEFAULT)
                 .orElseThrow();
         assertEquals(1, begun.number());
-        CollectionStatus ended = awaitEnd();
+        JobStatus<Collected> ended = awaitEnd();
         assertEquals(JobState.DONE, ended.state());
-        assertEquals(88L << 20, Objects.requireNonNull(ended.report()).returnedBytes());
+        assertEquals(
+                88L << 20, Objects.requireNonNull(Collected.of(ended).report()).returnedBytes());
         assertTrue(collections.start(Cause.JMX, DRY).isPresent());
-        assertTrue(awaitEnd().dryRun());
+        assertTrue(Collected.of(awaitEnd()).dryRun());
         collections.close();
         assertEquals(1, collections.last().orElseThrow().number(), "a dry run is no last result");
         assertEquals(List.of(LIMITS, DRY), collector.asked);
@@ -159,12 +161,14 @@ class GarbageCollectionsTest {
     void anArrangementRunsBeforeTheCollectionIfItIsWanted() throws Exception {
         assertFalse(collections.isArranging(), "nobody wants it at first");
         collections.start(Cause.SCHEDULE, LIMITS);
-        assertEquals(null, awaitEnd().arrangement());
+        assertEquals(null, Collected.of(awaitEnd()).arrangement());
         assertEquals(List.of(), collector.askedToArrange);
         collections.setArranging(Cause.SDFSCLI, true);
         assertTrue(collections.isArranging());
         collections.start(Cause.SCHEDULE, LIMITS);
-        assertEquals(6L << 20, Objects.requireNonNull(awaitEnd().arrangement()).movedBytes());
+        assertEquals(
+                6L << 20,
+                Objects.requireNonNull(Collected.of(awaitEnd()).arrangement()).movedBytes());
         assertEquals(List.of(ArrangementLimits.DEFAULT), collector.askedToArrange);
         // Neither a dry run nor a collection that is told not to.
         collections.start(Cause.JMX, DRY);
@@ -194,12 +198,12 @@ class GarbageCollectionsTest {
         var limits = new ArrangementLimits(0.5, 1.2);
         long number =
                 collections.start(Cause.SDFSCLI, LIMITS, limits).orElseThrow().number();
-        while (collections.latest().orElseThrow().bytes() == 0) {
+        while (collections.latest().orElseThrow().of() == 0) {
             Thread.sleep(1);
         }
-        CollectionStatus status = collections.latest().orElseThrow();
-        assertEquals(CollectionStage.ARRANGING, status.stage());
-        assertEquals(800L << 20, status.bytes());
+        JobStatus<Collected> status = collections.latest().orElseThrow();
+        assertEquals("arranging", status.stage());
+        assertEquals(800L << 20, status.of());
         assertTrue(collections.stop(Cause.JMX, number));
         assertEquals(JobState.STOPPED, awaitEnd().state());
         assertEquals(List.of(limits), collector.askedToArrange);
@@ -213,13 +217,13 @@ class GarbageCollectionsTest {
         assertEquals(Optional.empty(), collections.start(Cause.JMX, DRY));
         assertFalse(collections.stop(Cause.JMX, number + 1));
         assertEquals(JobState.RUNNING, collections.latest().orElseThrow().state());
-        while (collections.latest().orElseThrow().returnedBytes() == 0) {
+        while (Collected.of(collections.latest().orElseThrow()).returnedBytes() == 0) {
             Thread.sleep(1);
         }
         assertTrue(collections.stop(Cause.JMX, number));
-        CollectionStatus ended = awaitEnd();
+        JobStatus<Collected> ended = awaitEnd();
         assertEquals(JobState.STOPPED, ended.state());
-        assertEquals(30L << 20, ended.returnedBytes());
+        assertEquals(30L << 20, Collected.of(ended).returnedBytes());
         assertFalse(collections.stop(Cause.JMX, number));
         assertEquals(List.of(LIMITS), collector.asked);
     }
@@ -228,7 +232,7 @@ class GarbageCollectionsTest {
     void aFailureIsReportedAndTheNextOneMayStart() throws Exception {
         collector.failure = new IOException("no space for the copies");
         collections.start(Cause.SCHEDULE, LIMITS);
-        CollectionStatus ended = awaitEnd();
+        JobStatus<Collected> ended = awaitEnd();
         assertEquals(JobState.FAILED, ended.state());
         assertEquals(collector.failure, ended.failure());
         collector.failure = null;
@@ -260,17 +264,19 @@ class GarbageCollectionsTest {
     void whatTheVolumeCollectsItselfIsShownLikeTheOthers() throws Exception {
         CollectionWatcher.Watch own = collector.fillDisk();
         assertTrue(own.collected(20, 100, 7));
-        CollectionStatus running = collections.running().orElseThrow();
+        JobStatus<Collected> running = collections.running().orElseThrow();
         assertEquals(Cause.FULL_DISK, running.cause());
-        assertEquals(List.of(20L, 100L, 7L), List.of(running.bytesDone(), running.bytes(), running.returnedBytes()));
+        assertEquals(
+                List.of(20L, 100L, 7L),
+                List.of(running.done(), running.of(), Collected.of(running).returnedBytes()));
         assertTrue(collections.isRunningByItself());
         assertThrows(IOException.class, () -> collections.start(Cause.SDFSCLI, LIMITS));
         own.ended(report(7), null);
         collector.diskFull = false;
-        CollectionStatus ended = collections.last().orElseThrow();
+        JobStatus<Collected> ended = collections.last().orElseThrow();
         assertEquals(running.number(), ended.number());
         assertEquals(JobState.DONE, ended.state());
-        assertEquals(7, Objects.requireNonNull(ended.report()).returnedBytes());
+        assertEquals(7, Objects.requireNonNull(Collected.of(ended).report()).returnedBytes());
         assertFalse(collections.isRunningByItself());
         // One that returned nothing is not worth to be kept.
         collector.fillDisk().ended(report(0), null);
@@ -282,7 +288,7 @@ class GarbageCollectionsTest {
         other.collected(30, 100, 9);
         other.ended(null, new NoSpaceException("no room for the copies"));
         assertEquals(JobState.FAILED, collections.last().orElseThrow().state());
-        assertEquals(9, collections.last().orElseThrow().returnedBytes());
+        assertEquals(9, Collected.of(collections.last().orElseThrow()).returnedBytes());
     }
 
     private static CollectionReport report(long returnedBytes) {

@@ -16,6 +16,7 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 
 /** The timer, with a clock that the test sets. */
@@ -31,7 +32,7 @@ class ScheduledCollectionTest {
     private final ScheduleTimer timer = new ScheduleTimer(
             "the collection of garbage",
             () -> collections.start(Cause.SCHEDULE).isPresent(),
-            () -> collections.last().map(CollectionStatus::began).or(() -> Optional.of(SATURDAY)),
+            () -> collections.last().map(JobStatus::began).or(() -> Optional.of(SATURDAY)),
             Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
             clock,
             clock::nanos);
@@ -86,14 +87,13 @@ class ScheduledCollectionTest {
 
     private int started() throws IOException, InterruptedException {
         timer.step();
-        Optional<CollectionStatus> latest = collections.latest();
+        Optional<JobStatus<Collected>> latest = collections.latest();
         while (!collector.endless
                 && latest.isPresent()
                 && collections.latest().orElseThrow().state() == JobState.RUNNING) {
             Thread.sleep(1);
         }
-        return (int)
-                collections.latest().map(CollectionStatus::number).orElse(0L).longValue();
+        return (int) collections.latest().map(JobStatus::number).orElse(0L).longValue();
     }
 
     @Test

@@ -9,8 +9,10 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 
 /** When an exact pass starts that nobody asked for. */
 @Timeout(60)
@@ -31,8 +33,8 @@ class IdleJoinsTest {
         source.quiet = IdleJoins.IDLE;
     }
 
-    private JoinStatus awaitEnd() throws InterruptedException {
-        while (joins.isRunning()) {
+    private JobStatus<JoinReport> awaitEnd() throws InterruptedException {
+        while (joins.running().isPresent()) {
             Thread.sleep(1);
         }
         return joins.latest().orElseThrow();
@@ -81,7 +83,7 @@ class IdleJoinsTest {
     void oneThatWasAskedForJoinsEverything() throws Exception {
         beIdle();
         source.endless = true;
-        assertTrue(joins.start(Cause.SDFSCLI));
+        assertTrue(joins.start(Cause.SDFSCLI).isPresent());
         // The control: a second one does not start beside it.
         idle.step();
         assertEquals(0, source.selective.get());

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.slf4j.LoggerFactory;
 
 /** Start, stop, end and log of scrubs, and which of them go on by themselves. */
@@ -51,7 +52,7 @@ class ScrubsTest {
         logger.setLevel(level);
     }
 
-    private ScrubStatus awaitEnd() throws InterruptedException {
+    private JobStatus<ScrubRun> awaitEnd() throws InterruptedException {
         while (scrubs.running().isPresent()) {
             Thread.sleep(1);
         }
@@ -59,7 +60,7 @@ class ScrubsTest {
     }
 
     private void awaitContainers(int count) throws InterruptedException {
-        while (scrubs.latest().orElseThrow().totals().containers() < count) {
+        while (scrubs.latest().orElseThrow().report().totals().containers() < count) {
             Thread.sleep(1);
         }
     }
@@ -72,10 +73,10 @@ class ScrubsTest {
 
     @Test
     void aScrubIsLoggedWithItsCauseAndItsResult() throws Exception {
-        assertFalse(scrubs.start(Cause.SDFSCLI).orElseThrow().continued());
-        ScrubStatus status = awaitEnd();
+        assertFalse(scrubs.start(Cause.SDFSCLI).orElseThrow().report().continued());
+        JobStatus<ScrubRun> status = awaitEnd();
         assertEquals(JobState.DONE, status.state());
-        assertEquals(100, status.totals().containers());
+        assertEquals(100, status.report().totals().containers());
         assertEquals("volume pool0, by sdfscli: a scrub started", log().get(0));
         assertTrue(
                 log().get(1).endsWith("; 100 MiB in 100 containers, 400 chunks verified, nothing found"),
@@ -83,7 +84,7 @@ class ScrubsTest {
 
         source.finds = FakeScrub.found(3, 2, 1);
         assertTrue(scrubs.start(Cause.JMX).isPresent());
-        assertFalse(awaitEnd().totals().isClean());
+        assertFalse(awaitEnd().report().totals().isClean());
         assertTrue(log().get(3).contains("found 3 damaged frames, 2 containers"), log()::toString);
         assertEquals(Level.ERROR, lines.list.get(3).getLevel());
     }
@@ -101,11 +102,11 @@ class ScrubsTest {
         assertTrue(log().contains("volume pool0, by sdfscli: stopping the scrub"), log()::toString);
 
         source.waitsAt = -1;
-        ScrubStatus second = scrubs.start(Cause.JMX).orElseThrow();
-        assertTrue(second.continued());
-        assertEquals(40 << 20, second.bytesResumed());
-        ScrubStatus status = awaitEnd();
-        assertEquals(100, status.totals().containers());
+        JobStatus<ScrubRun> second = scrubs.start(Cause.JMX).orElseThrow();
+        assertTrue(second.report().continued());
+        assertEquals(40 << 20, second.report().bytesResumed());
+        JobStatus<ScrubRun> status = awaitEnd();
+        assertEquals(100, status.report().totals().containers());
         assertEquals(Optional.empty(), scrubs.unfinished());
         assertTrue(log().stream().anyMatch(line -> line.contains("by JMX") && line.contains("40.0 MiB are verified")));
     }
@@ -136,9 +137,9 @@ class ScrubsTest {
                 Thread.sleep(1);
             }
         }
-        ScrubStatus status = awaitEnd();
+        JobStatus<ScrubRun> status = awaitEnd();
         assertEquals(Cause.MOUNT, status.cause());
-        assertTrue(status.continued());
+        assertTrue(status.report().continued());
         assertEquals(JobState.DONE, status.state());
         scrubs.resume();
         assertEquals(1, scrubs.latest().orElseThrow().number(), "a complete one does not go on");
@@ -159,7 +160,7 @@ class ScrubsTest {
     void aFailureIsKeptAndTheNextStartIsPossible() throws Exception {
         source.failure = new IOException("the metadata cannot be read");
         assertTrue(scrubs.start(Cause.SDFSCLI).isPresent());
-        ScrubStatus status = awaitEnd();
+        JobStatus<ScrubRun> status = awaitEnd();
         assertEquals(JobState.FAILED, status.state());
         assertEquals(source.failure, status.failure());
         assertEquals(Level.WARN, lines.list.get(1).getLevel());

@@ -7,10 +7,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.plugin.Settings;
+import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
@@ -73,6 +73,7 @@ final class CareControl implements ControlServer.Handler, Closeable {
             Scrubs scrubs,
             StartTimes scrubTimes,
             Heals heals,
+            VolumeChecks checks,
             @Nullable SarAdministration sar) {}
 
     private CareControl(String volume, Cared cared) {
@@ -81,7 +82,7 @@ final class CareControl implements ControlServer.Handler, Closeable {
         collections = new GcControl(cared.collections, StartTimes.NEVER);
         scrubs = new ScrubControl(cared.scrubs, cared.scrubTimes);
         heals = new HealControl(cared.heals);
-        checks = new CheckControl(() -> CheckControl.job(cared.maintenance.check()::run));
+        checks = new CheckControl(cared.checks);
         backups = new BackupControl(cared.backups);
         sar = cared.sar == null
                 ? null
@@ -139,9 +140,9 @@ final class CareControl implements ControlServer.Handler, Closeable {
                 state.put(VolumeCommands.RESUMED, resumed);
                 yield state;
             }
-            case GcControl.COMMAND -> collections.answer(arguments);
-            case ScrubControl.COMMAND -> scrubs.answer(arguments);
-            case HealControl.COMMAND -> heals.answer(arguments);
+            case GcControl.COMMAND -> collections.answer(arguments, caller);
+            case ScrubControl.COMMAND -> scrubs.answer(arguments, caller);
+            case HealControl.COMMAND -> heals.answer(arguments, caller);
             case CheckControl.COMMAND -> checks.answer(arguments, caller);
             case BackupControl.COMMAND -> backups.answer(arguments);
             case IndexControl.COMMAND ->
@@ -167,14 +168,11 @@ final class CareControl implements ControlServer.Handler, Closeable {
         return state;
     }
 
-    /** Answers no command any more, and stops a check that one has started. */
+    /** Answers no command any more. */
     @Override
     public void close() throws IOException {
-        Closing closing = new Closing();
         if (server != null) {
-            closing.run(server::close);
+            server.close();
         }
-        closing.run(checks::close);
-        closing.finish();
     }
 }

@@ -41,10 +41,10 @@ import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.IntervalTimer;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.ScrubOfVolume;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
-import org.opendedup.sar.sdfs.scrub.ScrubStatus;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -221,6 +221,7 @@ final class VolumeCare implements Closeable {
                         scrubs,
                         scrubTimer,
                         heals,
+                        checks,
                         sar));
     }
 
@@ -288,7 +289,7 @@ final class VolumeCare implements Closeable {
                         lastScrub(),
                         scrubs.last().map(ScrubRecord::totals).orElse(ScrubTotals.NONE),
                         scrubs.latest()
-                                .map(ScrubStatus::failure)
+                                .map(JobStatus::failure)
                                 .map(Throwable::toString)
                                 .orElse(null)),
                 maintenance.backups().condition(),

@@ -13,6 +13,8 @@ import java.util.Map;
 public final class Json {
     private static final ObjectMapper MAPPER =
             new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+    private static final ObjectMapper LENIENT =
+            new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
     private static final TypeReference<LinkedHashMap<String, Object>> OBJECT = new TypeReference<>() {};
 
     private Json() {}
@@ -38,6 +40,19 @@ public final class Json {
     /** Returns the values of a record, under the names and in the order of its components. */
     public static Map<String, Object> values(Record record) {
         return MAPPER.convertValue(record, OBJECT);
+    }
+
+    /** Returns the components of a record under their names; one named isComplete is "complete". */
+    public static Map<String, Object> values(Record record) {
+        var values = new LinkedHashMap<String, Object>();
+        MAPPER.convertValue(record, OBJECT)
+                .forEach((name, value) -> values.put(name.equals("isComplete") ? "complete" : name, value));
+        return values;
+    }
+
+    /** Returns the record whose components an object has under their names; what else it has is ignored. */
+    public static <T extends Record> T record(Map<String, Object> values, Class<T> type) {
+        return LENIENT.convertValue(values, type);
     }
 
     /** Returns the object with that name inside another; empty if there is none. */

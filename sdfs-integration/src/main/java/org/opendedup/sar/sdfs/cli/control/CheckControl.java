@@ -1,60 +1,39 @@
 package org.opendedup.sar.sdfs.cli.control;
 
-import java.io.Closeable;
 import java.io.IOException;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.check.CheckProgress;
+import java.util.Optional;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
+import org.opendedup.sar.sdfs.cli.report.JobReport;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 
-/** The daemon's side of {@code sdfscli VOLUME check}, which is a job: see {@link JobControl}. */
-public final class CheckControl implements Closeable {
+/** The daemon's side of {@code sdfscli VOLUME check}. */
+public final class CheckControl extends JobControl<StoredVolume.Report> {
     public static final String COMMAND = "check";
 
-    /** Checks a volume that is in use. */
-    @FunctionalInterface
-    public interface Source {
-        /** @throws java.io.InterruptedIOException if {@code progress} stopped it */
-        StoredVolume.Report run(CheckProgress progress) throws IOException;
-    }
+    private final VolumeChecks checks;
 
-    private final Supplier<BackgroundJob> checks;
-    private final JobControl jobs = new JobControl(COMMAND);
-
-    /** @param checks makes a check, which then runs once */
-    public CheckControl(Supplier<BackgroundJob> checks) {
+    public CheckControl(VolumeChecks checks) {
+        super(COMMAND, checks);
         this.checks = checks;
     }
 
-    /** Returns a check of a volume that is in use. */
-    public static BackgroundJob job(Source source) {
-        var found = new AtomicReference<StoredVolume.@Nullable Report>();
-        return new StepJob(progress -> found.set(source.run(progress)), report -> {
-            StoredVolume.Report result = found.get();
-            if (result != null) {
-                report.put("report", CheckText.values(result));
-            }
-        });
-    }
-
-    /** @throws IOException if the command fails; the message is for the client */
-    public Map<String, Object> answer(Map<String, Object> request, ControlServer.Caller caller) throws IOException {
-        var arguments = new ControlArguments(request);
-        String action = arguments.text("action");
-        if (!action.equals(JobControl.START)) {
-            return jobs.answer(action, arguments);
-        }
-        arguments.end();
-        return jobs.start(checks.get(), caller);
-    }
-
-    /** Stops the running check. */
     @Override
-    public void close() throws IOException {
-        jobs.close();
+    Optional<JobStatus<StoredVolume.Report>> start(ControlArguments arguments) throws IOException {
+        arguments.end();
+        return checks.start(Cause.SDFSCLI);
+    }
+
+    @Override
+    void put(JobStatus<StoredVolume.Report> status, Map<String, Object> report) {
+        JobReport.putSteps(status, report);
+        StoredVolume.Report found = status.report();
+        if (found != null) {
+            report.put("report", CheckText.values(found));
+        }
     }
 }

@@ -4,19 +4,22 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.ReadersReport;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag}, {@code restore} and {@code check}: the
- * control commands with these names. The latter three are jobs, see {@link JobControl}; the argument {@code action} is
- * {@value JobControl#START}, {@code status} or {@code stop}.
+ * control commands with these names. The latter three are jobs, see {@link JobControl}.
  *
  * <p>Only the daemon's user and root can send commands here, and both can read the containers directly. So a command
  * gives no access to a file that the mount would refuse.
@@ -33,19 +36,24 @@ public final class FileControl implements Closeable {
     /** Device number, unique to the volume wherever its mount is moved; empty if nothing is mounted there. */
     private final Optional<String> device;
 
-    private final JobControl defragmentations = new JobControl(DEFRAG);
-    private final JobControl restores = new JobControl(RESTORE);
+    private final WorkControl defragmentations;
+    private final WorkControl restores;
+    private final VolumeChecks volumeChecks;
     private final CheckControl checks;
 
     /**
+     * @param volume name of the volume
      * @param stores the volume's own folders, by what they are for
      * @param mountPoint where the volume is mounted at the start
      */
-    public FileControl(FileTools files, Map<String, Path> stores, Path mountPoint) throws IOException {
+    public FileControl(String volume, FileTools files, Map<String, Path> stores, Path mountPoint) throws IOException {
         this.files = files;
         own = new OwnFolders(stores);
         this.mountPoint = mountPoint;
-        checks = new CheckControl(files::check);
+        defragmentations = new WorkControl(DEFRAG, new AttendedJobs<>(volume, DEFRAG), true, this::defrag);
+        restores = new WorkControl(RESTORE, new AttendedJobs<>(volume, RESTORE), true, this::restore);
+        volumeChecks = new VolumeChecks(volume, files::check, Clock.systemUTC());
+        checks = new CheckControl(volumeChecks);
         device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
     }
 
@@ -57,8 +65,8 @@ public final class FileControl implements Closeable {
             return switch (command) {
                 case FILE -> file(arguments);
                 case TOP -> top(arguments);
-                case DEFRAG -> defrag(arguments, caller);
-                case RESTORE -> restore(arguments, caller);
+                case DEFRAG -> defragmentations.answer(request, caller);
+                case RESTORE -> restores.answer(request, caller);
                 case CheckControl.COMMAND -> checks.answer(request, caller);
                 default -> throw new IOException("the command '" + command + "' is not known to the daemon");
             };
@@ -78,24 +86,15 @@ public final class FileControl implements Closeable {
         return ReadersReport.of(files.readers(), files.disk());
     }
 
-    private Map<String, Object> defrag(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
-        String action = arguments.text("action");
-        if (!action.equals(JobControl.START)) {
-            return defragmentations.answer(action, arguments);
-        }
+    private Work<Map<String, Object>> defrag(ControlArguments arguments) throws IOException {
         String path = arguments.text("path");
         long permille = arguments.number("permille", 0);
         boolean dryRun = arguments.number("dryRun", 0) != 0;
         arguments.end();
-        return defragmentations.start(
-                files.defragment(path, DiskModel.HDD, new Limits(permille / 1000.0, dryRun)), caller);
+        return files.defragment(path, DiskModel.HDD, new Limits(permille / 1000.0, dryRun));
     }
 
-    private Map<String, Object> restore(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
-        String action = arguments.text("action");
-        if (!action.equals(JobControl.START)) {
-            return restores.answer(action, arguments);
-        }
+    private Work<Map<String, Object>> restore(ControlArguments arguments) throws IOException {
         String path = arguments.text("path");
         Path target = Path.of(arguments.text("destination")).normalize();
         arguments.end();
@@ -107,7 +106,7 @@ public final class FileControl implements Closeable {
             throw new IOException(target + " lies in the volume itself; copy within it with cp, which moves no data");
         }
         own.requireApart(target);
-        return restores.start(files.restore(path, target), caller);
+        return files.restore(path, target);
     }
 
     /** Returns whether a path is in the volume, through any link or bind mount, also one of a folder in the volume. */
@@ -121,7 +120,7 @@ public final class FileControl implements Closeable {
     @Override
     public void close() throws IOException {
         try (defragmentations;
-                checks) {
+                volumeChecks) {
             restores.close();
         }
     }

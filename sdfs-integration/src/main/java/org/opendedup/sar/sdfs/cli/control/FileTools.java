@@ -3,10 +3,14 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
+import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.volume.Defragmentation;
 
 /** Operations on files of a mounted volume, other than reading and writing. Paths start at the volume's root. */
@@ -18,18 +22,22 @@ public interface FileTools {
      */
     FileFragmentation fragmentation(String path, DiskModel disk) throws IOException;
 
-    /** Rewrites the chunks of a file that lie in sparse containers. */
-    BackgroundJob defragment(String path, DiskModel disk, Defragmentation.Limits limits);
+    /** Returns what rewrites the chunks of a file that lie in sparse containers. */
+    Work<Map<String, Object>> defragment(String path, DiskModel disk, Defragmentation.Limits limits);
 
     /**
-     * Restores a file or folder to another file system.
+     * Returns what restores a file or folder to another file system.
      *
      * @param target an absolute path; see {@link org.opendedup.sar.sdfs.restore.TreeRestore}
      */
-    BackgroundJob restore(String path, Path target) throws IOException;
+    Work<Map<String, Object>> restore(String path, Path target) throws IOException;
 
-    /** Checks the whole volume. */
-    BackgroundJob check();
+    /**
+     * Checks the whole volume.
+     *
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it
+     */
+    StoredVolume.Report check(CheckProgress progress) throws IOException;
 
     /** Returns the sequential readers that are currently read ahead. */
     List<StreamStatus> readers();

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -9,17 +8,15 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.GcReport;
-import org.opendedup.sar.sdfs.collect.CollectionStatus;
+import org.opendedup.sar.sdfs.collect.Collected;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 
-/**
- * The daemon's side of {@code sdfscli VOLUME gc}: the control command {@value #COMMAND}, whose argument {@code action}
- * selects the operation. A collection goes on when the command that started it has ended.
- */
-public final class GcControl extends JobActions {
+/** The daemon's side of {@code sdfscli VOLUME gc}. A collection goes on when the command that started it has ended. */
+public final class GcControl extends JobControl<Collected> {
     public static final String COMMAND = "gc";
 
     /** Argument of {@link #START} and {@link #SET}: the text of a {@link RecompressLevel}. */
@@ -32,13 +29,13 @@ public final class GcControl extends JobActions {
     private final StartTimes timer;
 
     public GcControl(GarbageCollections collections, StartTimes timer) {
-        super(COMMAND);
+        super(COMMAND, collections);
         this.collections = collections;
         this.timer = timer;
     }
 
     @Override
-    Map<String, Object> start(ControlArguments arguments) throws IOException {
+    Optional<JobStatus<Collected>> start(ControlArguments arguments) throws IOException {
         long parts = arguments.number("leaveParts", Math.round(CollectionLimits.DEFAULT_GARBAGE_SHARE * PARTS));
         boolean dryRun = arguments.number("dryRun", 0) != 0;
         String level = arguments.textIfAny(RECOMPRESS);
@@ -52,13 +49,9 @@ public final class GcControl extends JobActions {
         CollectionLimits limits = level == null
                 ? collections.limits(share, dryRun)
                 : collections.limits(share, dryRun, RecompressLevel.parse(level));
-        Optional<CollectionStatus> begun = arrangeParts < 0
+        return arrangeParts < 0
                 ? collections.start(Cause.SDFSCLI, limits)
                 : collections.start(Cause.SDFSCLI, limits, arrangement(arrangeParts));
-        var reply = new LinkedHashMap<String, Object>();
-        reply.put(STARTED, begun.isPresent());
-        reply.putAll(report(begun.or(collections::latest).orElseThrow()));
-        return reply;
     }
 
     private static @Nullable ArrangementLimits arrangement(long parts) {
@@ -66,38 +59,23 @@ public final class GcControl extends JobActions {
     }
 
     @Override
-    Map<String, Object> status(ControlArguments arguments) throws IOException {
-        long number = arguments.number("number", -1);
-        arguments.end();
-        return number < 0 ? GcReport.of(collections, timer) : report(numbered(number));
+    void put(JobStatus<Collected> status, Map<String, Object> report) {
+        GcReport.put(status, report);
+        report.put("paused", collections.pace().isPaused());
     }
 
     @Override
-    Map<String, Object> stop(ControlArguments arguments) throws IOException {
-        long number = arguments.number("number", -1);
-        arguments.end();
-        if (number >= 0) {
-            boolean unused = collections.stop(Cause.SDFSCLI, number);
-            return report(numbered(number));
-        }
-        if (collections.isRunningByItself()) {
+    Map<String, Object> all() {
+        return GcReport.of(collections, timer);
+    }
+
+    @Override
+    Map<String, Object> stop(long number) throws IOException {
+        if (number < 0 && collections.isRunningByItself()) {
             throw new IOException(
                     "the volume collects garbage because a disk is full; 'gc set --paused=true' pauses it");
         }
-        CollectionStatus running =
-                collections.running().orElseThrow(() -> new IOException("no collection of garbage is running"));
-        boolean unused = collections.stop(Cause.SDFSCLI, running.number());
-        return report(numbered(running.number()));
-    }
-
-    private CollectionStatus numbered(long number) throws IOException {
-        return collections
-                .numbered(number)
-                .orElseThrow(() -> new IOException("there is no collection number " + number + " any more"));
-    }
-
-    private Map<String, Object> report(CollectionStatus status) {
-        return GcReport.of(status, collections);
+        return super.stop(number);
     }
 
     @Override

@@ -89,7 +89,7 @@ public final class IndexControl {
             }
             case JOIN -> {
                 arguments.end();
-                if (!joins.start(Cause.SDFSCLI)) {
+                if (joins.start(Cause.SDFSCLI).isEmpty()) {
                     throw new IOException("an exact pass is running already");
                 }
             }

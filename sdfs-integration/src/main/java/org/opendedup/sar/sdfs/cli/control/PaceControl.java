@@ -12,9 +12,6 @@ import org.opendedup.sar.sdfs.jobs.PaceSetting;
  * @param bytesPerSecond 0 for no bound; negative if it stays
  */
 public record PaceControl(long paused, long bytesPerSecond) {
-    /** The action that sets it. */
-    public static final String SET = "set";
-
     public static final String PAUSED = "paused";
     public static final String BYTES_PER_SECOND = "bytesPerSecond";
 

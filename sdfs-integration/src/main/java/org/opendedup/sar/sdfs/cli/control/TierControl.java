@@ -6,6 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.TierReport;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME tier}: the control commands {@value #COMMAND}, whose argument
@@ -26,20 +28,26 @@ public final class TierControl implements Closeable {
 
     private final TierTools tier;
     private final String location;
-    private final JobControl jobs = new JobControl(JOB);
+    private final WorkControl jobs;
 
-    /** @param location folder on the SSD; empty without one */
-    public TierControl(TierTools tier, String location) {
+    /**
+     * @param volume name of the volume
+     * @param location folder on the SSD; empty without one
+     */
+    public TierControl(String volume, TierTools tier, String location) {
         this.tier = tier;
         this.location = location;
+        jobs = new WorkControl(JOB, new AttendedJobs<>(volume, JOB), false, this::work);
     }
 
     /** @throws IOException if the command fails; the message is for the client */
     public Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
             throws IOException {
+        if (command.equals(JOB)) {
+            return jobs.answer(request, caller);
+        }
         var arguments = new ControlArguments(request);
-        String action = arguments.text("action");
-        return command.equals(JOB) ? job(action, arguments, caller) : answer(action, arguments);
+        return answer(arguments.text("action"), arguments);
     }
 
     private Map<String, Object> answer(String action, ControlArguments arguments) throws IOException {
@@ -70,24 +78,18 @@ public final class TierControl implements Closeable {
         }
     }
 
-    private Map<String, Object> job(String action, ControlArguments arguments, ControlServer.Caller caller)
-            throws IOException {
-        if (!action.equals(JobControl.START)) {
-            return jobs.answer(action, arguments);
-        }
+    private Work<Map<String, Object>> work(ControlArguments arguments) throws IOException {
         String kind = arguments.text("kind");
         String path = arguments.text("path");
         boolean waits = arguments.number("wait", 0) != 0;
         arguments.end();
-        return jobs.start(
-                switch (kind) {
-                    case MIGRATE -> tier.migrate(path, waits);
-                    case PIN -> tier.pin(path, true);
-                    case UNPIN -> tier.pin(path, false);
-                    case RELOAD -> tier.reload(path);
-                    default -> throw new IOException("the daemon knows no work '" + kind + "' on raw files");
-                },
-                caller);
+        return switch (kind) {
+            case MIGRATE -> tier.migrate(path, waits);
+            case PIN -> tier.pin(path, true);
+            case UNPIN -> tier.pin(path, false);
+            case RELOAD -> tier.reload(path);
+            default -> throw new IOException("the daemon knows no work '" + kind + "' on raw files");
+        };
     }
 
     /** Stops the running job. */

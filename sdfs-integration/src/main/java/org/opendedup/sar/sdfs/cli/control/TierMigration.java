@@ -3,9 +3,9 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.List;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.FastTier;
 
@@ -38,7 +38,7 @@ final class TierMigration extends TreeJob {
     }
 
     @Override
-    public void run(CheckProgress progress) throws IOException {
+    void work(Progress progress) throws IOException {
         FastTier.Summary summary = tier.summary();
         if (summary.absent() != null && summary.files() > 0) {
             throw new IOException("the fast tier cannot be used: " + summary.absent());
@@ -54,13 +54,13 @@ final class TierMigration extends TreeJob {
         }
     }
 
-    private void round(CheckProgress progress) throws IOException {
+    private void round(Progress progress) throws IOException {
         reset(BUSY, BUSY_NAMES);
         walk(progress);
         isFirst = false;
     }
 
-    private void pause(CheckProgress progress) throws InterruptedIOException {
+    private void pause(Progress progress) throws InterruptedIOException {
         progress.at("waiting for files in use", count(BUSY), 0);
         try {
             Thread.sleep(PAUSE_MILLIS);
@@ -71,7 +71,7 @@ final class TierMigration extends TreeJob {
     }
 
     @Override
-    void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException {
+    void visit(TreeEntry entry, ShownPath at, Progress progress) throws IOException {
         if (entry.isDirectory()) {
             return;
         }
@@ -85,7 +85,7 @@ final class TierMigration extends TreeJob {
         }
     }
 
-    private void migrate(long inode, ShownPath at, long bytes, CheckProgress progress) throws IOException {
+    private void migrate(long inode, ShownPath at, long bytes, Progress progress) throws IOException {
         try {
             if (!tier.migrate(inode, read -> checkStopped(progress))) {
                 add(IN_CHUNKS, 1);

@@ -2,9 +2,11 @@ package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.metadata.Modes;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
+import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.volume.FastTier;
 import org.opendedup.sar.volume.Volume;
 
@@ -71,18 +73,18 @@ public final class TierOfVolume implements TierTools {
     }
 
     @Override
-    public BackgroundJob migrate(String path, boolean waits) {
-        return job(new TierMigration(paths(), path, waits));
+    public Work<Map<String, Object>> migrate(String path, boolean waits) {
+        return new TierMigration(paths(), path, waits);
     }
 
     @Override
-    public BackgroundJob pin(String path, boolean isPinned) {
-        return job(new TierPinning(paths(), path, isPinned));
+    public Work<Map<String, Object>> pin(String path, boolean isPinned) {
+        return new TierPinning(paths(), path, isPinned);
     }
 
     @Override
-    public BackgroundJob reload(String path) {
-        return job(new TierReload(paths(), path));
+    public Work<Map<String, Object>> reload(String path) {
+        return new TierReload(paths(), path);
     }
 
     @Override
@@ -92,10 +94,6 @@ public final class TierOfVolume implements TierTools {
             isCounted = false;
         }
         return attached;
-    }
-
-    private static BackgroundJob job(TreeJob job) {
-        return new StepJob(job, job);
     }
 
     private FastTier tier() {

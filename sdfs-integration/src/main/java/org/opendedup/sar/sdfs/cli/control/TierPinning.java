@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.util.List;
-import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.posix.SetMode;
@@ -28,7 +28,7 @@ final class TierPinning extends TreeJob {
     }
 
     @Override
-    public void run(CheckProgress progress) throws IOException {
+    void work(Progress progress) throws IOException {
         try {
             walk(progress);
         } finally {
@@ -37,7 +37,7 @@ final class TierPinning extends TreeJob {
     }
 
     @Override
-    void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException {
+    void visit(TreeEntry entry, ShownPath at, Progress progress) throws IOException {
         long inode = entry.inode();
         if (isPinned && entry.isRoot()) {
             volume().setExtendedAttribute(inode, ATTRIBUTE, PIN, SetMode.CREATE_OR_REPLACE);

@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.FastTier.Place;
 import org.opendedup.sar.volume.OpenFile;
@@ -23,7 +23,7 @@ final class TierReload extends TreeJob {
     }
 
     @Override
-    void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException {
+    void visit(TreeEntry entry, ShownPath at, Progress progress) throws IOException {
         long inode = entry.inode();
         if (entry.isDirectory()) {
             return;

@@ -2,9 +2,11 @@ package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.sdfs.jmx.FastTierSource;
+import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.volume.FastTier;
 
 /** Operations on the raw files of a mounted volume. Paths start at the volume's root. */
@@ -28,17 +30,17 @@ public interface TierTools extends FastTierSource {
     Explanation explain(String path) throws IOException;
 
     /**
-     * Migrates a file, or the raw files below a folder.
+     * Returns what migrates a file, or the raw files below a folder.
      *
      * @param waits whether to try files in use again until they are at rest
      */
-    BackgroundJob migrate(String path, boolean waits);
+    Work<Map<String, Object>> migrate(String path, boolean waits);
 
-    /** Pins a file or folder, and the raw files below it, or ends that. */
-    BackgroundJob pin(String path, boolean isPinned);
+    /** Returns what pins a file or folder, and the raw files below it, or ends that. */
+    Work<Map<String, Object>> pin(String path, boolean isPinned);
 
-    /** Reads the files at and below a path that lie in chunks. */
-    BackgroundJob reload(String path);
+    /** Returns what reads the files at and below a path that lie in chunks. */
+    Work<Map<String, Object>> reload(String path);
 
     /** See {@link FastTier#attach}. */
     boolean attach(boolean makeNew) throws IOException;

@@ -6,11 +6,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.sdfs.cli.command.FailureText;
+import org.opendedup.sar.sdfs.jobs.Jobs;
+import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.opendedup.sar.sdfs.restore.BoundedWords;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.sdfs.restore.TreeWalk;
@@ -20,7 +22,7 @@ import org.opendedup.sar.volume.Volume;
  * The work of a job on a file, or on a folder with all that is below it. Counts what was done, and names some of the
  * files that it passed over. A file that cannot be worked on does not end the work on the others.
  */
-abstract class TreeJob implements StepJob.Work, StepJob.Result {
+abstract class TreeJob implements Jobs.Work<Map<String, Object>> {
     private static final String FAILED = "failedFiles";
     private static final String FAILURES = "failures";
 
@@ -81,12 +83,19 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
     }
 
     @Override
-    public void run(CheckProgress progress) throws IOException {
+    public final Map<String, Object> run(RunningJob<Map<String, Object>> job) throws IOException {
+        job.reports(this::report);
+        work(job);
+        return report();
+    }
+
+    /** Works on all files. */
+    void work(Progress progress) throws IOException {
         walk(progress);
     }
 
     /** Works on all files once. */
-    final void walk(CheckProgress progress) throws IOException {
+    final void walk(Progress progress) throws IOException {
         boolean done = paths.use(path, inode -> {
             new TreeWalk(volume(), new Visits(progress)).walk(inode);
             return true;
@@ -96,10 +105,10 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
 
     /** Visits what the walk finds. The number of an entry is its depth; that of the root is 0. */
     private final class Visits implements TreeWalk.Visitor {
-        private final CheckProgress progress;
+        private final Progress progress;
         private final ShownPath shown = new ShownPath(path);
 
-        Visits(CheckProgress progress) {
+        Visits(Progress progress) {
             this.progress = progress;
         }
 
@@ -138,7 +147,7 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
         }
     }
 
-    final void checkStopped(CheckProgress progress) throws InterruptedIOException {
+    final void checkStopped(Progress progress) throws InterruptedIOException {
         progress.at(step, count(counted), 0);
     }
 
@@ -147,13 +156,13 @@ abstract class TreeJob implements StepJob.Work, StepJob.Result {
      *
      * @param at its path, for messages
      */
-    abstract void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException;
+    abstract void visit(TreeEntry entry, ShownPath at, Progress progress) throws IOException;
 
-    @Override
-    public final void addTo(Map<String, Object> report) {
+    final Map<String, Object> report() {
         synchronized (this) {
-            report.putAll(counts);
+            var report = new LinkedHashMap<String, Object>(counts);
             names.forEach((list, named) -> report.put(list, named.copy()));
+            return report;
         }
     }
 }

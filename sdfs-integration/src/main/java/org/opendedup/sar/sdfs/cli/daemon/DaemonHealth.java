@@ -17,9 +17,9 @@ import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.ScrubFacts;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
-import org.opendedup.sar.sdfs.scrub.ScrubStatus;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -75,6 +75,6 @@ record DaemonHealth(
                 scrubs.running().isPresent(),
                 last.map(record -> Instant.ofEpochMilli(record.endedMs())).orElseGet(scrubs::volumeMade),
                 last.map(ScrubRecord::totals).orElse(ScrubTotals.NONE),
-                scrubs.latest().map(ScrubStatus::failure).map(FailureText::of).orElse(null));
+                scrubs.latest().map(JobStatus::failure).map(FailureText::of).orElse(null));
     }
 }

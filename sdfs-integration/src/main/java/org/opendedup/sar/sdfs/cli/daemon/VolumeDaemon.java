@@ -44,7 +44,6 @@ import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.CollectionRecord;
-import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.LowSpaceCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
@@ -63,6 +62,7 @@ import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.join.IdleJoins;
 import org.opendedup.sar.sdfs.join.Joins;
@@ -232,10 +232,7 @@ public final class VolumeDaemon {
                 ScheduleTimer timer = ScheduleTimer.start(
                         "the collection of garbage",
                         () -> collections.start(Cause.SCHEDULE).isPresent(),
-                        () -> collections
-                                .last()
-                                .map(CollectionStatus::began)
-                                .or(() -> Optional.of(scrubs.volumeMade())),
+                        () -> collections.last().map(JobStatus::began).or(() -> Optional.of(scrubs.volumeMade())),
                         schedule,
                         clock);
                 ScheduleTimer scrubTimer = ScheduleTimer.start(
@@ -261,10 +258,10 @@ public final class VolumeDaemon {
                             () -> volume.damage().list((step, done, of) -> {}).faults());
                     beans.joins(joins);
                 });
-                DamageControl damageControl = new DamageControl(volume.damage());
-                FileControl fileControl = new FileControl(volume.files(), definition.stores(), mountPoint);
+                DamageControl damageControl = new DamageControl(name(), volume.damage());
+                FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
                 var tierControl = new TierControl(
-                        volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
+                        name(), volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
                 UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
             fileTools = fileControl;
             tier = tierControl;
@@ -425,10 +422,10 @@ public final class VolumeDaemon {
             case SarControl.COMMAND -> new SarControl(administration, volume::explain).answer(arguments);
             case TierControl.COMMAND, TierControl.JOB ->
                 Objects.requireNonNull(tier).answer(command, arguments, caller);
-            case GcControl.COMMAND -> Objects.requireNonNull(gc).answer(arguments);
-            case ScrubControl.COMMAND -> Objects.requireNonNull(scrub).answer(arguments);
+            case GcControl.COMMAND -> Objects.requireNonNull(gc).answer(arguments, caller);
+            case ScrubControl.COMMAND -> Objects.requireNonNull(scrub).answer(arguments, caller);
             case IndexControl.COMMAND -> Objects.requireNonNull(index).answer(arguments);
-            case HealControl.COMMAND -> Objects.requireNonNull(heal).answer(arguments);
+            case HealControl.COMMAND -> Objects.requireNonNull(heal).answer(arguments, caller);
             case DamageControl.COMMAND -> Objects.requireNonNull(damage).answer(arguments, caller);
             case BackupControl.COMMAND ->
                 new BackupControl(BackupTargets.of(volume.backups(), definition, mountPoint)).answer(arguments);

@@ -7,12 +7,21 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.volume.Defragmentation;
 
 /** Reports what {@code sdfscli VOLUME file} shows, as JSON with stable keys and for people. */
 public final class FragmentationReport {
     private static final String LINE = "  %-24s %14s%s%n";
 
     private FragmentationReport() {}
+
+    /** Returns what a defragmentation did, with the file before and after it. */
+    public static Map<String, Object> of(Defragmentation done, DiskModel disk) {
+        Map<String, Object> report = new LinkedHashMap<>(Json.values(done));
+        report.put("before", of(done.before(), disk));
+        report.put("after", of(done.after(), disk));
+        return report;
+    }
 
     public static Map<String, Object> of(FileFragmentation file, DiskModel disk) {
         var report = new LinkedHashMap<String, Object>();

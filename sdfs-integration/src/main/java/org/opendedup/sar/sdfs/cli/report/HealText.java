@@ -1,18 +1,14 @@
 package org.opendedup.sar.sdfs.cli.report;
 
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.heal.HealReport;
-import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.heal.HealStatus;
 import org.opendedup.sar.sdfs.heal.Heals;
-import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 
 /** Reports heals as values for JSON, whose keys are stable, and as text. */
 public final class HealText {
@@ -27,54 +23,27 @@ public final class HealText {
 
     private HealText() {}
 
-    /** Returns the progress and, when it has ended, the result of a pass; without one, what is known of the volume. */
-    public static Map<String, Object> values(Optional<HealStatus> pass, Heals heals) {
+    /** Returns what is known of the volume if no pass was asked for. */
+    public static Map<String, Object> none(Heals heals) {
         var report = new LinkedHashMap<String, Object>();
-        report.put("number", pass.map(HealStatus::number).orElse(0L));
-        report.put(
-                "running",
-                pass.map(HealStatus::state).filter(JobState.RUNNING::equals).isPresent());
-        pass.ifPresent(status -> put(status, report));
-        HealReport done = pass.map(HealStatus::report).orElse(HealReport.NONE);
-        report.put("containers", done.containers());
-        report.put(HEALED_CHUNKS, done.healedChunks());
-        report.put("fromFrame", done.fromFrame());
-        report.put("fromSsd", done.fromSsd());
-        report.put("fromCopies", done.fromCopies());
-        report.put("sound", done.sound());
-        report.put("healedSinceMount", heals.healedChunks());
-        report.put(UNHEALED_CHUNKS, heals.unhealedChunks());
-        List<Object> unhealed = new ArrayList<>();
-        for (HealReport.Unhealed each : done.unhealed()) {
-            var one = new LinkedHashMap<String, Object>();
-            one.put("container", each.container());
-            one.put("firstSlot", each.firstSlot());
-            one.put("chunks", each.chunks());
-            one.put("reason", Printable.line(each.reason()));
-            unhealed.add(one);
-        }
-        report.put(UNHEALED, unhealed);
+        report.put("number", 0L);
+        report.put("running", false);
+        putResult(HealReport.NONE, heals, report);
         return report;
     }
 
-    private static void put(HealStatus status, Map<String, Object> report) {
-        report.put("state", status.state().toString());
-        report.put("cause", status.cause().toString());
-        report.put("began", JobReport.time(status.began()));
-        Instant ended = status.ended();
-        if (ended != null) {
-            report.put("ended", JobReport.time(ended));
-        }
-        report.put("seconds", status.seconds());
-        // The client shows a step as a bar.
-        report.put("step", "damaged chunks");
-        report.put("stepDone", status.report().healedChunks() + status.report().unhealedChunks());
-        report.put("stepOf", status.chunks());
-        report.put("stepSeconds", status.seconds());
-        Throwable failure = status.failure();
-        if (failure != null) {
-            report.put("error", Printable.line(FailureText.of(failure)));
-        }
+    /** Adds the progress and, when it has ended, the result of a pass. */
+    public static void put(JobStatus<HealReport> status, Heals heals, Map<String, Object> report) {
+        report.put("running", status.isRunning());
+        JobReport.putSteps(status, report);
+        putResult(Objects.requireNonNull(status.report()), heals, report);
+    }
+
+    private static void putResult(HealReport done, Heals heals, Map<String, Object> report) {
+        report.putAll(Json.values(done));
+        report.put(HEALED_CHUNKS, done.healedChunks());
+        report.put("healedSinceMount", heals.healedChunks());
+        report.put(UNHEALED_CHUNKS, heals.unhealedChunks());
     }
 
     /** Returns what a pass did, for people. */
@@ -98,7 +67,7 @@ public final class HealText {
                     .forEach(each -> text.append("\n  container ")
                             .append(each.get("container"))
                             .append(": ")
-                            .append(each.get("reason")));
+                            .append(Printable.line(String.valueOf(each.get("reason")))));
             if (all.size() > MAX_REASONS) {
                 text.append("\n  and more: --json shows all");
             }

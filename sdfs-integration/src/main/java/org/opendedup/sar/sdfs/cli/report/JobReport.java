@@ -7,15 +7,45 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 
-/** What the reports about collections of garbage and about scrubs have in common. The keys are stable. */
-final class JobReport {
+/** What the reports about jobs have in common. The keys are stable. */
+public final class JobReport {
     private JobReport() {}
 
-    static Map<String, Object> pace(PaceSetting setting) {
+    /** Returns the number, the state, the cause, the times and the failure of a job. */
+    public static Map<String, Object> of(JobStatus<?> status) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("number", status.number());
+        report.put("state", status.state().toString());
+        report.put("cause", status.cause().toString());
+        report.put("began", time(status.began()));
+        Instant ended = status.ended();
+        if (ended != null) {
+            report.put("ended", time(ended));
+        }
+        report.put("seconds", status.seconds());
+        Throwable failure = status.failure();
+        if (failure != null) {
+            report.put("error", Printable.line(FailureText.of(failure)));
+        }
+        return report;
+    }
+
+    /** Adds the stage; the client shows it as a bar. */
+    public static void putSteps(JobStatus<?> status, Map<String, Object> report) {
+        report.put("step", status.stage());
+        report.put("stepDone", status.done());
+        report.put("stepOf", status.of());
+        report.put("stepSeconds", status.stageSeconds());
+    }
+
+    public static Map<String, Object> pace(PaceSetting setting) {
         var pace = new LinkedHashMap<String, Object>();
         pace.put("paused", setting.isPaused());
         pace.put("bytesPerSecond", setting.bytesPerSecond());

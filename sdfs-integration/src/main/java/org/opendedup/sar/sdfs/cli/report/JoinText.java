@@ -2,14 +2,12 @@ package org.opendedup.sar.sdfs.cli.report;
 
 import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.LossSample;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.join.JoinStatus;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.join.Joins;
 
 /** Exact passes and the estimate of what they would find, as values of a report and as text. */
@@ -40,29 +38,14 @@ public final class JoinText {
         joins.latest().ifPresent(status -> report.put(JOIN, values(status)));
     }
 
-    private static Map<String, Object> values(JoinStatus status) {
-        var values = new LinkedHashMap<String, Object>();
-        values.put(STATE, status.state().toString());
-        values.put("cause", status.cause().toString());
-        values.put("phase", status.phase().name().toLowerCase(Locale.ROOT));
+    private static Map<String, Object> values(JobStatus<JoinReport> status) {
+        Map<String, Object> values = JobReport.of(status);
+        values.put("phase", status.stage());
         values.put("done", status.done());
         values.put("of", status.of());
-        values.put("seconds", status.seconds());
         JoinReport report = status.report();
         if (report != null) {
-            values.put("containers", report.containers());
-            values.put("skippedContainers", report.skippedContainers());
-            values.put("foundChunks", report.foundChunks());
-            values.put(FOUND_BYTES, report.foundBytes());
-            values.put("joinedChunks", report.joinedChunks());
-            values.put(JOINED_BYTES, report.joinedBytes());
-            values.put("replacedReferences", report.replacedReferences());
-            values.put("unreadableChunks", report.unreadableChunks());
-            values.put("complete", report.isComplete());
-        }
-        Throwable failure = status.failure();
-        if (failure != null) {
-            values.put(ERROR, Objects.requireNonNullElse(failure.getMessage(), failure.toString()));
+            values.putAll(Json.values(report));
         }
         return values;
     }

@@ -1,16 +1,19 @@
 package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.check.Finding;
+import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
+import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
@@ -49,8 +52,8 @@ public class FakeFileTools implements FileTools {
     }
 
     @Override
-    public BackgroundJob defragment(String path, DiskModel disk, Limits limits) {
-        return new FakeJob(
+    public Work<Map<String, Object>> defragment(String path, DiskModel disk, Limits limits) {
+        return work(
                 path,
                 Map.of(
                         "sparseContainers",
@@ -67,19 +70,19 @@ public class FakeFileTools implements FileTools {
                         FragmentationReport.of(FRAGMENTATION, disk)));
     }
 
-    /** What the next check finds, as its report says it. */
-    public Map<String, Object> checked = Map.of("sound", true, "containers", 3, "findings", List.of());
+    /** What the next check finds. */
+    public List<Finding> findings = List.of();
 
     @Override
-    public BackgroundJob check() {
-        return new FakeJob("vm/disk.img", Map.of("report", checked));
+    public StoredVolume.Report check(CheckProgress progress) {
+        return new StoredVolume.Report(3, findings);
     }
 
     @Override
-    public BackgroundJob restore(String path, Path target) {
-        return new FakeJob(
+    public Work<Map<String, Object>> restore(String path, Path target) {
+        return work(
                 path,
-                RestoreJob.report(new RestoreStatus(
+                RestoreWork.report(new RestoreStatus(
                         RestoreStatus.Phase.DONE,
                         7,
                         2000,
@@ -106,35 +109,14 @@ public class FakeFileTools implements FileTools {
         return readers;
     }
 
-    private final class FakeJob implements BackgroundJob {
-        private final String path;
-        private final Map<String, Object> report;
-        private volatile boolean stopped;
-
-        FakeJob(String path, Map<String, Object> report) {
-            this.path = path;
-            this.report = report;
-        }
-
-        @Override
-        public void run() throws IOException {
+    private Work<Map<String, Object>> work(String path, Map<String, Object> report) {
+        return job -> {
             fragmentation(path, DiskModel.HDD);
-            while (endless && !stopped) {
+            while (endless) {
+                job.checkStopped();
                 Thread.onSpinWait();
             }
-            if (stopped) {
-                throw new InterruptedIOException("stopped");
-            }
-        }
-
-        @Override
-        public void stop() {
-            stopped = true;
-        }
-
-        @Override
-        public Map<String, Object> report() {
             return report;
-        }
+        };
     }
 }

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.jmx.FakeFastTier;
+import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.volume.FastTier.FileStatus;
 import org.opendedup.sar.volume.FastTier.Place;
 
@@ -49,17 +50,17 @@ public final class FakeTierTools extends FakeFastTier implements TierTools {
     }
 
     @Override
-    public BackgroundJob migrate(String path, boolean waits) {
+    public Work<Map<String, Object>> migrate(String path, boolean waits) {
         return job("migrate " + path + (waits ? " and wait" : ""));
     }
 
     @Override
-    public BackgroundJob pin(String path, boolean isPinned) {
+    public Work<Map<String, Object>> pin(String path, boolean isPinned) {
         return job((isPinned ? "pin " : "unpin ") + path);
     }
 
     @Override
-    public BackgroundJob reload(String path) {
+    public Work<Map<String, Object>> reload(String path) {
         return job("reload " + path);
     }
 
@@ -77,26 +78,14 @@ public final class FakeTierTools extends FakeFastTier implements TierTools {
         }
     }
 
-    private BackgroundJob job(String event) {
+    private Work<Map<String, Object>> job(String event) {
         Map<String, Object> result = report;
-        return new BackgroundJob() {
-            @Override
-            public void run() throws IOException {
-                note(event);
-                if (event.endsWith("stopped")) {
-                    throw new InterruptedIOException("stopped");
-                }
+        return job -> {
+            note(event);
+            if (event.endsWith("stopped")) {
+                throw new InterruptedIOException("stopped");
             }
-
-            @Override
-            public void stop() {
-                note("stop");
-            }
-
-            @Override
-            public Map<String, Object> report() {
-                return result;
-            }
+            return result;
         };
     }
 }

@@ -10,16 +10,14 @@ import java.lang.management.ManagementFactory;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
@@ -60,7 +58,7 @@ class TreeJobTest {
         makeFile(Inode.ROOT, "beside");
         volume.makeSymbolicLink(sub, bytes("link"), bytes("../beside"), ROOT);
         Job job = new Job("sub", entry -> true);
-        job.run((step, done, of) -> {});
+        job.walk(Progress.NONE);
         assertEquals(List.of("sub", "sub/a", "sub/a/b", "sub/a/b/in b", "sub/in sub"), job.visitedPaths());
     }
 
@@ -68,7 +66,7 @@ class TreeJobTest {
     void aNameIsShownOnOneLine() throws IOException {
         makeFile(Inode.ROOT, "a\nsdfscli: all is well");
         Job job = new Job("", TreeEntry::isRegular);
-        job.run((step, done, of) -> {});
+        job.walk(Progress.NONE);
         assertEquals(List.of("a\\u000asdfscli: all is well: failed"), job.failures());
     }
 
@@ -87,7 +85,7 @@ class TreeJobTest {
         long thread = Thread.currentThread().getId();
         long before = threads.getThreadAllocatedBytes(thread);
 
-        job.run((step, done, of) -> {});
+        job.walk(Progress.NONE);
 
         long allocated = threads.getThreadAllocatedBytes(thread) - before;
         assertTrue(allocated / depth < 100 << 10, () -> allocated + " bytes allocated for " + depth + " folders");
@@ -121,7 +119,7 @@ class TreeJobTest {
         }
 
         @Override
-        void visit(TreeEntry entry, ShownPath at, CheckProgress progress) throws IOException {
+        void visit(TreeEntry entry, ShownPath at, Progress progress) throws IOException {
             if (fails.test(entry)) {
                 throw new IOException("failed");
             }
@@ -129,9 +127,7 @@ class TreeJobTest {
 
         @SuppressWarnings("unchecked")
         List<String> failures() {
-            Map<String, Object> report = new LinkedHashMap<>();
-            addTo(report);
-            return (List<String>) report.get("failures");
+            return (List<String>) report().get("failures");
         }
 
         List<String> visitedPaths() {

@@ -1,0 +1,94 @@
+package org.opendedup.sar.sdfs.collect;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionProgress;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.join.JoinProgress;
+import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.sdfs.jobs.Jobs;
+import org.opendedup.sar.sdfs.jobs.RunningJob;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a collection does: joins and arranges chunks first if that is wanted, then collects.
+ *
+ * @param joins whether it first joins copies of the same content, if that is worth it
+ * @param arranges limits of an arrangement before the collection; null if there is none
+ */
+record Collection(
+        CollectionSource source,
+        CollectionLimits limits,
+        boolean joins,
+        @Nullable ArrangementLimits arranges) implements Jobs.Work<Collected> {
+    /** Moves chunks before the collection; the units are bytes of the files whose recipes are read. */
+    private static final String ARRANGING = "arranging";
+    /** Collects; the units are stored bytes of the chosen containers. */
+    static final String COLLECTING = "collecting";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Collection.class);
+
+    @Override
+    public Collected run(RunningJob<Collected> job) throws IOException {
+        var now = new Collected(limits.dryRun(), 0, null, null);
+        if (joins && !limits.dryRun()) {
+            join(job);
+        }
+        if (arranges != null) {
+            now = arrange(job, arranges, now);
+        }
+        CollectionReport report = source.collect(limits, progress(job, now));
+        return Objects.requireNonNull(job.report()).done(report);
+    }
+
+    /** Returns what shows the progress of the collection in a job. */
+    static CollectionProgress progress(RunningJob<Collected> job, Collected before) {
+        return (bytesDone, bytes, returnedBytes) -> {
+            job.reports(() -> before.returned(returnedBytes));
+            return job.goesOn(COLLECTING, bytesDone, bytes);
+        };
+    }
+
+    /** Space must come back also if nothing can be joined. */
+    private void join(RunningJob<Collected> job) throws InterruptedIOException {
+        try {
+            // While it compares it counts containers, which are not shown as bytes.
+            JoinReport report = source.joinIfWorthwhile((phase, done, of) -> phase == JoinProgress.Phase.COMPARING
+                    ? job.goesOn(phase.name().toLowerCase(Locale.ROOT), 0, 0)
+                    : job.goesOn(phase.name().toLowerCase(Locale.ROOT), done, of));
+            if (report != null) {
+                LOG.info(
+                        "an exact pass before the collection: {} were stored more than once, {} of these are garbage"
+                                + " now",
+                        ByteSize.rounded(report.foundBytes()),
+                        ByteSize.rounded(report.joinedBytes()));
+            }
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("chunks were not joined; the collection of garbage continues", e);
+        }
+    }
+
+    /** Space must come back also if chunks cannot be moved. */
+    private Collected arrange(RunningJob<Collected> job, ArrangementLimits limitsOfIt, Collected before)
+            throws InterruptedIOException {
+        try {
+            Collected now = before.arranged(source.arrange(limitsOfIt, (done, of) -> job.goesOn(ARRANGING, done, of)));
+            job.reports(() -> now);
+            return now;
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("chunks were not arranged; the collection of garbage continues", e);
+            return before;
+        }
+    }
+}
