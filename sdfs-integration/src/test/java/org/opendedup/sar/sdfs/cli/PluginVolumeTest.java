@@ -11,6 +11,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -69,10 +70,14 @@ class PluginVolumeTest {
 
     /** Answers every command, as if it were SDFS's process. */
     private ControlServer serve(Path at, Map<String, Object> answer) throws IOException {
-        return ControlServer.start(at, (command, arguments, caller) -> {
-            asked.add(command);
-            return answer;
-        });
+        Map<String, ControlServer.Handler> handlers = new HashMap<>();
+        for (String command : List.of("ping", "status", "stats", "scrub", "gc")) {
+            handlers.put(command, (arguments, caller) -> {
+                asked.add(command);
+                return answer;
+            });
+        }
+        return ControlServer.start(at, handlers, command -> "not known");
     }
 
     @ParameterizedTest

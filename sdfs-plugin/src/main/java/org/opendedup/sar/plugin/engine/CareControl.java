@@ -3,6 +3,7 @@ package org.opendedup.sar.plugin.engine;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -17,6 +18,7 @@ import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.BackupTargets;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
 import org.opendedup.sar.sdfs.cli.control.HealControl;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
@@ -41,17 +43,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Answers the commands of sdfscli in SDFS's process, as far as a volume without files has them. */
-final class CareControl implements ControlServer.Handler, Closeable {
+final class CareControl implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(CareControl.class);
 
     private final String volume;
     private final Cared cared;
-    private final GcControl collections;
-    private final ScrubControl scrubs;
-    private final HealControl heals;
     private final CheckControl checks;
-    private final BackupControl backups;
-    private final @Nullable SarControl sar;
     private @Nullable ControlServer server;
 
     /**
@@ -79,16 +76,7 @@ final class CareControl implements ControlServer.Handler, Closeable {
     private CareControl(String volume, Cared cared) {
         this.volume = volume;
         this.cared = cared;
-        collections = new GcControl(cared.collections, StartTimes.NEVER);
-        scrubs = new ScrubControl(cared.scrubs, cared.scrubTimes);
-        heals = new HealControl(cared.heals);
         checks = new CheckControl(cared.checks);
-        backups = new BackupControl(cared.backups);
-        sar = cared.sar == null
-                ? null
-                : new SarControl(cared.sar, (path, from, visitor) -> {
-                    throw new IOException(PluginCommands.refusal(volume));
-                });
     }
 
     /**
@@ -101,7 +89,7 @@ final class CareControl implements ControlServer.Handler, Closeable {
         CareControl control = new CareControl(volume, cared);
         try {
             PrivateFiles.createFolders(Objects.requireNonNull(socket.getParent()));
-            control.server = ControlServer.start(socket, control);
+            control.server = ControlServer.start(socket, control.handlers(), command -> PluginCommands.refusal(volume));
             return control;
         } catch (IOException e) {
             log.warn("sdfscli cannot ask the volume {}, only JMX can: {}", volume, FailureText.of(e));
@@ -109,16 +97,16 @@ final class CareControl implements ControlServer.Handler, Closeable {
         }
     }
 
-    @Override
-    public Map<String, Object> answer(String command, Map<String, Object> arguments, ControlServer.Caller caller)
-            throws IOException {
-        if (!PluginCommands.has(command, arguments)) {
-            throw new IOException(PluginCommands.refusal(volume));
-        }
-        return switch (command) {
-            case VolumeCommands.PING -> state();
-            case VolumeCommands.STATUS ->
-                StatusReport.ofChunks(
+    private Map<String, Handler> handlers() {
+        var collections = new GcControl(cared.collections, StartTimes.NEVER);
+        var scrubs = new ScrubControl(cared.scrubs, cared.scrubTimes);
+        var heals = new HealControl(cared.heals);
+        var backups = new BackupControl(cared.backups);
+        Map<String, Handler> handlers = new HashMap<>();
+        handlers.put(VolumeCommands.PING, (arguments, caller) -> state());
+        handlers.put(
+                VolumeCommands.STATUS,
+                (arguments, caller) -> StatusReport.ofChunks(
                         volume,
                         state(),
                         cared.health,
@@ -127,37 +115,54 @@ final class CareControl implements ControlServer.Handler, Closeable {
                         StartTimes.NEVER,
                         cared.scrubs,
                         cared.scrubTimes,
-                        cared.tier.status());
-            case VolumeCommands.STATS -> {
-                Map<String, Object> figures = Json.values(cared.figures.get());
-                figures.put("name", volume);
-                figures.put("sar", SarFigures.Summary.of(cared.tier.status()));
-                yield figures;
-            }
-            case VolumeCommands.RESUME -> {
-                boolean resumed = cared.maintenance.resume();
-                Map<String, Object> state = state();
-                state.put(VolumeCommands.RESUMED, resumed);
-                yield state;
-            }
-            case GcControl.COMMAND -> collections.answer(arguments, caller);
-            case ScrubControl.COMMAND -> scrubs.answer(arguments, caller);
-            case HealControl.COMMAND -> heals.answer(arguments, caller);
-            case CheckControl.COMMAND -> checks.answer(arguments, caller);
-            case BackupControl.COMMAND -> backups.answer(arguments);
-            case IndexControl.COMMAND ->
-                IndexControl.report(cared.index, cared.maintenance.condition().index());
-            case SarControl.COMMAND -> sar().answer(arguments);
-            default -> throw new IllegalStateException("the command '" + command + "' has no answer");
-        };
+                        cared.tier.status()));
+        handlers.put(VolumeCommands.STATS, (arguments, caller) -> stats());
+        handlers.put(VolumeCommands.RESUME, (arguments, caller) -> resume());
+        handlers.put(GcControl.COMMAND, collections::answer);
+        handlers.put(ScrubControl.COMMAND, scrubs::answer);
+        handlers.put(HealControl.COMMAND, heals::answer);
+        handlers.put(CheckControl.COMMAND, checks::answer);
+        handlers.put(BackupControl.COMMAND, (arguments, caller) -> backups.answer(arguments));
+        handlers.put(IndexControl.COMMAND, (arguments, caller) -> {
+            requireAnswered(IndexControl.COMMAND, arguments);
+            return IndexControl.report(
+                    cared.index, cared.maintenance.condition().index());
+        });
+        handlers.put(SarControl.COMMAND, (arguments, caller) -> {
+            requireAnswered(SarControl.COMMAND, arguments);
+            return sar().answer(arguments);
+        });
+        return handlers;
+    }
+
+    private void requireAnswered(String command, Map<String, Object> arguments) throws IOException {
+        if (!PluginCommands.has(command, arguments)) {
+            throw new IOException(PluginCommands.refusal(volume));
+        }
     }
 
     private SarControl sar() throws IOException {
-        if (sar == null) {
+        if (cared.sar == null) {
             throw new IOException(
                     "the volume has no SSD; " + Settings.SSD + " on <extended-config> gives it one at the next mount");
         }
-        return sar;
+        return new SarControl(cared.sar, (path, from, visitor) -> {
+            throw new IOException(PluginCommands.refusal(volume));
+        });
+    }
+
+    private Map<String, Object> stats() {
+        Map<String, Object> figures = Json.values(cared.figures.get());
+        figures.put("name", volume);
+        figures.put("sar", SarFigures.Summary.of(cared.tier.status()));
+        return figures;
+    }
+
+    private Map<String, Object> resume() throws IOException {
+        boolean resumed = cared.maintenance.resume();
+        Map<String, Object> state = state();
+        state.put(VolumeCommands.RESUMED, resumed);
+        return state;
     }
 
     private Map<String, Object> state() {

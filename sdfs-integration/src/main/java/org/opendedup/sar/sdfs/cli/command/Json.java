@@ -37,11 +37,6 @@ public final class Json {
         }
     }
 
-    /** Returns the values of a record, under the names and in the order of its components. */
-    public static Map<String, Object> values(Record record) {
-        return MAPPER.convertValue(record, OBJECT);
-    }
-
     /** Returns the components of a record under their names; one named isComplete is "complete". */
     public static Map<String, Object> values(Record record) {
         var values = new LinkedHashMap<String, Object>();

@@ -52,9 +52,17 @@ public final class ControlServer implements Closeable {
         /**
          * @param arguments arguments of the command, by name; empty if the request has none
          * @param caller the client that sent the command
+         * @return the result: a record, or values by name
+         * @throws IllegalArgumentException if an argument is not allowed; the message is sent to the client
          * @throws IOException if the command fails; the message is sent to the client
          */
-        Map<String, Object> answer(String command, Map<String, Object> arguments, Caller caller) throws IOException;
+        Object answer(Map<String, Object> arguments, Caller caller) throws IOException;
+    }
+
+    /** Says why a command without a handler is not answered. */
+    @FunctionalInterface
+    public interface Refusal {
+        String of(String command);
     }
 
     /** The client that sent a command, for handlers that must know when it ends. */
@@ -69,7 +77,8 @@ public final class ControlServer implements Closeable {
 
     private final Path socket;
     private final ServerSocketChannel server;
-    private final Handler handler;
+    private final Map<String, Handler> handlers = new ConcurrentHashMap<>();
+    private final Refusal refusal;
     private final Duration timeout;
     private final ThreadFactory connectionThreads;
     /** Connections that stay open after their reply. */
@@ -81,12 +90,12 @@ public final class ControlServer implements Closeable {
     private ControlServer(
             Path socket,
             ServerSocketChannel server,
-            Handler handler,
+            Refusal refusal,
             Duration timeout,
             ThreadFactory connectionThreads) {
         this.socket = socket;
         this.server = server;
-        this.handler = handler;
+        this.refusal = refusal;
         this.timeout = timeout;
         this.connectionThreads = connectionThreads;
         this.thread = new Thread(this::serve, "sdfs-control");
@@ -97,17 +106,21 @@ public final class ControlServer implements Closeable {
      * Starts the server. The caller must hold the volume's lock, so that an existing socket is a leftover. The socket
      * must be in a folder that only the owner may enter, so that no other user can connect before the socket's mode is
      * set.
+     *
+     * @param handlers by the names of their commands; others can be added
      */
-    public static ControlServer start(Path socket, Handler handler) throws IOException {
-        return start(socket, handler, CONNECTION_TIMEOUT);
-    }
-
-    public static ControlServer start(Path socket, Handler handler, Duration timeout) throws IOException {
-        return start(socket, handler, timeout, task -> new Thread(task, "sdfs-control-connection"));
+    public static ControlServer start(Path socket, Map<String, Handler> handlers, Refusal refusal) throws IOException {
+        return start(
+                socket, handlers, refusal, CONNECTION_TIMEOUT, task -> new Thread(task, "sdfs-control-connection"));
     }
 
     /** @param connectionThreads makes the thread of each connection */
-    public static ControlServer start(Path socket, Handler handler, Duration timeout, ThreadFactory connectionThreads)
+    static ControlServer start(
+            Path socket,
+            Map<String, Handler> handlers,
+            Refusal refusal,
+            Duration timeout,
+            ThreadFactory connectionThreads)
             throws IOException {
         ControlSocket.checkLength(socket);
         Files.deleteIfExists(socket);
@@ -119,9 +132,20 @@ public final class ControlServer implements Closeable {
             channel.close();
             throw e;
         }
-        var server = new ControlServer(socket, channel, handler, timeout, connectionThreads);
+        var server = new ControlServer(socket, channel, refusal, timeout, connectionThreads);
+        server.add(handlers);
         server.thread.start();
         return server;
+    }
+
+    /** Adds handlers, as when a volume is mounted; one takes the place of another of the same command. */
+    public void add(Map<String, Handler> more) {
+        handlers.putAll(more);
+    }
+
+    /** Answers these commands no more. */
+    public void remove(Set<String> commands) {
+        handlers.keySet().removeAll(commands);
     }
 
     private void serve() {
@@ -192,12 +216,21 @@ public final class ControlServer implements Closeable {
         var reply = new LinkedHashMap<String, Object>();
         reply.put("version", MessageChannel.PROTOCOL_VERSION);
         try {
-            Map<String, Object> result = handler.answer(command(request), arguments(request), caller);
+            String command = command(request);
+            Handler handler = handlers.get(command);
+            if (handler == null) {
+                throw new IOException(refusal.of(command));
+            }
+            Object result = handler.answer(arguments(request), caller);
             reply.put("ok", true);
             reply.put("result", result);
         } catch (IOException | UncheckedIOException e) {
             reply.put("ok", false);
             reply.put("error", Printable.line(FailureText.of(e)));
+        } catch (IllegalArgumentException e) {
+            LOG.debug("a control command has an argument that is not allowed", e);
+            reply.put("ok", false);
+            reply.put("error", Printable.line(String.valueOf(e.getMessage())));
         } catch (RuntimeException e) {
             LOG.error("a control command failed", e);
             reply.put("ok", false);

@@ -53,11 +53,7 @@ public final class SarControl {
     /** @throws IOException if the command fails; the message is for the client */
     public Map<String, Object> answer(Map<String, Object> request) throws IOException {
         var arguments = new ControlArguments(request);
-        try {
-            return answer(arguments.text("action"), arguments);
-        } catch (IllegalArgumentException e) {
-            throw new IOException(e.getMessage(), e);
-        }
+        return answer(arguments.text("action"), arguments);
     }
 
     private Map<String, Object> answer(String action, ControlArguments arguments) throws IOException {

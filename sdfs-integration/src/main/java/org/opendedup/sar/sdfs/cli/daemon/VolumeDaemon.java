@@ -6,11 +6,14 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +30,7 @@ import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.BackupTargets;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
@@ -52,7 +56,6 @@ import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.Heals;
-import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthRules;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jmx.FastTierFigures;
@@ -105,12 +108,6 @@ public final class VolumeDaemon {
     /** Why the volume accepts no changes, as text; missing while it accepts them. */
     static final String STOPPED = "stopped";
 
-    /** Answers a command without arguments. */
-    @FunctionalInterface
-    private interface Answer {
-        Map<String, Object> get() throws IOException;
-    }
-
     private final VolumeDefinition definition;
     private final Path volumeFile;
     private final RunFiles files;
@@ -132,16 +129,6 @@ public final class VolumeDaemon {
     private volatile boolean stopRequested;
     private volatile int narrowed;
     private volatile @Nullable MountedVolume mounted;
-    private volatile @Nullable Recent<VolumeFigures> monitor;
-    private volatile @Nullable SarAdministration sar;
-    private volatile @Nullable FileControl fileTools;
-    private volatile @Nullable TierControl tier;
-    private volatile @Nullable GcControl gc;
-    private volatile @Nullable HealControl heal;
-    private volatile @Nullable IndexControl index;
-    private volatile @Nullable ScrubControl scrub;
-    private volatile @Nullable DamageControl damage;
-    private volatile @Nullable Answer status;
 
     public VolumeDaemon(Path volumeFile, RunFiles files, Path mountPoint, String options, MountService service) {
         this.definition = files.definition();
@@ -168,7 +155,7 @@ public final class VolumeDaemon {
             PrivateFiles.createFolders(files.runFolder());
             PrivateFiles.createFolders(files.socketFolder());
             try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(this::servedElsewhere);
-                    ControlServer control = ControlServer.start(files.socket(), this::answer)) {
+                    ControlServer control = ControlServer.start(files.socket(), always(), this::refusal)) {
                 LOG.info(
                         "opening volume {}, process {}",
                         name(),
@@ -176,7 +163,7 @@ public final class VolumeDaemon {
                 narrow(folders);
                 foundEnd = lastEnd.found();
                 foundEnd.ifPresent(end -> LOG.warn("volume {}: {}", name(), end.text()));
-                mountAndWait();
+                mountAndWait(control);
                 LOG.info("volume {} closed", name());
             }
         } finally {
@@ -195,7 +182,7 @@ public final class VolumeDaemon {
         return new CommandFailedException("the volume '" + name() + "' is served by another process already");
     }
 
-    private void mountAndWait() throws IOException, InterruptedException {
+    private void mountAndWait(ControlServer control) throws IOException, InterruptedException {
         if (stopRequested) {
             LOG.info("asked to end before the volume was opened; not mounted");
             return;
@@ -208,6 +195,7 @@ public final class VolumeDaemon {
         var administration =
                 new SarAdministration(name(), volume.sar(), definition.sar(), settings::keep, settings::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
+        Map<String, Handler> whileMounted = new HashMap<>();
         var schedule = schedule(definition.garbageCollectionSchedule());
         BackupSettings backupSettings = readOnly ? BackupSettings.of(BackupSettings.OFF, 1) : definition.backups();
         var recompress = new RecompressSetting(
@@ -246,59 +234,91 @@ public final class VolumeDaemon {
                 ScrubResumer resumer = readOnly ? null : ScrubResumer.start(scrubs, ScrubResumer.DELAY);
                 var health = new HealthWatch<>(
                         new DaemonHealth(files, volume, administration, collections, timer, scrubs, foundEnd),
-                        HealthRules::findings);
-                VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
-                    beans.volume(figures(volume, health), health);
-                    beans.sar(administration);
-                    beans.fastTier(volume.tier());
-                    beans.collections(collections, timer);
-                    beans.scrubs(scrubs, scrubTimer);
-                    beans.heals(
-                            heals,
-                            () -> volume.damage().list((step, done, of) -> {}).faults());
-                    beans.joins(joins);
-                });
-                DamageControl damageControl = new DamageControl(name(), volume.damage());
-                FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
-                var tierControl = new TierControl(
-                        name(), volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
-                UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
-            fileTools = fileControl;
-            tier = tierControl;
-            damage = damageControl;
-            volume.damage().listen(registration.damageListener());
-            mounted = volume;
-            sar = administration;
-            gc = new GcControl(collections, timer);
-            heal = new HealControl(heals);
-            scrub = new ScrubControl(scrubs, scrubTimer);
-            index = new IndexControl(
-                    definition.engineConfig().index(), volume, kind -> settings.keep(VolumeOptions.INDEX, kind), joins);
-            status = () -> StatusReport.of(
-                    state(),
-                    health,
-                    Objects.requireNonNull(monitor).get().store(),
-                    collections,
-                    timer,
-                    scrubs,
-                    scrubTimer,
-                    administration.status());
-            Optional<MountTable.Entry> entry = mount.begin();
-            phase = Phase.MOUNTED;
-            health.start();
-            LOG.info("mounted {} on {}", name(), mountPoint);
-            entry.ifPresent(table -> LOG.info("{}", MountAccess.of(table).text()));
-            if (stopRequested) {
-                volume.endMount();
+                        HealthRules::findings)) {
+            Recent<VolumeFigures> figures =
+                    VolumeFigures.of(name(), mountPoint.toString(), volume::statistics, volume::space, health);
+            try (VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
+                        beans.volume(figures, health);
+                        beans.sar(administration);
+                        beans.fastTier(volume.tier());
+                        beans.collections(collections, timer);
+                        beans.scrubs(scrubs, scrubTimer);
+                        beans.heals(
+                                heals,
+                                () -> volume.damage()
+                                        .list((step, done, of) -> {})
+                                        .faults());
+                        beans.joins(joins);
+                    });
+                    DamageControl damageControl = new DamageControl(name(), volume.damage());
+                    FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
+                    var tierControl = new TierControl(
+                            name(), volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
+                    UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
+                volume.damage().listen(registration.damageListener());
+                mounted = volume;
+                var sar = new SarControl(administration, volume::explain);
+                var gc = new GcControl(collections, timer);
+                var heal = new HealControl(heals);
+                var scrub = new ScrubControl(scrubs, scrubTimer);
+                var index = new IndexControl(definition.engineConfig().index(), volume, kind -> settings.keep(VolumeOptions.INDEX, kind), joins);
+                var backup = new BackupControl(BackupTargets.of(volume.backups(), definition, mountPoint));
+                whileMounted.put(VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume));
+                whileMounted.put(VolumeCommands.RESUME, (arguments, caller) -> resume(volume));
+                whileMounted.put(SarControl.COMMAND, (arguments, caller) -> sar.answer(arguments));
+                whileMounted.put(GcControl.COMMAND, gc::answer);
+                whileMounted.put(HealControl.COMMAND, heal::answer);
+                whileMounted.put(ScrubControl.COMMAND, scrub::answer);
+                whileMounted.put(IndexControl.COMMAND, (arguments, caller) -> index.answer(arguments));
+                whileMounted.put(BackupControl.COMMAND, (arguments, caller) -> backup.answer(arguments));
+                whileMounted.put(DamageControl.COMMAND, damageControl::answer);
+                for (String command : List.of(TierControl.COMMAND, TierControl.JOB)) {
+                    whileMounted.put(command, (arguments, caller) -> tierControl.answer(command, arguments, caller));
+                }
+                for (String command : List.of(
+                        FileControl.FILE,
+                        FileControl.TOP,
+                        FileControl.DEFRAG,
+                        FileControl.RESTORE,
+                        CheckControl.COMMAND)) {
+                    whileMounted.put(command, (arguments, caller) -> fileControl.answer(command, arguments, caller));
+                }
+                whileMounted.put(
+                        VolumeCommands.STATUS,
+                        (arguments, caller) -> StatusReport.of(
+                                state(),
+                                health,
+                                figures.get().store(),
+                                collections,
+                                timer,
+                                scrubs,
+                                scrubTimer,
+                                administration.status()));
+                Optional<MountTable.Entry> entry = mount.begin();
+                control.add(whileMounted);
+                phase = Phase.MOUNTED;
+                health.start();
+                LOG.info("mounted {} on {}", name(), mountPoint);
+                entry.ifPresent(table -> LOG.info("{}", MountAccess.of(table).text()));
+                if (stopRequested) {
+                    volume.endMount();
+                }
+                volume.awaitEnd();
+                mount.ended();
+                endCommands(control, whileMounted.keySet());
+                syncForBackup(volume);
             }
-            volume.awaitEnd();
-            mount.ended();
-            phase = Phase.CLOSING;
-            syncForBackup(volume);
         } finally {
-            phase = Phase.CLOSING;
+            endCommands(control, whileMounted.keySet());
             close(volume);
         }
+    }
+
+    /** Answers no command any more that needs the mounted volume. */
+    private void endCommands(ControlServer control, Set<String> whileMounted) {
+        phase = Phase.CLOSING;
+        control.remove(whileMounted);
+        control.add(always());
     }
 
     private Schedule schedule(String text) {
@@ -312,12 +332,6 @@ public final class VolumeDaemon {
         } catch (IOException | RuntimeException e) {
             LOG.warn("volume {}: its changes are not durable yet: {}", name(), e.toString());
         }
-    }
-
-    private Recent<VolumeFigures> figures(MountedVolume volume, HealthWatch<HealthFacts> health) {
-        var figures = VolumeFigures.of(name(), mountPoint.toString(), volume::statistics, volume::space, health);
-        monitor = figures;
-        return figures;
     }
 
     private void close(MountedVolume volume) throws IOException {
@@ -372,83 +386,64 @@ public final class VolumeDaemon {
         return ended.getCount() == 0;
     }
 
-    private Map<String, Object> answer(String command, Map<String, Object> arguments, ControlServer.Caller caller)
-            throws IOException {
-        return switch (command) {
-            case VolumeCommands.PING -> {
-                Map<String, Object> state = state();
-                state.put(OPTIONS, MountArguments.withBudget(options, definition));
-                yield state;
-            }
-            case VolumeCommands.INFO -> {
-                Map<String, Object> info = DefinitionReport.of(volumeFile, files);
-                info.putAll(state());
-                yield info;
-            }
-            case VolumeCommands.STATUS ->
-                phase == Phase.MOUNTED ? Objects.requireNonNull(status).get() : unknown();
-            case JvmControl.COMMAND -> JvmControl.answer(arguments);
-            case VolumeCommands.UNMOUNT -> {
-                // A second request waits for the end of the first.
-                if (phase != Phase.CLOSING) {
-                    requireMounted();
-                    mount.unmount(Objects.requireNonNull(mounted));
-                }
-                Map<String, Object> closing = outcome.await();
-                // Not before: while the daemon ends, it would look for the users of a mount that is gone.
-                Map<String, Object> state = state();
-                state.putAll(closing);
-                yield state;
-            }
-            default -> {
-                requireMounted();
-                yield answerMounted(command, arguments, caller);
-            }
-        };
+    /** Returns what answers the commands whether the volume is mounted or not. */
+    private Map<String, Handler> always() {
+        return Map.of(
+                VolumeCommands.PING,
+                (arguments, caller) -> {
+                    Map<String, Object> state = state();
+                    state.put(OPTIONS, MountArguments.withBudget(options, definition));
+                    return state;
+                },
+                VolumeCommands.INFO,
+                (arguments, caller) -> {
+                    Map<String, Object> info = DefinitionReport.of(volumeFile, files);
+                    info.putAll(state());
+                    return info;
+                },
+                VolumeCommands.STATUS,
+                (arguments, caller) -> unknown(),
+                JvmControl.COMMAND,
+                (arguments, caller) -> JvmControl.answer(arguments),
+                VolumeCommands.UNMOUNT,
+                (arguments, caller) -> unmount());
     }
 
-    private Map<String, Object> answerMounted(
-            String command, Map<String, Object> arguments, ControlServer.Caller caller) throws IOException {
-        MountedVolume volume = Objects.requireNonNull(mounted);
-        SarAdministration administration = Objects.requireNonNull(sar);
-        return switch (command) {
-            case VolumeCommands.STATS -> {
-                Map<String, Object> figures =
-                        Json.values(Objects.requireNonNull(monitor).get());
-                figures.put("sar", SarFigures.Summary.of(administration.status()));
-                figures.put("fastTier", FastTierFigures.of(volume.tier()));
-                yield figures;
+    private Map<String, Object> unmount() throws IOException {
+        // A second request waits for the end of the first.
+        if (phase != Phase.CLOSING) {
+            MountedVolume volume = mounted;
+            if (volume == null || phase == Phase.OPENING) {
+                throw new IOException(refusal(VolumeCommands.UNMOUNT));
             }
-            case SarControl.COMMAND -> new SarControl(administration, volume::explain).answer(arguments);
-            case TierControl.COMMAND, TierControl.JOB ->
-                Objects.requireNonNull(tier).answer(command, arguments, caller);
-            case GcControl.COMMAND -> Objects.requireNonNull(gc).answer(arguments, caller);
-            case ScrubControl.COMMAND -> Objects.requireNonNull(scrub).answer(arguments, caller);
-            case IndexControl.COMMAND -> Objects.requireNonNull(index).answer(arguments);
-            case HealControl.COMMAND -> Objects.requireNonNull(heal).answer(arguments, caller);
-            case DamageControl.COMMAND -> Objects.requireNonNull(damage).answer(arguments, caller);
-            case BackupControl.COMMAND ->
-                new BackupControl(BackupTargets.of(volume.backups(), definition, mountPoint)).answer(arguments);
-            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE, CheckControl.COMMAND ->
-                Objects.requireNonNull(fileTools).answer(command, arguments, caller);
-            case VolumeCommands.RESUME -> {
-                boolean resumed = volume.resume();
-                Map<String, Object> state = state();
-                state.put(VolumeCommands.RESUMED, resumed);
-                yield state;
-            }
-            default -> throw new IOException("the command '" + command + "' is not known to the daemon");
-        };
-    }
-
-    /**
-     * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools}, {@link #tier},
-     * {@link #gc}, {@link #heal}, {@link #index}, {@link #scrub}, {@link #damage} and {@link #status} are set.
-     */
-    private void requireMounted() throws IOException {
-        if (phase != Phase.MOUNTED) {
-            throw new IOException("the volume is " + phase.text());
+            mount.unmount(volume);
         }
+        Map<String, Object> closing = outcome.await();
+        // Not before: while the daemon ends, it would look for the users of a mount that is gone.
+        Map<String, Object> state = state();
+        state.putAll(closing);
+        return state;
+    }
+
+    private Map<String, Object> stats(
+            Recent<VolumeFigures> figures, SarAdministration administration, MountedVolume volume) throws IOException {
+        Map<String, Object> stats = Json.values(figures.get());
+        stats.put("sar", SarFigures.Summary.of(administration.status()));
+        stats.put("fastTier", FastTierFigures.of(volume.tier()));
+        return stats;
+    }
+
+    private Map<String, Object> resume(MountedVolume volume) throws IOException {
+        boolean resumed = volume.resume();
+        Map<String, Object> state = state();
+        state.put(VolumeCommands.RESUMED, resumed);
+        return state;
+    }
+
+    private String refusal(String command) {
+        return phase == Phase.MOUNTED
+                ? "the command '" + command + "' is not known to the daemon"
+                : "the volume is " + phase.text();
     }
 
     /** Returns the status while the volume is being opened or closed. */

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 
 @Timeout(30)
 class ControlServerTest {
@@ -44,12 +45,41 @@ class ControlServerTest {
     @BeforeEach
     void start() throws IOException {
         socket = folder.resolve("control.sock");
-        server = ControlServer.start(socket, (command, arguments, caller) -> switch (command) {
-            case "fail" -> throw new IOException("no luck today");
-            case "crash" -> throw new IllegalStateException("a bug");
-            case "echo" -> arguments;
-            default -> Map.of("command", command);
-        });
+        Map<String, Handler> handlers = Map.of(
+                "fail",
+                (arguments, caller) -> {
+                    throw new IOException("no luck today");
+                },
+                "forbid",
+                (arguments, caller) -> {
+                    throw new IllegalArgumentException("less than 1");
+                },
+                "crash",
+                (arguments, caller) -> {
+                    throw new IllegalStateException("a bug");
+                },
+                "echo",
+                (arguments, caller) -> arguments,
+                "ping",
+                (arguments, caller) -> new Answer("ping"));
+        server = ControlServer.start(socket, handlers, command -> "nobody knows " + command);
+    }
+
+    /** What handlers answer. */
+    public record Answer(String command) {}
+
+    private static ControlServer start(Path socket, Handler all, Duration timeout, ThreadFactory threads)
+            throws IOException {
+        return ControlServer.start(
+                socket,
+                Map.of("ping", all, "echo", all, "unmount", all, "stay", all),
+                command -> "nobody knows " + command,
+                timeout,
+                threads);
+    }
+
+    private static ControlServer start(Path socket, Handler all, Duration timeout) throws IOException {
+        return start(socket, all, timeout, Thread::new);
     }
 
     @AfterEach
@@ -75,8 +105,7 @@ class ControlServerTest {
                 super.start();
             }
         };
-        try (ControlServer some =
-                ControlServer.start(other, (command, arguments, caller) -> Map.of(), Duration.ofSeconds(5), threads)) {
+        try (ControlServer some = start(other, (arguments, caller) -> Map.of(), Duration.ofSeconds(5), threads)) {
             assertThrows(IOException.class, () -> ControlSocket.ask(other, "ping"));
             assertEquals(Optional.of(Map.of()), ControlSocket.ask(other, "ping"));
         }
@@ -94,9 +123,25 @@ class ControlServerTest {
     void tellsWhyItCannot() throws IOException {
         var refused = assertThrows(IOException.class, () -> ControlSocket.ask(socket, "fail"));
         assertTrue(refused.getMessage().contains("no luck today"), refused.getMessage());
+        var forbidden = assertThrows(IOException.class, () -> ControlSocket.ask(socket, "forbid"));
+        assertTrue(forbidden.getMessage().endsWith(": less than 1"), forbidden.getMessage());
         var crashed = assertThrows(IOException.class, () -> ControlSocket.ask(socket, "crash"));
         assertTrue(crashed.getMessage().contains("a bug"), crashed.getMessage());
         assertAnswers();
+    }
+
+    @Test
+    void answersACommandWhileItHasAHandler() throws IOException {
+        assertTrue(refusal("late").contains("nobody knows late"));
+        server.add(Map.of("late", (arguments, caller) -> Map.of("came", true)));
+        assertEquals(Optional.of(Map.of("came", true)), ControlSocket.ask(socket, "late"));
+        server.remove(Set.of("late"));
+        assertTrue(refusal("late").contains("nobody knows late"));
+    }
+
+    private String refusal(String command) {
+        return assertThrows(IOException.class, () -> ControlSocket.ask(socket, command))
+                .getMessage();
     }
 
     @Test
@@ -131,8 +176,7 @@ class ControlServerTest {
             assertAnswers();
         }
         Path hasty = folder.resolve("hasty.sock");
-        try (var impatient =
-                        ControlServer.start(hasty, (command, arguments, caller) -> arguments, Duration.ofMillis(1));
+        try (var impatient = start(hasty, (arguments, caller) -> arguments, Duration.ofMillis(1));
                 var silent = SocketChannel.open(UnixDomainSocketAddress.of(hasty))) {
             assertEquals(-1, silent.read(ByteBuffer.allocate(1)));
         }
@@ -166,8 +210,7 @@ class ControlServerTest {
             }
         };
         var asking = new FutureTask<>(() -> ControlSocket.ask(one, "ping"));
-        try (ControlServer server =
-                ControlServer.start(one, (command, arguments, caller) -> Map.of(), Duration.ofHours(1), inTurn)) {
+        try (ControlServer server = start(one, (arguments, caller) -> Map.of(), Duration.ofHours(1), inTurn)) {
             try (SocketChannel silent = SocketChannel.open(UnixDomainSocketAddress.of(one))) {
                 new Thread(asking, "ask").start();
                 assertThrows(TimeoutException.class, () -> asking.get(100, TimeUnit.MILLISECONDS));
@@ -186,7 +229,7 @@ class ControlServerTest {
             public Set<Entry<String, Object>> entrySet() {
                 try {
                     if (started.isEmpty()) {
-                        started.add(ControlServer.start(late, (command, arguments, caller) -> arguments));
+                        started.add(start(late, (arguments, caller) -> arguments, Duration.ofSeconds(5)));
                     }
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
@@ -201,9 +244,9 @@ class ControlServerTest {
     @Test
     void sendsAReplyThatIsUnderWayBeforeItCloses() throws Exception {
         var answering = new CountDownLatch(1);
-        var slow = ControlServer.start(
+        var slow = start(
                 folder.resolve("slow.sock"),
-                (command, arguments, caller) -> {
+                (arguments, caller) -> {
                     answering.countDown();
                     LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
                     return Map.of("state", "done");
@@ -225,8 +268,7 @@ class ControlServerTest {
     @Test
     void saysWhenThePathIsTooLongForASocket() {
         Path longPath = folder.resolve("x".repeat(120));
-        var e = assertThrows(
-                IOException.class, () -> ControlServer.start(longPath, (command, arguments, caller) -> Map.of()));
+        var e = assertThrows(IOException.class, () -> ControlServer.start(longPath, Map.of(), command -> "refused"));
         assertTrue(e.getMessage().contains("SDFS_RUN_DIR"), e.getMessage());
     }
 
@@ -257,10 +299,13 @@ class ControlServerTest {
     void aServerThatEndsDoesNotWaitForOneWhoStaysAndSaysThatItIsGone() throws Exception {
         CountDownLatch gone = new CountDownLatch(1);
         Path stayed = folder.resolve("stayed.sock");
-        var staying = ControlServer.start(stayed, (command, arguments, caller) -> {
-            caller.whenGone(gone::countDown);
-            return Map.of("stay", true);
-        });
+        var staying = start(
+                stayed,
+                (arguments, caller) -> {
+                    caller.whenGone(gone::countDown);
+                    return Map.of("stay", true);
+                },
+                Duration.ofSeconds(5));
         try (ControlSocket.Held held =
                 ControlSocket.hold(stayed, "stay", Map.of()).orElseThrow()) {
             assertEquals(Map.of("stay", true), held.result());

@@ -82,9 +82,11 @@ class JobControlTest {
         try (WorkControl control = control(JobControlTest::endless, SHORT, LONG);
                 ControlServer server = ControlServer.start(
                         socket,
-                        (command, arguments, caller) -> command.equals("restore")
-                                ? control.answer(Map.of("action", JobControl.START), caller)
-                                : Map.of())) {
+                        Map.of(
+                                "restore",
+                                (arguments, caller) ->
+                                        control.answer(Map.of("action", JobControl.START), caller)),
+                        command -> "not known")) {
             // A suspended command's end of the connection stays open.
             ControlSocket.Held suspended =
                     ControlSocket.hold(socket, "restore", Map.of()).orElseThrow();
