@@ -24,7 +24,7 @@ abstract class CommandGroup implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print JSON. May also follow the command.")
     boolean json;
@@ -41,7 +41,7 @@ abstract class CommandGroup implements Callable<Integer> {
                 own.commandLine(), "name a command, such as sdfscli VOLUME " + own.name() + " status");
     }
 
-    final SdfsCli cli() {
+    final VolumeClient cli() {
         return Objects.requireNonNull(parent);
     }
 

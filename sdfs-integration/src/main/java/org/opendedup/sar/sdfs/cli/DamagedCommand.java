@@ -47,14 +47,14 @@ final class DamagedCommand implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
     boolean json;
 
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         boolean asJson = json || cli.json;
         Map<String, Object> report = new JobClient(cli, DamageControl.COMMAND, JOB, !asJson).run(Map.of());
         if ("failed".equals(report.get("state"))) {
@@ -78,7 +78,7 @@ final class DamagedCommand implements Callable<Integer> {
         return isClean && lost == 0 ? ExitCode.OK : ExitCode.DAMAGED;
     }
 
-    private static Map<String, Object> fetch(SdfsCli cli, long number) throws IOException, CommandFailedException {
+    private static Map<String, Object> fetch(VolumeClient cli, long number) throws IOException, CommandFailedException {
         List<Map<String, Object>> items = new ArrayList<>();
         Map<String, Object> page;
         long from = 0;

@@ -53,7 +53,7 @@ final class DefragCommand implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Parameters(
             paramLabel = "FILE",
@@ -79,7 +79,7 @@ final class DefragCommand implements Callable<Integer> {
             throw new ParameterException(
                     Objects.requireNonNull(spec).commandLine(), "a share is more than 0 and at most 100, in percent");
         }
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         String path = cli.pathInVolume(file);
         boolean asJson = json || cli.json;
         Map<String, Object> report = new JobClient(cli, FileControl.DEFRAG, !asJson)

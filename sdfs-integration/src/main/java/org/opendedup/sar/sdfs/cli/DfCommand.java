@@ -31,14 +31,14 @@ import picocli.CommandLine.ParentCommand;
 final class DfCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print JSON; the keys are stable.")
     boolean json;
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         cli.requireFiles();
         Map<String, Object> report = report(cli.ask(VolumeCommands.STATS, Map.of()));
         if (json || cli.json) {

@@ -53,7 +53,7 @@ import picocli.CommandLine.ParentCommand;
 final class FileCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Parameters(
             paramLabel = "FILE",
@@ -65,7 +65,7 @@ final class FileCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         String path = cli.pathInVolume(file);
         Map<String, Object> report = cli.ask(FileControl.FILE, Map.of("path", path));
         if (json || cli.json) {

@@ -74,7 +74,7 @@ final class GcCommand implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = DRY_RUN, description = "Print what would be returned, and change nothing. Waits for the result.")
     boolean dryRun;
@@ -209,7 +209,7 @@ final class GcCommand implements Callable<Integer> {
         return named;
     }
 
-    SdfsCli cli() {
+    VolumeClient cli() {
         return Objects.requireNonNull(parent);
     }
 

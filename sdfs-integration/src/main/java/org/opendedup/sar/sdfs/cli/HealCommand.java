@@ -65,7 +65,7 @@ final class HealCommand implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = WAIT, description = "Show the progress, and wait for the result.")
     boolean wait;
@@ -109,7 +109,7 @@ final class HealCommand implements Callable<Integer> {
         return done && Json.number(report, HealText.UNHEALED_CHUNKS) == 0 ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    SdfsCli cli() {
+    VolumeClient cli() {
         return Objects.requireNonNull(parent);
     }
 

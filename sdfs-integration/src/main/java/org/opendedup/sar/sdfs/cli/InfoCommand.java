@@ -24,18 +24,18 @@ import picocli.CommandLine.ParentCommand;
 final class InfoCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print JSON.")
     boolean json;
 
     @Override
     public Integer call() throws IOException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         Map<String, Object> info = cli.ask(VolumeCommands.INFO).orElse(null);
         if (info == null) {
             info = DefinitionReport.of(cli.volumeFile(), cli.runFiles());
-            info.putAll(SdfsCli.NOT_MOUNTED);
+            info.putAll(VolumeClient.NOT_MOUNTED);
         }
         if (json || cli.json) {
             cli.environment().out().println(Json.pretty(info));

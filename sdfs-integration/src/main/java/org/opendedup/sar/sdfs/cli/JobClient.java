@@ -29,13 +29,13 @@ final class JobClient {
     /** The kinds of jobs of which nothing is kept when they are stopped. */
     private static final Set<String> STARTING_ANEW = Set.of(CheckControl.COMMAND, DamagedCommand.JOB);
 
-    private final SdfsCli cli;
+    private final VolumeClient cli;
     private final String command;
     private final String kind;
     private final boolean showProgress;
     private final ProgressLine progress;
 
-    JobClient(SdfsCli cli, String command, boolean showProgress) {
+    JobClient(VolumeClient cli, String command, boolean showProgress) {
         this(cli, command, command, showProgress);
     }
 
@@ -43,7 +43,7 @@ final class JobClient {
      * @param command name of the control command
      * @param kind name of the job in messages
      */
-    JobClient(SdfsCli cli, String command, String kind, boolean showProgress) {
+    JobClient(VolumeClient cli, String command, String kind, boolean showProgress) {
         this.cli = cli;
         this.command = command;
         this.kind = kind;

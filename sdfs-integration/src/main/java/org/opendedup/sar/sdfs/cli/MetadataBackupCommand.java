@@ -62,7 +62,7 @@ final class MetadataBackupCommand implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Parameters(arity = "0..1", paramLabel = "FOLDER", description = "Where to copy to; made if it is missing.")
     @Nullable
@@ -89,7 +89,7 @@ final class MetadataBackupCommand implements Callable<Integer> {
             throw new ParameterException(
                     Objects.requireNonNull(spec).commandLine(), "name a folder, or --list, or --accept-restored");
         }
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         if (acceptRestored) {
             return accept(cli);
         }
@@ -111,7 +111,7 @@ final class MetadataBackupCommand implements Callable<Integer> {
     }
 
     /** Whoever has lost the metadata cannot mount the volume, and must see what there is. */
-    private int list(SdfsCli cli) throws IOException {
+    private int list(VolumeClient cli) throws IOException {
         Map<String, Object> reply = cli.tryAsk(BackupControl.COMMAND, Map.of("action", BackupControl.LIST))
                 .orElse(null);
         if (reply == null) {
@@ -126,7 +126,7 @@ final class MetadataBackupCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private int accept(SdfsCli cli) throws IOException {
+    private int accept(VolumeClient cli) throws IOException {
         boolean was = OtherHistory.giveUp(FileDirectory.open(cli.locations().data()));
         print(
                 cli,
@@ -138,7 +138,7 @@ final class MetadataBackupCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private void print(SdfsCli cli, Map<String, Object> reply, String text) {
+    private void print(VolumeClient cli, Map<String, Object> reply, String text) {
         var named = new LinkedHashMap<String, Object>();
         named.put("name", cli.name());
         named.putAll(reply);

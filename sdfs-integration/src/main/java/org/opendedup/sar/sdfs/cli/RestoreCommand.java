@@ -63,7 +63,7 @@ import picocli.CommandLine.ParentCommand;
 final class RestoreCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Parameters(
             index = "0",
@@ -79,7 +79,7 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         String path = cli.pathInVolume(source);
         Path target = destination.toAbsolutePath().normalize();
         if (!PlainNames.isText(target)) {

@@ -28,14 +28,14 @@ import picocli.CommandLine.ParentCommand;
 final class ResumeCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print the result as JSON.")
     boolean json;
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         Map<String, Object> answer = cli.ask(VolumeCommands.RESUME, Map.of());
         boolean resumed = Boolean.TRUE.equals(answer.get(VolumeCommands.RESUMED));
         if (json || cli.json) {

@@ -30,14 +30,14 @@ import picocli.CommandLine.ParentCommand;
 final class StatsCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print JSON; the keys are stable.")
     boolean json;
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         Map<String, Object> figures = cli.ask(VolumeCommands.STATS, Map.of());
         if (json || cli.json) {
             cli.environment().out().println(Json.pretty(figures));
@@ -48,7 +48,7 @@ final class StatsCommand implements Callable<Integer> {
     }
 
     /** Prints one line a figure; the SSD's figures follow the others, under a heading. */
-    private static void print(SdfsCli cli, Map<String, Object> figures) {
+    private static void print(VolumeClient cli, Map<String, Object> figures) {
         figures.forEach((key, value) -> {
             if (value instanceof Map<?, ?>) {
                 cli.environment().out().println(key + ":");

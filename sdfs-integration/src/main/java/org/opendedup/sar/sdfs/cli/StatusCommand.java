@@ -42,19 +42,19 @@ import picocli.CommandLine.ParentCommand;
 final class StatusCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print JSON; the keys are stable.")
     boolean json;
 
     @Override
     public Integer call() throws IOException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         return show(cli, json || cli.json);
     }
 
     /** Shows the status of the volume that the command line names; returns the exit code. */
-    static int show(SdfsCli cli, boolean json) throws IOException {
+    static int show(VolumeClient cli, boolean json) throws IOException {
         Map<String, Object> report = cli.ask(VolumeCommands.STATUS).orElse(null);
         if (report == null) {
             report = unmounted(cli);
@@ -76,14 +76,14 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private static boolean isMounted(Map<String, Object> report) {
-        return !Objects.equals(SdfsCli.NOT_MOUNTED.get("state"), report.get("state"));
+        return !Objects.equals(VolumeClient.NOT_MOUNTED.get("state"), report.get("state"));
     }
 
-    private static Map<String, Object> unmounted(SdfsCli cli) throws IOException {
+    private static Map<String, Object> unmounted(VolumeClient cli) throws IOException {
         var report = new LinkedHashMap<String, Object>();
         report.put("name", cli.name());
         report.put("health", StatusReport.UNKNOWN);
-        report.putAll(SdfsCli.NOT_MOUNTED);
+        report.putAll(VolumeClient.NOT_MOUNTED);
         if (!cli.isOfPlugin()) {
             new LastEnd(cli.runFiles().lastEnd())
                     .found()
@@ -92,7 +92,7 @@ final class StatusCommand implements Callable<Integer> {
         return report;
     }
 
-    private static String stateOnly(SdfsCli cli, Map<String, Object> report) throws IOException {
+    private static String stateOnly(VolumeClient cli, Map<String, Object> report) throws IOException {
         var text = new StringBuilder(report.get("name") + ": " + report.get("state") + "\n");
         if (report.containsKey(VolumeDaemon.LAST_END)) {
             text.append("  last end   ")

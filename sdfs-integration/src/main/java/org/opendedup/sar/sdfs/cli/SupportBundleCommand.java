@@ -52,7 +52,7 @@ final class SupportBundleCommand implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Parameters(
             index = "0",
@@ -70,7 +70,7 @@ final class SupportBundleCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         Path target = file == null ? Path.of(defaultName()) : file;
         Optional<Map<String, Object>> state = ControlSocket.ping(cli.runFiles().socket());
         var sources = new BundleContents.Sources(
@@ -110,7 +110,7 @@ final class SupportBundleCommand implements Callable<Integer> {
         return "sdfs-support-" + DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").format(LocalDateTime.now()) + ".zip";
     }
 
-    private static Map<String, Callable<Map<String, Object>>> questions(SdfsCli cli) {
+    private static Map<String, Callable<Map<String, Object>>> questions(VolumeClient cli) {
         var questions = new LinkedHashMap<String, Callable<Map<String, Object>>>();
         questions.put("status.json", () -> cli.ask(VolumeCommands.STATUS, Map.of()));
         questions.put("info.json", () -> cli.ask(VolumeCommands.INFO, Map.of()));
@@ -122,13 +122,13 @@ final class SupportBundleCommand implements Callable<Integer> {
         return questions;
     }
 
-    private static Map<String, Callable<Map<String, Object>>> answers(SdfsCli cli) {
+    private static Map<String, Callable<Map<String, Object>>> answers(VolumeClient cli) {
         var answers = new LinkedHashMap<String, Callable<Map<String, Object>>>();
         questions(cli).forEach((entry, question) -> answers.put(entry, () -> inTime(question)));
         return answers;
     }
 
-    private static Map<String, Callable<String>> jvm(SdfsCli cli) {
+    private static Map<String, Callable<String>> jvm(VolumeClient cli) {
         var parts = new LinkedHashMap<String, Callable<String>>();
         parts.put("jvm/threads.txt", () -> part(cli, JvmControl.THREADS));
         parts.put("jvm/heap-by-class.txt", () -> part(cli, JvmControl.HISTOGRAM));
@@ -138,7 +138,7 @@ final class SupportBundleCommand implements Callable<Integer> {
         return parts;
     }
 
-    private static String part(SdfsCli cli, String part) throws IOException {
+    private static String part(VolumeClient cli, String part) throws IOException {
         return JvmControl.text(inTime(() -> cli.ask(JvmControl.COMMAND, Map.of("part", part))));
     }
 

@@ -34,13 +34,13 @@ final class TierJobs {
             "stepSeconds",
             "seconds");
 
-    private final SdfsCli cli;
+    private final VolumeClient cli;
     private final String kind;
     private final String words;
     private final JobClient client;
 
     /** @param kind the work, as {@link TierControl} names it */
-    TierJobs(SdfsCli cli, String kind, boolean showProgress) {
+    TierJobs(VolumeClient cli, String kind, boolean showProgress) {
         this.cli = cli;
         this.kind = kind;
         words = WORDS.getOrDefault(kind, kind);

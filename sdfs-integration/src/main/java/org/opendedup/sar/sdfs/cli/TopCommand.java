@@ -53,7 +53,7 @@ final class TopCommand implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--once", description = "Print the table once and end. --json does so too.")
     boolean once;
@@ -75,7 +75,7 @@ final class TopCommand implements Callable<Integer> {
                     Objects.requireNonNull(spec).commandLine(),
                     "the interval is " + seconds + " s; it must be from 1 to " + SECONDS_MAX);
         }
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         if (json || cli.json) {
             cli.environment().out().println(Json.pretty(cli.ask(FileControl.TOP, Map.of())));
             return ExitCode.OK;

@@ -39,14 +39,14 @@ final class UnmountCommand implements Callable<Integer> {
 
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print the result as JSON.")
     boolean json;
 
     @Override
     public Integer call() throws IOException, InterruptedException, CommandFailedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         cli.requireFiles();
         Map<String, Object> before = cli.ask(VolumeCommands.PING).orElseThrow(cli::nothingToUnmount);
         Optional<Map<String, Object>> answer = unmount(cli);
@@ -92,7 +92,7 @@ final class UnmountCommand implements Callable<Integer> {
     }
 
     /** Asks the daemon, which answers when the volume is closed; empty if it ends without an answer. */
-    private static Optional<Map<String, Object>> unmount(SdfsCli cli) throws IOException {
+    private static Optional<Map<String, Object>> unmount(VolumeClient cli) throws IOException {
         try {
             return cli.ask(VolumeCommands.UNMOUNT);
         } catch (EOFException e) {

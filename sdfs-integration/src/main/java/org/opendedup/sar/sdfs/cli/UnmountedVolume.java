@@ -10,7 +10,7 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 
 /** The file of a volume that is not mounted. */
-record UnmountedVolume(SdfsCli cli) {
+record UnmountedVolume(VolumeClient cli) {
 
     /**
      * Changes the volume file while holding the volume's lock, so that no daemon starts meanwhile.

@@ -48,14 +48,14 @@ import picocli.CommandLine.ParentCommand;
 final class VolumeCheckCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
-    SdfsCli parent;
+    VolumeClient parent;
 
     @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
     boolean json;
 
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        SdfsCli cli = Objects.requireNonNull(parent);
+        VolumeClient cli = Objects.requireNonNull(parent);
         boolean asJson = json || cli.json;
         Map<String, Object> job = new JobClient(cli, CheckControl.COMMAND, !asJson).run(Map.of());
         String state = String.valueOf(job.get("state"));
