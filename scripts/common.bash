@@ -13,11 +13,6 @@ have_jdk() {
   [[ -x "$(dirname "$(readlink -f "$java")")/javac" && "$(java_feature "$java")" -ge 17 ]]
 }
 
-# Is there libfuse 2, for the jnr binding?
-have_libfuse2() {
-  [[ -n "$(find /lib/ /usr/lib/ /usr/local/lib/ -maxdepth 2 -name 'libfuse.so.2' -print -quit 2>/dev/null)" ]]
-}
-
 # Prints the first of these packages that the system's sources have, else the last.
 first_package() {
   local package
@@ -32,7 +27,6 @@ missing_packages() {
   have_jdk || first_package openjdk-17-jdk-headless default-jdk-headless
   command -v mvn >/dev/null || echo maven
   command -v fusermount3 >/dev/null || echo fuse3
-  [[ "${1:-}" != tests ]] || have_libfuse2 || first_package libfuse2t64 libfuse2
   [[ "${1:-}" == tests ]] || return 0
   command -v python3 >/dev/null || echo python3
   command -v setfacl >/dev/null || echo acl
@@ -51,7 +45,7 @@ set_up() {
     die "missing: ${missing[*]}. Install with: sudo apt-get install ${missing[*]}"
   fi
   command -v apt-get >/dev/null ||
-    die "install a JDK (17 or later), Maven, fuse3, and for the tests libfuse2 and python3; this system has no apt-get to install them"
+    die "install a JDK (17 or later), Maven, fuse3, and for the tests python3; this system has no apt-get to install them"
   apt-get update -q
   mapfile -t missing < <(missing_packages "$@")
   echo "Installing: ${missing[*]}"

@@ -6,7 +6,7 @@
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../common.bash"
 
-: "${SUITE_WORK:?run through scripts/posix-suite}" "${SUITE_RESULTS:?}" "${SUITE_BINDING:?}" "${SUITE_MODE:?}" "${SUITE_SEED:?}"
+: "${SUITE_WORK:?run through scripts/posix-suite}" "${SUITE_RESULTS:?}" "${SUITE_MODE:?}" "${SUITE_SEED:?}"
 export SDFS_CONFIG_DIR="$SUITE_WORK/etc"
 suite="$(basename "$0")"
 volume=posix
@@ -35,9 +35,7 @@ make_volume() {
 
 mount_volume() {
   # Mounted like a local file system, which the suites' tests of setuid programs and devices expect.
-  local -a options=(-o allow_suid,allow_dev)
-  [[ "$SUITE_BINDING" == kernel ]] || options+=("--fuse-binding=$SUITE_BINDING")
-  "$project/scripts/mount.sdfs" "${options[@]}" --json "$volume" "$mount_point" >"$SUITE_WORK/mount.json"
+  "$project/scripts/mount.sdfs" -o allow_suid,allow_dev --json "$volume" "$mount_point" >"$SUITE_WORK/mount.json"
 }
 
 daemon_pid() { sed -n 's/.*"pid" : \([0-9]*\).*/\1/p' "$SUITE_WORK/mount.json"; }

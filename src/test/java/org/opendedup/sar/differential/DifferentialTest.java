@@ -44,7 +44,7 @@ class DifferentialTest {
 
     @BeforeAll
     void mount(@TempDir Path folder) throws IOException {
-        mounts = new TwoMounts(folder, "kernel");
+        mounts = new TwoMounts(folder);
     }
 
     @AfterAll

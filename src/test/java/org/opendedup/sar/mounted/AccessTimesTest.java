@@ -9,8 +9,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
@@ -20,29 +18,17 @@ class AccessTimesTest {
     Path folder;
 
     /** Mounts with options. */
-    private static void mount(MountedVolume volume, String binding, String options) throws IOException {
+    private static void mount(MountedVolume volume, String options) throws IOException {
         Commands.Result mounted = volume.script(
                 "mount.sdfs",
-                List.of(
-                        "--fuse-binding=" + binding,
-                        "-o",
-                        options,
-                        volume.name(),
-                        volume.mountPoint().toString()));
+                List.of("-o", options, volume.name(), volume.mountPoint().toString()));
         assertEquals(0, mounted.exitCode(), mounted::output);
         volume.adopt();
     }
 
-    /** Access, modification and change time. The kernel caches attributes of the jnr binding for a second. */
-    private static List<String> times(Path path, String binding) throws IOException {
-        if (binding.equals("jnr")) {
-            pause(1100);
-        }
-        return List.of(Commands.succeed("stat", "-c", "%x;%y;%z", path).strip().split(";"));
-    }
-
+    /** Access, modification and change time. */
     private static List<String> times(Path path) throws IOException {
-        return times(path, "kernel");
+        return List.of(Commands.succeed("stat", "-c", "%x;%y;%z", path).strip().split(";"));
     }
 
     private static String accessed(Path path) throws IOException {
@@ -72,29 +58,28 @@ class AccessTimesTest {
         return MountedVolume.make(Files.createDirectory(folder.resolve(name)));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"kernel", "jnr"})
-    void readingSetsTheTimeOnceAfterEachChange(String binding) throws IOException {
-        try (MountedVolume volume = volume(binding)) {
-            mount(volume, binding, "rw");
+    @Test
+    void readingSetsTheTimeOnceAfterEachChange() throws IOException {
+        try (MountedVolume volume = volume("read")) {
+            mount(volume, "rw");
             Path file = Files.writeString(volume.mountPoint().resolve("file"), "aaa");
-            List<String> made = times(file, binding);
+            List<String> made = times(file);
             read(file);
-            List<String> readOnce = times(file, binding);
+            List<String> readOnce = times(file);
             checkOnlyAccessChanged(made, readOnce);
             read(file);
-            assertEquals(readOnce, times(file, binding), "the time was not behind any change");
+            assertEquals(readOnce, times(file), "the time was not behind any change");
             pause(20);
             Commands.succeed("sh", "-c", "printf bbbb >> " + file);
-            assertEquals(readOnce.get(0), times(file, binding).get(0), "writing set the access time");
+            assertEquals(readOnce.get(0), times(file).get(0), "writing set the access time");
             read(file);
-            String last = times(file, binding).get(0);
+            String last = times(file).get(0);
             assertNotEquals(readOnce.get(0), last);
 
             // It is as durable as any unsynced change.
             volume.unmount();
-            mount(volume, binding, "rw");
-            assertEquals(last, times(file, binding).get(0));
+            mount(volume, "rw");
+            assertEquals(last, times(file).get(0));
         }
     }
 
@@ -129,7 +114,7 @@ class AccessTimesTest {
     @Test
     void theOptionsOfTheMountHold() throws IOException {
         try (MountedVolume volume = volume("options")) {
-            mount(volume, "kernel", "nodiratime");
+            mount(volume, "nodiratime");
             Path made = Files.createDirectory(volume.mountPoint().resolve("folder"));
             Path file = Files.writeString(made.resolve("file"), "aaa");
             String ofFolder = accessed(made);
@@ -140,7 +125,7 @@ class AccessTimesTest {
             assertNotEquals(ofFile, accessed(file));
 
             volume.unmount();
-            mount(volume, "kernel", "strictatime");
+            mount(volume, "strictatime");
             ofFile = accessed(file);
             ofFolder = accessed(made);
             read(file);
@@ -152,12 +137,12 @@ class AccessTimesTest {
             assertNotEquals(ofFile, accessed(file));
 
             volume.unmount();
-            mount(volume, "kernel", "noatime");
+            mount(volume, "noatime");
             Commands.succeed("touch", "-m", file);
             checkNothingSets(volume, made, file);
 
             volume.unmount();
-            mount(volume, "kernel", "ro,strictatime");
+            mount(volume, "ro,strictatime");
             checkNothingSets(volume, made, file);
         }
     }
@@ -166,7 +151,7 @@ class AccessTimesTest {
     @Test
     void aRemountIsHeeded() throws IOException {
         try (MountedVolume volume = volume("remounted")) {
-            mount(volume, "kernel", "strictatime");
+            mount(volume, "strictatime");
             Path made = Files.createDirectory(volume.mountPoint().resolve("folder"));
             Path file = Files.writeString(made.resolve("file"), "aaa");
             for (String options : List.of("noatime", "ro,strictatime")) {

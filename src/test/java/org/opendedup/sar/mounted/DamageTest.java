@@ -15,8 +15,6 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
@@ -30,11 +28,10 @@ class DamageTest {
     @TempDir
     Path folder;
 
-    @ParameterizedTest
-    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
-    void flippedBitsGiveErrorsAndNeverWrongBytes(String binding) throws IOException {
+    @Test
+    void flippedBitsGiveErrorsAndNeverWrongBytes() throws IOException {
         try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("flipped")))) {
-            volume.servedBy(binding).mount();
+            volume.mount();
             writeFiles(volume.mountPoint());
             volume.unmount();
             flipBits(volume.data());

@@ -11,8 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.disks.LoopDisk;
@@ -26,14 +24,13 @@ class FullDiskTest {
     @TempDir
     Path folder;
 
-    @ParameterizedTest
-    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
-    void aFullDiskIsToldToTheWriterAndLosesNothing(String binding) throws IOException {
+    @Test
+    void aFullDiskIsToldToTheWriterAndLosesNothing() throws IOException {
         try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES);
                 MountedVolume volume = MountedVolume.make(
                         Files.createDirectory(folder.resolve("full")),
                         disk.folder().resolve("data"))) {
-            volume.servedBy(binding).mount();
+            volume.mount();
 
             List<Path> synced = fill(volume.mountPoint());
 

@@ -13,9 +13,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disks.Bytes;
 
@@ -32,11 +31,10 @@ class LogOfDamageTest {
     @TempDir
     Path folder;
 
-    @ParameterizedTest
-    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
-    void aHundredReadsOfABadPlaceAreALineAndACount(String binding) throws IOException {
+    @Test
+    void aHundredReadsOfABadPlaceAreALineAndACount() throws IOException {
         try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("volume")))) {
-            volume.servedBy(binding).mount();
+            volume.mount();
             Path file = Files.createDirectory(volume.mountPoint().resolve("some folder"))
                     .resolve("the file");
             Bytes.writeAndSync(file, Bytes.random(1, FILE_BYTES));

@@ -19,7 +19,6 @@ import java.util.regex.Pattern;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
-import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 
 /**
  * A volume made and mounted by the project's own commands, in a separate folder. The commands and the daemon run in
@@ -36,7 +35,6 @@ final class MountedVolume implements AutoCloseable {
     private final Path hashDb;
     private final String name;
     private final Path mountPoint;
-    private String binding = FuseBindings.DEFAULT;
     private String options = "rw";
     private String umask = "";
     private boolean ownProcess = ALL_IN_PROCESSES;
@@ -182,12 +180,6 @@ final class MountedVolume implements AutoCloseable {
         return Commands.run(variables, command);
     }
 
-    /** Uses this FUSE binding for mounts from now on. */
-    MountedVolume servedBy(String name) {
-        binding = name;
-        return this;
-    }
-
     /** Uses these mount options from now on. */
     MountedVolume with(String mountOptions) {
         options = mountOptions;
@@ -196,8 +188,7 @@ final class MountedVolume implements AutoCloseable {
 
     /** Tries to mount, here or elsewhere; the caller checks the result. */
     Commands.Result tryMount(Path where) throws IOException {
-        List<String> arguments = List.of("--fuse-binding=" + binding, "-o", options, name, where.toString());
-        return script("mount.sdfs", arguments);
+        return script("mount.sdfs", List.of("-o", options, name, where.toString()));
     }
 
     MountedVolume mount() throws IOException {

@@ -22,22 +22,17 @@ import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
 /** The functions that copying, building, editing and backing up files need, through one mount. */
-@ParameterizedClass(name = "{0} binding")
-@MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MountedVolumeTest {
     private static final int MIB = 1 << 20;
@@ -45,23 +40,19 @@ class MountedVolumeTest {
     private static final List<Path> REAL_TREES =
             List.of(Path.of("/usr/share/perl5"), Path.of("/usr/share/doc"), Path.of("/etc"));
 
-    @Parameter
-    private String binding;
-
     private Path folder;
     private MountedVolume volume;
     /** A folder in the mount for each test. */
     private Path in;
 
-    @BeforeParameterizedClassInvocation
-    void mount(String binding, @TempDir Path folder) throws IOException {
+    @BeforeAll
+    void mount(@TempDir Path folder) throws IOException {
         this.folder = folder;
         volume = MountedVolume.make(Files.createDirectory(folder.resolve("everyday")))
-                .servedBy(binding)
                 .mount();
     }
 
-    @AfterParameterizedClassInvocation
+    @AfterAll
     void unmount() throws IOException {
         if (volume != null) {
             volume.close();

@@ -16,8 +16,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
@@ -105,10 +103,9 @@ class PrivateStoreTest {
         assertFalse(volume.isMounted());
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"kernel", "jnr"})
-    void whoMakesAFileInTheVolumeSaysItsMode(String binding) throws IOException {
-        try (MountedVolume volume = make("0").servedBy(binding).mount()) {
+    @Test
+    void whoMakesAFileInTheVolumeSaysItsMode() throws IOException {
+        try (MountedVolume volume = make("0").mount()) {
             Commands.succeed(
                     "sh",
                     "-c",

@@ -19,12 +19,10 @@ public final class TwoMounts implements AutoCloseable {
 
     private final MountedVolume volume;
     private final LoopDisk disk;
-    private final String binding;
 
     /** Makes and mounts both. Skips the test if that is not possible. */
-    public TwoMounts(Path folder, String binding) throws IOException {
+    public TwoMounts(Path folder) throws IOException {
         assumeTrue(Commands.run("python3", "--version").exitCode() == 0, "needs python3");
-        this.binding = binding;
         volume = MountedVolume.make(Files.createDirectory(folder.resolve("ours")));
         disk = new LoopDisk(folder, EXT4_BYTES);
         try {
@@ -40,7 +38,6 @@ public final class TwoMounts implements AutoCloseable {
         Commands.Result result = volume.script(
                 "mount.sdfs",
                 List.of(
-                        "--fuse-binding=" + binding,
                         "-o",
                         "allow_other,suid,dev,noatime",
                         volume.name(),

@@ -3,16 +3,15 @@ package org.opendedup.sar.sdfs.fuse;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hides permissions of files with an access list, on a mount whose lists the kernel does not check: one through libfuse
- * 2, or with {@code noacl}. The mode allows more than the list: its group bits are the maximum that any user or group
- * of the list has. Therefore such a file is shown without the permissions of group and others. The kernel then refuses
- * all access except by its owner and root.
+ * Hides permissions of files with an access list, on a mount whose lists the kernel does not check: one with
+ * {@code noacl} or {@code noxattr}. The mode allows more than the list: its group bits are the maximum that any user or
+ * group of the list has. Therefore such a file is shown without the permissions of group and others. The kernel then
+ * refuses all access except by its owner and root.
  */
 public final class AccessLists {
     private static final Logger LOG = LoggerFactory.getLogger(AccessLists.class);
@@ -29,13 +28,9 @@ public final class AccessLists {
     private static final int SET_ID = FileMode.SETUID | FileMode.SETGID;
 
     private final FuseOperations operations;
-    /** True: nothing is to be logged (any more). */
-    private final AtomicBoolean logged;
 
-    /** @param warns whether the first file with a list is logged: the user may not know that lists are not enforced */
-    public AccessLists(FuseOperations operations, boolean warns) {
+    public AccessLists(FuseOperations operations) {
         this.operations = operations;
-        this.logged = new AtomicBoolean(!warns);
     }
 
     /** Returns the attributes to show to the kernel. */
@@ -43,13 +38,6 @@ public final class AccessLists {
         int open = attributes.mode() & GROUP_AND_OTHERS;
         if (open == 0 || !hasList(attributes)) {
             return attributes;
-        }
-        if (logged.compareAndSet(false, true)) {
-            LOG.warn(
-                    "inode {} has an access list, which this FUSE binding cannot enforce: for files with an access "
-                            + "list, all users except the owner and root get EACCES. The "
-                            + "binding 'kernel' enforces access lists",
-                    attributes.inode());
         }
         return closed(attributes);
     }

@@ -15,8 +15,8 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * The file system operations that a {@link FuseBinding} calls. They take inode numbers (the root is 1) and handles of
- * open files. Many threads call them at the same time. Each call may fail with {@link PosixException}; any other
+ * The file system operations that the package {@code kernel} calls. They take inode numbers (the root is 1) and handles
+ * of open files. Many threads call them at the same time. Each call may fail with {@link PosixException}; any other
  * exception reaches the calling program as EIO or ENOSPC ({@link Errno}).
  *
  * <p>The kernel has already checked permissions, and has applied the umask or left it in {@link Owner}. It serializes
@@ -133,13 +133,13 @@ public interface FuseOperations {
 
     /**
      * Reads up to {@code target.remaining()} bytes; returns fewer only at the end of the file. The buffer is direct and
-     * belongs to the binding: do not keep it after the call.
+     * belongs to the caller: do not keep it after the call.
      *
      * @return bytes read
      */
     int read(long handle, long offset, ByteBuffer target) throws IOException;
 
-    /** Writes all bytes of {@code source}, a direct buffer of the binding. Do not keep it after the call. */
+    /** Writes all bytes of {@code source}, a direct buffer of the caller. Do not keep it after the call. */
     void write(long handle, long offset, ByteBuffer source) throws IOException;
 
     /**
@@ -179,7 +179,7 @@ public interface FuseOperations {
      */
     void flush(long handle) throws IOException;
 
-    /** Stores the written data of the file: the first part of {@link #sync}. */
+    /** Stores the written data of the file: the first part of fsync and fdatasync. */
     void store(long handle) throws IOException;
 
     /**
@@ -200,7 +200,7 @@ public interface FuseOperations {
         return false;
     }
 
-    /** Stores the written data of all files: the first part of {@link #syncAll}. */
+    /** Stores the written data of all files: the first part of syncfs, and of fsync of a directory. */
     void storeAll() throws IOException;
 
     /**
@@ -208,21 +208,6 @@ public interface FuseOperations {
      * one commit.
      */
     void commit() throws IOException;
-
-    /** Makes a file durable, for fsync and fdatasync. */
-    default void sync(long handle) throws IOException {
-        store(handle);
-        if (needsCommit(handle)) {
-            commit();
-        }
-        flush(handle);
-    }
-
-    /** Makes everything durable, for fsync of a directory and syncfs. */
-    default void syncAll() throws IOException {
-        storeAll();
-        commit();
-    }
 
     /** Closes a handle. */
     void close(long handle) throws IOException;

@@ -17,7 +17,6 @@ public final class HandleTable<T> {
     static final int MAX_HANDLES = 1 << 20;
 
     private static final int INITIAL_SLOTS = 64;
-    private static final int ROOT = 0;
 
     /**
      * Replaced by a longer copy when full. A reader that still has the old array finds all files that were added before
@@ -35,18 +34,9 @@ public final class HandleTable<T> {
 
     private final FairShares shares;
 
-    public HandleTable() {
-        this(MAX_HANDLES);
-    }
-
     /** @param maxHandles how many files may be open at a time */
     HandleTable(int maxHandles) {
         shares = new FairShares("open files", Math.min(maxHandles, MAX_HANDLES));
-    }
-
-    /** Adds a file of root. */
-    public long add(T value) throws PosixException {
-        return add(value, ROOT);
     }
 
     /**

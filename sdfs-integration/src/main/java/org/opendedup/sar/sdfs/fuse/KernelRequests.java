@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.fuse;
 
 /**
  * The kinds of requests that a mount lets the kernel send. Each kind that is off costs a feature and saves requests.
- * Only the kernel binding obeys.
  *
  * @param flushes whether each close(2) of a file asks for the failures of accepted writes
  * @param accessLists whether access lists are read, set and checked

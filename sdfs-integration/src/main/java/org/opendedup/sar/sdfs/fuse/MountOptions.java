@@ -246,6 +246,9 @@ public record MountOptions(
                 switch (name) {
                     case "threads" -> threads = Integer.parseInt(value);
                     case "read_ahead_kb" -> readAheadKib = Integer.parseInt(value);
+                    case "fuse_binding" ->
+                        throw new IllegalArgumentException("mount option '" + option
+                                + "': there is one FUSE binding, which needs no option; remove this one");
                     default -> throw unknown(option);
                 }
             } catch (NumberFormatException e) {

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sets the read-ahead of the kernel for a mount of any binding. */
+/** Sets the read-ahead of the kernel for a mount. */
 public final class ReadAhead {
     private static final Logger LOG = LoggerFactory.getLogger(ReadAhead.class);
 

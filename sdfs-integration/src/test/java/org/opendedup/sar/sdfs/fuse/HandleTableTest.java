@@ -8,12 +8,12 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.PosixException;
 
 class HandleTableTest {
-    private final HandleTable<Integer> table = new HandleTable<>();
+    private final HandleTable<Integer> table = new HandleTable<>(HandleTable.MAX_HANDLES);
 
     @Test
     void growsAndFindsEverything() throws Exception {
         for (int i = 0; i < 10_000; i++) {
-            assertEquals(i, table.add(i));
+            assertEquals(i, table.add(i, 0));
         }
         for (int i = 0; i < 10_000; i++) {
             assertEquals(i, table.get(i));
@@ -23,13 +23,13 @@ class HandleTableTest {
     @Test
     void freedNumbersAreUsedAgain() throws Exception {
         for (int i = 0; i < 200; i++) {
-            table.add(i);
+            table.add(i, 0);
         }
         for (int i = 0; i < 200; i++) {
             assertEquals(i, table.remove(i));
         }
         for (int i = 0; i < 200; i++) {
-            table.add(i);
+            table.add(i, 0);
         }
         assertEquals(200, table.removeAll().size());
         assertEquals(List.of(), table.removeAll());
@@ -37,7 +37,7 @@ class HandleTableTest {
 
     @Test
     void unknownNumbersAreBad() throws Exception {
-        long handle = table.add(1);
+        long handle = table.add(1, 0);
         table.remove(handle);
         for (long bad : new long[] {handle, -1, 7, Long.MAX_VALUE}) {
             assertThrows(PosixException.class, () -> table.get(bad));
@@ -78,10 +78,10 @@ class HandleTableTest {
     @Test
     void aFullTableRefusesAndGoesOn() throws Exception {
         for (int i = 0; i < HandleTable.MAX_HANDLES; i++) {
-            table.add(i);
+            table.add(i, 0);
         }
-        assertThrows(PosixException.class, () -> table.add(0));
+        assertThrows(PosixException.class, () -> table.add(0, 0));
         table.remove(5);
-        assertEquals(5, table.add(0));
+        assertEquals(5, table.add(0, 0));
     }
 }

@@ -20,8 +20,8 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * A small file system in memory, with one lock: the fake that tests of a binding serve. Counts the references it gave,
- * so that a test can see whether they came back. Names are kept as ISO-8859-1 strings, byte for byte.
+ * A small file system in memory, with one lock: the fake that tests serve. Counts the references it gave, so that a
+ * test can see whether they came back. Names are kept as ISO-8859-1 strings, byte for byte.
  */
 public class MemoryFileSystem implements FuseOperations {
     public static final long ROOT = 1;
@@ -31,7 +31,7 @@ public class MemoryFileSystem implements FuseOperations {
     private static final long MAX_FILE_BYTES = 1 << 30;
 
     private final Map<Long, Node> nodes = new HashMap<>();
-    private final HandleTable<Node> openFiles = new HandleTable<>();
+    private final HandleTable<Node> openFiles = new HandleTable<>(HandleTable.MAX_HANDLES);
     private long lastInode = ROOT;
     private long lastCookie = 2;
     private boolean ended;
@@ -417,7 +417,7 @@ public class MemoryFileSystem implements FuseOperations {
             change(inode, AttributeChange.ofTruncation(0, Instant.now()));
         }
         node.openings++;
-        return openFiles.add(node);
+        return openFiles.add(node, 0);
     }
 
     @Override

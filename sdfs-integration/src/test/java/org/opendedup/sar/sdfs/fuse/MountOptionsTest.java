@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 
 class MountOptionsTest {
     private final MountOptions defaults = MountOptions.of(Path.of("/mnt"), "vol");
@@ -72,8 +71,13 @@ class MountOptionsTest {
     }
 
     @Test
-    void unknownBindingsAreNamed() {
-        assertEquals("kernel", FuseBindings.named("kernel").name());
-        assertThrows(IllegalArgumentException.class, () -> FuseBindings.named("none"));
+    void aChoiceOfTheBindingIsRefusedWithWhatToDo() {
+        for (String former : new String[] {"fuse_binding=kernel", "fuse_binding=jnr"}) {
+            IllegalArgumentException refused =
+                    assertThrows(IllegalArgumentException.class, () -> defaults.with("ro," + former));
+            assertEquals(
+                    "mount option '" + former + "': there is one FUSE binding, which needs no option; remove this one",
+                    refused.getMessage());
+        }
     }
 }

@@ -1,9 +1,9 @@
 package org.opendedup.sar.sdfs.fuse;
 
 import java.nio.file.Path;
-import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelMount;
 
-/** Mounts a toy file system in a process of its own: {@code MountToy memory|nothing MOUNTPOINT [OPTIONS [BINDING]]}. */
+/** Mounts a toy file system in a process of its own: {@code MountToy memory|nothing MOUNTPOINT [OPTIONS]}. */
 public final class MountToy {
     private MountToy() {}
 
@@ -13,8 +13,7 @@ public final class MountToy {
         if (arguments.length > 2) {
             options = options.with(arguments[2]);
         }
-        FuseBinding binding = FuseBindings.named(arguments.length > 3 ? arguments[3] : FuseBindings.DEFAULT);
-        try (FuseMount mount = binding.mount(toy, options)) {
+        try (FuseMount mount = KernelMount.mount(toy, options)) {
             System.out.println("mounted");
             mount.awaitEnd();
         }

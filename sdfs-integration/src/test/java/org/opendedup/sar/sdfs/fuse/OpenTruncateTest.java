@@ -56,8 +56,8 @@ class OpenTruncateTest {
                 config(folder).withSsd(folder.resolve("ssd"), TIER).withRaw(RAW);
         Volume.create(config);
         try (Volume volume = Volume.open(config)) {
-            FuseFileSystem files =
-                    new FuseFileSystem(volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>());
+            FuseFileSystem files = new FuseFileSystem(
+                    volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>(HandleTable.MAX_HANDLES));
             FuseOperations.CreatedFile made =
                     files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, new Owner(0, 0));
             long inode = made.attributes().inode();

@@ -19,7 +19,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelMount;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -70,8 +70,7 @@ class ReferenceBalanceTest {
         Path mountPoint = Files.createDirectories(folder.resolve("mnt"));
         MountOptions options = MountOptions.of(mountPoint, "balance");
         try (Volume volume = newVolume();
-                FuseMount mount = FuseBindings.named(FuseBindings.DEFAULT)
-                        .mount(wrapping.apply(new FuseFileSystem(volume, options)), options)) {
+                FuseMount mount = KernelMount.mount(wrapping.apply(new FuseFileSystem(volume, options)), options)) {
             Commands.succeed("sh", "-c", "cd " + mountPoint + "\n" + LOAD);
             assertTrue(volume.statistics().inodesInUse() > 0, "the kernel keeps nothing in its caches");
             return inUseAfterDrops(volume, mountPoint);

@@ -270,7 +270,7 @@ public final class DaemonStart {
     }
 
     private static String lastLines(Path console) throws IOException {
-        // Some of it may not be text: libfuse and the JVM also write there.
+        // Some of it may not be text: the JVM also writes there.
         List<String> lines = new String(Files.readAllBytes(console), StandardCharsets.UTF_8)
                 .lines()
                 .toList();

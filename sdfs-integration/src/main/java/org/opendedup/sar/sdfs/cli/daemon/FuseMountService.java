@@ -16,11 +16,10 @@ import org.opendedup.sar.sdfs.cli.control.VolumePaths;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.collect.CollectorOfVolume;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.sdfs.fuse.FuseBinding;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
-import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelMount;
 import org.opendedup.sar.sdfs.heal.HealOfVolume;
 import org.opendedup.sar.sdfs.heal.HealSource;
 import org.opendedup.sar.sdfs.health.DamageOfVolume;
@@ -63,7 +62,7 @@ public final class FuseMountService implements MountService {
     public static RequestBuffers requestBuffersOf(String options) {
         ServiceOptions chosen = ServiceOptions.parse(options);
         MountOptions mountOptions = MountOptions.of(Path.of("/"), "").with(chosen.mountOptions());
-        return new RequestBuffers(mountOptions.threads(), chosen.binding().bufferBytes(mountOptions));
+        return new RequestBuffers(mountOptions.threads(), KernelMount.bufferBytes(mountOptions));
     }
 
     @Override
@@ -75,7 +74,7 @@ public final class FuseMountService implements MountService {
 
     @Override
     public void remount(Path mountPoint, String options) throws IOException {
-        KernelBinding.remount(MountOptions.of(mountPoint, "none")
+        KernelMount.remount(MountOptions.of(mountPoint, "none")
                 .with(ServiceOptions.parse(options).mountOptions()));
     }
 
@@ -92,7 +91,7 @@ public final class FuseMountService implements MountService {
                 : Volume.open(config, chosen.verification());
         try {
             var failures = new RequestFailures(System::nanoTime);
-            FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);
+            FuseMount mount = KernelMount.mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);
             SarSource sar = volume.tier().isConfigured()
                     ? new SarOfTier(volume.tier())
                     : new SarWithoutSsd(definition.sar().tier());
@@ -112,23 +111,20 @@ public final class FuseMountService implements MountService {
      *
      * @param mountOptions all other options
      */
-    private record ServiceOptions(FuseBinding binding, Verification verification, String mountOptions) {
+    private record ServiceOptions(Verification verification, String mountOptions) {
         private static final String VERIFY = "verify_fingerprints";
 
         static ServiceOptions parse(String options) {
-            FuseBinding binding = FuseBindings.named(FuseBindings.DEFAULT);
             Verification verification = Verification.CHECKSUMS;
             List<String> others = new ArrayList<>();
             for (String option : options.split(",")) {
-                if (option.startsWith(BINDING_OPTION)) {
-                    binding = FuseBindings.named(option.substring(BINDING_OPTION.length()));
-                } else if (option.equals(VERIFY)) {
+                if (option.equals(VERIFY)) {
                     verification = Verification.FINGERPRINTS;
                 } else {
                     others.add(option);
                 }
             }
-            return new ServiceOptions(binding, verification, String.join(",", others));
+            return new ServiceOptions(verification, String.join(",", others));
         }
     }
 

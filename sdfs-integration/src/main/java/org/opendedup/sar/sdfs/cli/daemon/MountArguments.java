@@ -58,15 +58,6 @@ public final class MountArguments {
     @Nullable
     Long memoryBudgetBytes;
 
-    @Option(
-            names = "--fuse-binding",
-            paramLabel = "NAME",
-            description =
-                    "Interface to the kernel: kernel (its own protocol; the default) or jnr (libfuse 2; slower, for "
-                            + "systems where kernel cannot run). Also a mount option: fuse_binding=NAME.")
-    @Nullable
-    String fuseBinding;
-
     /** The mount option that is equivalent to {@code --memory-budget}, for fstab. */
     private static final String MEMORY_BUDGET = "memory_budget=";
 
@@ -75,7 +66,6 @@ public final class MountArguments {
             "threads",
             "read_ahead_kb",
             "memory_budget",
-            "fuse_binding",
             "verify_fingerprints",
             "noallow_other",
             "flush",
@@ -152,11 +142,8 @@ public final class MountArguments {
 
     /** Returns the options for the file system, after a check. */
     public String mountOptions(MountService service) {
-        Stream<String> binding =
-                fuseBinding == null ? Stream.of() : Stream.of(MountService.BINDING_OPTION + fuseBinding);
-        String forFileSystem =
-                MountHelperOptions.without(Stream.concat(split().filter(option -> !isMemoryBudget(option)), binding)
-                        .collect(Collectors.joining(",")));
+        String forFileSystem = MountHelperOptions.without(
+                split().filter(option -> !isMemoryBudget(option)).collect(Collectors.joining(",")));
         try {
             service.checkOptions(forFileSystem);
         } catch (IllegalArgumentException e) {

@@ -26,9 +26,6 @@ import org.opendedup.sar.volume.config.RequestBuffers;
 
 /** Opens a volume and shows it as a file system. The commands reach engine and FUSE only through it. */
 public interface MountService {
-    /** The mount option that names the FUSE binding. */
-    String BINDING_OPTION = "fuse_binding=";
-
     /**
      * Checks options before anything is started.
      *

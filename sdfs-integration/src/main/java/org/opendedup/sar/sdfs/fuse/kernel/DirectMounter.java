@@ -55,7 +55,7 @@ final class DirectMounter implements Mounter {
         return device;
     }
 
-    /** Changes a mount that exists; see {@link KernelBinding#remount}. */
+    /** Changes a mount that exists; see {@link KernelMount#remount}. */
     void remount(MountOptions options) throws IOException {
         // The kernel uses only the flags here: no device and no data are needed.
         int result = libc.functions()

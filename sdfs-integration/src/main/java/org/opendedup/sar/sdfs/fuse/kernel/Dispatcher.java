@@ -48,7 +48,7 @@ final class Dispatcher {
             ByteBuffer replyBuffer) {
         this.request = new Request(requestBuffer);
         this.reply = new Reply(replyBuffer, backings);
-        AccessLists unenforced = agreement.requests().enforceAccessLists() ? null : new AccessLists(operations, false);
+        AccessLists unenforced = agreement.requests().enforceAccessLists() ? null : new AccessLists(operations);
         this.exchange = new Exchange(operations, cache, agreement, request, reply, backings, unenforced);
         this.served = served;
         this.interrupts = interrupts;

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,8 +20,11 @@ import org.opendedup.sar.sdfs.fuse.ReadAhead;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A mount and the threads that serve it. Ends when the last thread has found it unmounted. */
-final class KernelMount implements FuseMount {
+/**
+ * A mount and the threads that serve it. Ends when the last thread has found it unmounted. Needs {@code /dev/fuse} and
+ * Linux 5.4 or newer. Root needs nothing more; other users also need {@code fusermount3}.
+ */
+public final class KernelMount implements FuseMount {
     /** Time in milliseconds that {@link #close} waits for programs to leave, and again for the threads to end. */
     private static final long GRACE_MS = 5_000;
 
@@ -74,8 +78,49 @@ final class KernelMount implements FuseMount {
                 options.threads(), new ProcessorLatency(libc, options.fastWakeUp() ? ProcessorLatency.DEVICE : null));
     }
 
+    /**
+     * Mounts a file system and starts to serve it. The mount point answers requests when this method returns.
+     *
+     * @throws IOException if the mount point cannot be used or the kernel cannot be served; the message says why, and
+     *     nothing stays mounted
+     */
+    public static FuseMount mount(FuseOperations operations, MountOptions options) throws IOException {
+        Libc libc = new Libc();
+        boolean root = libc.functions().geteuid() == 0;
+        Mounter mounter = root ? new DirectMounter(libc) : new FusermountMounter(libc);
+        return mount(operations, options, libc, mounter, PendingSignals::killed);
+    }
+
     /** @param killed returns whether a thread is about to be killed, so that its request may be abandoned */
-    static KernelMount start(
+    static FuseMount mount(
+            FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
+            throws IOException {
+        Path mountPoint = options.mountPoint();
+        if (!Files.isDirectory(mountPoint)) {
+            throw new IOException(mountPoint + " is not a directory to mount on (is there a dead mount?"
+                    + " Then: umount -l " + mountPoint + ")");
+        }
+        return start(operations, options.withMountPoint(mountPoint.toRealPath()), libc, mounter, killed);
+    }
+
+    /**
+     * Changes the options of a mount of any process, as {@code mount -o remount} does: read-only or writable, setuid
+     * programs, devices, execution, access times, synchronous writes. The other options keep their values. A change to
+     * read-only first writes back the kernel's cache. For root only.
+     *
+     * @throws IOException if the mount cannot be changed; with "busy" in its message if it was to become read-only and
+     *     files are open for writing
+     */
+    public static void remount(MountOptions options) throws IOException {
+        new DirectMounter(new Libc()).remount(options);
+    }
+
+    /** Returns the native memory for the request and reply buffers of a mount with these options, in bytes. */
+    public static long bufferBytes(MountOptions options) {
+        return options.threads() * Channel.BUFFER_BYTES;
+    }
+
+    private static KernelMount start(
             FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
         int device = mounter.mount(options);

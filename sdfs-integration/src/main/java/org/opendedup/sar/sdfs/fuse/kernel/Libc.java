@@ -14,7 +14,7 @@ import jnr.ffi.types.uintptr_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of the C library that the binding calls. The functions on the hot path take raw addresses, so that a
+ * The functions of the C library that this package calls. The functions on the hot path take raw addresses, so that a
  * call allocates no object. {@link #errno()} returns the error number of this thread's last failed call.
  */
 class Libc {

@@ -1,6 +1,6 @@
 /**
  * The FUSE kernel protocol ({@code linux/fuse.h}) on {@code /dev/fuse}, without libfuse. Entry point:
- * {@link org.opendedup.sar.sdfs.fuse.kernel.KernelBinding}.
+ * {@link org.opendedup.sar.sdfs.fuse.kernel.KernelMount}.
  *
  * <p>Mounting: a {@code Mounter} opens the device and mounts it. {@code InitHandshake} answers the kernel's INIT. Then
  * each of a few {@code Worker}s has a {@code Channel} (a clone of the device, a request buffer and a reply buffer) and

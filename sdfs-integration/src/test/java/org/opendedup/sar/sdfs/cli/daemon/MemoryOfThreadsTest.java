@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.volume.config.RequestBuffers;
 
 /** What requests take of the memory budget, by the options of a mount. */
@@ -23,16 +22,6 @@ class MemoryOfThreadsTest {
         assertEquals(
                 eight.bytes() / 8 * 36,
                 FuseMountService.requestBuffersOf("threads=36").bytes());
-    }
-
-    @Test
-    void throughLibfuseTheyAreSmaller() {
-        RequestBuffers buffers = FuseMountService.requestBuffersOf(MountService.BINDING_OPTION + "jnr,threads=8");
-        assertEquals(
-                FuseBindings.named("jnr")
-                        .bufferBytes(MountOptions.of(Path.of("/"), "").withThreads(8)),
-                buffers.bytes());
-        assertTrue(buffers.bytes() <= 8 * MIB / 2, buffers.toString());
     }
 
     @Test

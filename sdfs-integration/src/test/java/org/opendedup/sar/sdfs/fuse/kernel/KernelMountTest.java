@@ -37,7 +37,7 @@ import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.MountToy;
 import org.opendedup.sar.sdfs.fuse.Shell;
 
-/** The binding on real mounts of a file system in memory. */
+/** Real mounts of a file system in memory. */
 @Timeout(120)
 class KernelMountTest {
     private final MemoryFileSystem memory = new MemoryFileSystem();
@@ -298,7 +298,7 @@ class KernelMountTest {
             assertTrue(line.startsWith("toy " + toy.root + " fuse.sdfs rw,"), line);
             assertEquals("268435456 134217728 4096", toy.shell("stat -f -c '%b %a %S' ."));
             MountOptions four = MountOptions.of(toy.root, "toy").withThreads(4);
-            assertEquals(new KernelBinding().bufferBytes(four), toy.mount.bufferBytes());
+            assertEquals(KernelMount.bufferBytes(four), toy.mount.bufferBytes());
         }
     }
 
@@ -394,8 +394,8 @@ class KernelMountTest {
                 refusal = Shell.run(Path.of("/"), "cat " + root + "/f");
                 assertError("status 1", refusal);
             } while (!refusal.contains("not connected"));
-            IOException refused = assertThrows(
-                    IOException.class, () -> new KernelBinding().mount(memory, MountOptions.of(root, "toy")));
+            IOException refused =
+                    assertThrows(IOException.class, () -> KernelMount.mount(memory, MountOptions.of(root, "toy")));
             assertTrue(refused.getMessage().contains("umount -l"), refused.getMessage());
         } finally {
             service.destroyForcibly().waitFor();

@@ -36,7 +36,7 @@ final class MountedToy implements AutoCloseable {
         MountOptions mountOptions = MountOptions.of(root, "toy").withThreads(4).with(options);
         boolean root = libc.functions().geteuid() == 0;
         Mounter suitable = root ? new DirectMounter(libc) : new FusermountMounter(libc);
-        mount = KernelBinding.mount(operations, mountOptions, libc, mounter == null ? suitable : mounter, killed);
+        mount = KernelMount.mount(operations, mountOptions, libc, mounter == null ? suitable : mounter, killed);
     }
 
     static void assumeFuse() {
