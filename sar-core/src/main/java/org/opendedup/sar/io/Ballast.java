@@ -118,7 +118,7 @@ public final class Ballast {
 
     /** Calls fallocate(2). */
     private static int allocateBySystem(Path file, long bytes) {
-        Libc.Functions libc = Libc.functions();
+        Libc.Functions libc = Libc.loaded();
         if (libc == null) {
             return UNKNOWN_ERROR;
         }

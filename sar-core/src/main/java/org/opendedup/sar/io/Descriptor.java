@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.function.IntSupplier;
-import jnr.ffi.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /** A file opened through the C library, for the calls that Java's channels do not offer. Safe for many threads. */
@@ -40,7 +39,7 @@ final class Descriptor implements Closeable {
      * @param flags as those of {@link Libc#open}
      */
     static @Nullable Descriptor open(Path file, int flags) {
-        Libc.Functions libc = Libc.functions();
+        Libc.Functions libc = Libc.loaded();
         if (libc == null) {
             return null;
         }
@@ -53,8 +52,12 @@ final class Descriptor implements Closeable {
         int unused = libc.posix_fadvise(number, offset, length, DONT_NEED);
     }
 
-    /** Returns whether the request succeeded. */
-    boolean ioctl(long request, Pointer argument) {
+    /**
+     * Returns whether the request succeeded.
+     *
+     * @param argument address of the request's structure
+     */
+    boolean ioctl(long request, long argument) {
         return libc.ioctl(number, request, argument) == 0;
     }
 

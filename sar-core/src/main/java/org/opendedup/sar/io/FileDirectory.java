@@ -319,7 +319,7 @@ public final class FileDirectory implements Directory {
         if (file == null) {
             int errno = Libc.errno();
             Files.size(path);
-            if (Libc.functions() != null) {
+            if (Libc.loaded() != null) {
                 throw new IOException(path + " cannot be opened: " + SystemError.words(errno));
             }
         }

@@ -100,7 +100,7 @@ public final class FileLayout {
             map.putLongLong(START_AT, start);
             map.putLongLong(LENGTH_AT, length);
             map.putInt(ROOM_AT, MAX_EXTENTS);
-            if (!file.ioctl(REQUEST, map)) {
+            if (!file.ioctl(REQUEST, map.address())) {
                 return UNKNOWN;
             }
             int extents = Math.min(MAX_EXTENTS, map.getInt(MAPPED_AT));

@@ -85,7 +85,7 @@ public final class LockFile implements AutoCloseable {
         private static final int LOCK_BYTES = 32;
 
         static Libc.Functions functions() throws IOException {
-            Libc.Functions functions = Libc.functions();
+            Libc.Functions functions = Libc.loaded();
             if (functions == null) {
                 throw new IOException("the C library can't be called, which locks between processes need");
             }

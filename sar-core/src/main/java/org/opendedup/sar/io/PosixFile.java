@@ -65,7 +65,7 @@ public final class PosixFile implements RandomFile {
 
     /** Returns whether this machine has what the class needs. */
     public static boolean isSupported() {
-        return Libc.functions() != null;
+        return Libc.loaded() != null;
     }
 
     /** Opens an existing file or folder. */
@@ -76,7 +76,7 @@ public final class PosixFile implements RandomFile {
 
     /** Makes a file without a name in the machine's memory; null if that fails. */
     static @Nullable PosixFile inMemory() {
-        Libc.Functions libc = Libc.functions();
+        Libc.Functions libc = Libc.loaded();
         try {
             Path name = Path.of("times");
             int number = libc == null ? -1 : libc.memfd_create(Libc.path(name), CLOSE_ON_EXEC);
@@ -92,7 +92,7 @@ public final class PosixFile implements RandomFile {
     }
 
     static Libc.Functions libc(Path path) throws IOException {
-        Libc.Functions libc = Libc.functions();
+        Libc.Functions libc = Libc.loaded();
         if (libc == null) {
             throw new IOException(path + " cannot be opened: the C library cannot be called");
         }
@@ -229,9 +229,8 @@ public final class PosixFile implements RandomFile {
 
     @Override
     public void setModified(long ns) throws IOException {
-        ByteBuffer times = ByteBuffer.allocate(32).order(ByteOrder.nativeOrder());
-        times.putLong(0).putLong(OMIT).putLong(Math.floorDiv(ns, NS_PER_S)).putLong(Math.floorMod(ns, NS_PER_S));
-        run("cannot get a time", () -> libc.futimens(number, times.array()));
+        long[] times = {0, OMIT, Math.floorDiv(ns, NS_PER_S), Math.floorMod(ns, NS_PER_S)};
+        run("cannot get a time", () -> libc.futimens(number, times));
     }
 
     void setModifiedNow() throws IOException {

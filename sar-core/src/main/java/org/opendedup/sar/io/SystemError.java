@@ -74,7 +74,7 @@ public enum SystemError {
 
     /** Returns the C library's text for an error, or null if it cannot be called. */
     static @Nullable String words(int errno) {
-        Libc.Functions libc = Libc.functions();
+        Libc.Functions libc = Libc.loaded();
         return libc == null ? null : libc.strerror(errno);
     }
 }

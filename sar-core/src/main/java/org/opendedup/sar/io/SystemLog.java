@@ -63,7 +63,7 @@ public final class SystemLog {
      * @throws IOException if there is no receiver, or it does not accept the message at once
      */
     public void send(int severity, String line) throws IOException {
-        Libc.Functions libc = Libc.functions();
+        Libc.Functions libc = Libc.loaded();
         if (libc == null) {
             throw new IOException("the C library can't be called");
         }

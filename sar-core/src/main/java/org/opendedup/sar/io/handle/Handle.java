@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Libc;
 
 /**
  * An open file, folder or other entry. The handle refers to the same entry even if its names are moved or replaced.
@@ -15,7 +16,7 @@ public final class Handle implements Closeable {
     private static final byte[] SELF = {0};
     private static final int CLOSED = -1;
 
-    private final PosixCalls posix;
+    private final Libc posix;
     private final String shown;
     /**
      * Whether the descriptor only names its file: O_PATH. Operations on such a file use its path in /proc, which always
@@ -26,7 +27,7 @@ public final class Handle implements Closeable {
     private int fd;
 
     /** @param shown path for messages */
-    public Handle(PosixCalls posix, int fd, boolean namesOnly, String shown) {
+    public Handle(Libc posix, int fd, boolean namesOnly, String shown) {
         this.posix = posix;
         this.fd = fd;
         this.namesOnly = namesOnly;
@@ -34,10 +35,10 @@ public final class Handle implements Closeable {
     }
 
     /** Opens a name in a folder; null if that fails. Does not follow a symbolic link. */
-    public static @Nullable Handle at(PosixCalls posix, int folder, byte[] name, int flags, int mode, String shown) {
-        int all = flags | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
-        int fd = posix.functions().openat(folder, PosixCalls.terminated(name), all, mode);
-        return fd < 0 ? null : new Handle(posix, fd, (flags & PosixCalls.O_PATH) != 0, shown);
+    public static @Nullable Handle at(Libc posix, int folder, byte[] name, int flags, int mode, String shown) {
+        int all = flags | Libc.O_NOFOLLOW | Libc.O_CLOEXEC;
+        int fd = posix.functions().openat(folder, Libc.terminated(name), all, mode);
+        return fd < 0 ? null : new Handle(posix, fd, (flags & Libc.O_PATH) != 0, shown);
     }
 
     /** Opens a name in this folder; null if that fails. */
@@ -55,7 +56,7 @@ public final class Handle implements Closeable {
     public Handle opened(byte[] name, int flags, int mode, String path) throws IOException {
         Handle handle = at(name, flags, mode, path);
         if (handle == null) {
-            throw posix.failure((flags & PosixCalls.O_CREAT) == 0 ? "opening" : "making", path);
+            throw posix.failure((flags & Libc.O_CREAT) == 0 ? "opening" : "making", path);
         }
         return handle;
     }
@@ -83,8 +84,8 @@ public final class Handle implements Closeable {
     /** Names an entry of any kind in this folder without opening it; null if there is none. */
     @Nullable
     public Handle named(byte[] name, String path) throws IOException {
-        Handle handle = at(name, PosixCalls.O_PATH, 0, path);
-        if (handle == null && !posix.isAbsence()) {
+        Handle handle = at(name, Libc.O_PATH, 0, path);
+        if (handle == null && !Libc.isAbsence()) {
             throw posix.failure("opening", path);
         }
         return handle;
@@ -103,11 +104,11 @@ public final class Handle implements Closeable {
     }
 
     private byte[] procPath() {
-        return PosixCalls.terminated(path().toString().getBytes(StandardCharsets.US_ASCII));
+        return Libc.terminated(path().toString().getBytes(StandardCharsets.US_ASCII));
     }
 
     public FileStatus status() throws IOException {
-        FileStatus status = statusAt(SELF, PosixCalls.AT_EMPTY_PATH);
+        FileStatus status = statusAt(SELF, Libc.AT_EMPTY_PATH);
         if (status == null) {
             throw posix.failure("looking at", shown);
         }
@@ -117,8 +118,8 @@ public final class Handle implements Closeable {
     /** Returns the status of a name in this folder; null if there is none. */
     @Nullable
     public FileStatus statusOf(byte[] name, String path) throws IOException {
-        FileStatus status = statusAt(PosixCalls.terminated(name), PosixCalls.AT_SYMLINK_NOFOLLOW);
-        if (status == null && !posix.isAbsence()) {
+        FileStatus status = statusAt(Libc.terminated(name), Libc.AT_SYMLINK_NOFOLLOW);
+        if (status == null && !Libc.isAbsence()) {
             throw posix.failure("looking at", path);
         }
         return status;
@@ -133,7 +134,7 @@ public final class Handle implements Closeable {
     /** Changes owner and group; -1 leaves the value unchanged. */
     public int changeOwner(int uid, int gid) {
         return namesOnly
-                ? posix.functions().fchownat(fd, SELF, uid, gid, PosixCalls.AT_EMPTY_PATH)
+                ? posix.functions().fchownat(fd, SELF, uid, gid, Libc.AT_EMPTY_PATH)
                 : posix.functions().fchown(fd, uid, gid);
     }
 
@@ -144,7 +145,7 @@ public final class Handle implements Closeable {
     }
 
     public int setAttribute(byte[] name, byte[] value) {
-        byte[] terminated = PosixCalls.terminated(name);
+        byte[] terminated = Libc.terminated(name);
         return namesOnly
                 ? posix.functions().setxattr(procPath(), terminated, value, value.length, 0)
                 : posix.functions().fsetxattr(fd, terminated, value, value.length, 0);
@@ -156,26 +157,21 @@ public final class Handle implements Closeable {
      */
     public void removeAccessLists() {
         for (String list : new String[] {"system.posix_acl_default", "system.posix_acl_access"}) {
-            posix.functions().fremovexattr(fd, PosixCalls.terminated(list.getBytes(StandardCharsets.US_ASCII)));
+            posix.functions().fremovexattr(fd, Libc.terminated(list.getBytes(StandardCharsets.US_ASCII)));
         }
     }
 
     /** @param times seconds and nanoseconds of the last access, then of the last change */
     public int setTimes(long[] times) {
         return namesOnly
-                ? posix.functions().utimensat(PosixCalls.AT_FDCWD, procPath(), times, 0)
+                ? posix.functions().utimensat(Libc.AT_FDCWD, procPath(), times, 0)
                 : posix.functions().futimens(fd, times);
     }
 
     /** Adds another name. */
     public int link(Handle folder, byte[] name) {
         return posix.functions()
-                .linkat(
-                        PosixCalls.AT_FDCWD,
-                        procPath(),
-                        folder.fd,
-                        PosixCalls.terminated(name),
-                        PosixCalls.AT_SYMLINK_FOLLOW);
+                .linkat(Libc.AT_FDCWD, procPath(), folder.fd, Libc.terminated(name), Libc.AT_SYMLINK_FOLLOW);
     }
 
     /** Makes everything in its file system durable. Returns false if it cannot, because it only names its file. */

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import org.opendedup.sar.io.Libc;
 
 /**
  * Opens a folder by the path that a user gave, one name after the other, each in the folder opened before it. Follows a
@@ -18,9 +19,9 @@ public final class TrustedPath {
     private static final int NONE = -1;
     private static final int MAX_LINKS = 40;
     private static final int MAX_TARGET_BYTES = 4096;
-    private static final int FOLDER = PosixCalls.O_PATH | PosixCalls.O_DIRECTORY;
+    private static final int FOLDER = Libc.O_PATH | Libc.O_DIRECTORY;
 
-    private final PosixCalls posix;
+    private final Libc posix;
     private final Path path;
     private final int user;
     /** Whether folders that are missing are made. */
@@ -31,7 +32,7 @@ public final class TrustedPath {
     /** Number of the mount that was entered last and passed the check. */
     private long mount = NONE;
 
-    private TrustedPath(PosixCalls posix, Path path, boolean makes) {
+    private TrustedPath(Libc posix, Path path, boolean makes) {
         this.posix = posix;
         this.path = path;
         this.makes = makes;
@@ -43,12 +44,12 @@ public final class TrustedPath {
      *
      * @param folder absolute path
      */
-    public static Handle open(PosixCalls posix, Path folder) throws IOException {
+    public static Handle open(Libc posix, Path folder) throws IOException {
         return new TrustedPath(posix, folder, false).open();
     }
 
     /** As {@link #open}; makes the folders that are missing, into which only this user can go. */
-    public static Handle make(PosixCalls posix, Path folder) throws IOException {
+    public static Handle make(Libc posix, Path folder) throws IOException {
         return new TrustedPath(posix, folder, true).open();
     }
 
@@ -69,7 +70,7 @@ public final class TrustedPath {
     }
 
     private Handle root() throws IOException {
-        Handle root = Handle.at(posix, PosixCalls.AT_FDCWD, new byte[] {'/'}, FOLDER, 0, path.toString());
+        Handle root = Handle.at(posix, Libc.AT_FDCWD, new byte[] {'/'}, FOLDER, 0, path.toString());
         if (root == null) {
             throw posix.failure("opening", "/");
         }
@@ -99,18 +100,18 @@ public final class TrustedPath {
 
     private Handle step(Handle folder, byte[] name) throws IOException {
         Handle next = folder.at(name, FOLDER, 0, path.toString());
-        if (next == null && makes && posix.errno() == PosixCalls.ENOENT) {
-            posix.functions().mkdirat(folder.fd(), PosixCalls.terminated(name), 0700);
+        if (next == null && makes && Libc.errno() == Libc.ENOENT) {
+            posix.functions().mkdirat(folder.fd(), Libc.terminated(name), 0700);
             next = folder.at(name, FOLDER, 0, path.toString());
         }
         if (next != null) {
             return next.verified(this::checkMount);
         }
-        int errno = posix.errno();
-        if (errno != PosixCalls.ENOTDIR && errno != PosixCalls.ELOOP) {
+        int errno = Libc.errno();
+        if (errno != Libc.ENOTDIR && errno != Libc.ELOOP) {
             throw posix.failure("opening", path.toString());
         }
-        try (Handle link = folder.opened(name, PosixCalls.O_PATH, path.toString())) {
+        try (Handle link = folder.opened(name, Libc.O_PATH, path.toString())) {
             FileStatus status = link.status();
             if (!status.isSymbolicLink()) {
                 throw new IOException(path + " leads through " + text(name) + ", which is no folder");

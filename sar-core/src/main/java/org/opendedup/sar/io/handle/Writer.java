@@ -3,18 +3,19 @@ package org.opendedup.sar.io.handle;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
+import org.opendedup.sar.io.Libc;
 
 /**
  * The user who writes, as the file system of a folder reports it. That is the process's user, except on a network file
  * system that maps root to nobody.
  */
 public final class Writer {
-    private static final int FLAGS = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
+    private static final int FLAGS = Libc.O_WRONLY | Libc.O_CREAT | Libc.O_EXCL;
 
     private Writer() {}
 
     /** Returns the owner of new files in a folder. If the folder has another owner, makes a file to find out. */
-    public static int in(PosixCalls posix, Handle folder) throws IOException {
+    public static int in(Libc posix, Handle folder) throws IOException {
         int user = posix.functions().geteuid();
         if (folder.status().uid() == user) {
             return user;
@@ -24,7 +25,7 @@ public final class Writer {
             if (probe == null) {
                 return user;
             }
-            posix.functions().unlinkat(folder.fd(), PosixCalls.terminated(name), 0);
+            posix.functions().unlinkat(folder.fd(), Libc.terminated(name), 0);
             return probe.status().uid();
         }
     }

@@ -17,11 +17,11 @@ import java.util.stream.Stream;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.io.handle.Mounts;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.io.handle.TrustedPath;
 import org.opendedup.sar.io.handle.Writer;
 
@@ -45,7 +45,7 @@ public final class BackupPlace implements Closeable {
     /** A folder with backups, in a folder that somebody named. */
     private static final Pattern NAMES = Pattern.compile(NAME + "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
-    private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
+    private static final int FOLDER = Libc.O_RDONLY | Libc.O_DIRECTORY;
     private static final int ROOT = 0;
     private static final int MOST_MARK_BYTES = 100;
 
@@ -79,11 +79,11 @@ public final class BackupPlace implements Closeable {
      * @throws IOException if it cannot be trusted, or is not for the backups of this volume
      */
     public static BackupPlace make(Path folder, UUID volume) throws IOException {
-        PosixCalls posix = new PosixCalls();
+        Libc posix = new Libc();
         try (Handle above = TrustedPath.make(posix, above(folder))) {
             byte[] name = name(folder);
-            boolean isNew = posix.functions().mkdirat(above.fd(), PosixCalls.terminated(name), 0700) == 0;
-            if (!isNew && posix.errno() != PosixCalls.EEXIST) {
+            boolean isNew = posix.functions().mkdirat(above.fd(), Libc.terminated(name), 0700) == 0;
+            if (!isNew && Libc.errno() != Libc.EEXIST) {
                 throw posix.failure("making the folder", folder.toString());
             }
             Handle opened = opened(posix, above, name, folder.toString()).verified(handle -> {
@@ -108,7 +108,7 @@ public final class BackupPlace implements Closeable {
         if (!Files.isDirectory(folder)) {
             return Optional.empty();
         }
-        PosixCalls posix = new PosixCalls();
+        Libc posix = new Libc();
         try (Handle above = TrustedPath.open(posix, above(folder))) {
             Handle opened = opened(posix, above, name(folder), folder.toString())
                     .verified(handle -> {
@@ -135,18 +135,18 @@ public final class BackupPlace implements Closeable {
         return above;
     }
 
-    private static Handle opened(PosixCalls posix, Handle above, byte[] name, String shown) throws IOException {
+    private static Handle opened(Libc posix, Handle above, byte[] name, String shown) throws IOException {
         Handle opened = above.at(name, FOLDER, 0, shown);
         if (opened != null) {
             return opened;
         }
-        if (posix.errno() == PosixCalls.ENOTDIR || posix.errno() == PosixCalls.ELOOP) {
+        if (Libc.errno() == Libc.ENOTDIR || Libc.errno() == Libc.ELOOP) {
             throw new IOException(shown + " is a link or no folder: metadata are not backed up there");
         }
         throw posix.failure("opening", shown);
     }
 
-    private static void checkTrusted(PosixCalls posix, Handle handle) throws IOException {
+    private static void checkTrusted(Libc posix, Handle handle) throws IOException {
         Mounts.checkTrusted(handle, posix.functions().geteuid());
         FileStatus status = handle.status();
         if (!status.isWrittenOnlyBy(ROOT) && !status.isWrittenOnlyBy(Writer.in(posix, handle))) {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
@@ -22,7 +23,6 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
-import org.opendedup.sar.sdfs.cli.command.Umask;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.OfflineCheck;
@@ -125,7 +125,7 @@ public final class CheckCommand implements Callable<Integer> {
     }
 
     public static void main(String[] arguments) {
-        Umask.ownerOnly();
+        Libc.makeForOwnerOnly();
         Environment environment = Environment.ofProcess();
         System.exit(CommandRunner.run(new CheckCommand(environment), environment, arguments));
     }

@@ -1,9 +1,9 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.util.Arrays;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
-import org.opendedup.sar.sdfs.cli.command.Umask;
 import org.opendedup.sar.volume.Volume;
 
 /** The program {@code mkfs.sdfs}: one option makes it another command. */
@@ -11,7 +11,7 @@ public final class MkfsProgram {
     private MkfsProgram() {}
 
     public static void main(String[] arguments) {
-        Umask.ownerOnly();
+        Libc.makeForOwnerOnly();
         System.exit(run(Environment.ofProcess(), arguments));
     }
 

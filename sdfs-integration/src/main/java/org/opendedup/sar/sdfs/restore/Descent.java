@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Iterator;
 import java.util.List;
-import org.opendedup.sar.io.handle.PosixCalls;
+import org.opendedup.sar.io.Libc;
 
 /**
  * Opens folders at any depth below an open folder. Follows no symbolic link and enters no other file system.
@@ -14,8 +14,7 @@ import org.opendedup.sar.io.handle.PosixCalls;
  * forbids it, the names are opened one by one.
  */
 final class Descent {
-    private static final int FLAGS =
-            PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
+    private static final int FLAGS = Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_NOFOLLOW | Libc.O_CLOEXEC;
     /** The system call number of openat2 on all architectures. */
     private static final int OPENAT2 = 437;
     /** RESOLVE_NO_XDEV, _NO_MAGICLINKS, _NO_SYMLINKS and _BENEATH. */
@@ -25,11 +24,11 @@ final class Descent {
     /** PATH_MAX without the terminating zero, in bytes. */
     private static final int MAX_PATH_BYTES = 4095;
 
-    private final PosixCalls posix;
+    private final Libc posix;
     private final byte[] how;
     private final boolean hasOpenat2;
 
-    Descent(PosixCalls posix) {
+    Descent(Libc posix) {
         this.posix = posix;
         how = ByteBuffer.allocate(HOW_BYTES)
                 .order(ByteOrder.nativeOrder())
@@ -37,8 +36,8 @@ final class Descent {
                 .putLong(0)
                 .putLong(RESOLVE)
                 .array();
-        int fd = openat2(PosixCalls.AT_FDCWD, new byte[] {'.', 0});
-        hasOpenat2 = fd >= 0 || posix.errno() != PosixCalls.ENOSYS && posix.errno() != PosixCalls.EPERM;
+        int fd = openat2(Libc.AT_FDCWD, new byte[] {'.', 0});
+        hasOpenat2 = fd >= 0 || Libc.errno() != Libc.ENOSYS && Libc.errno() != Libc.EPERM;
         if (fd >= 0) {
             posix.functions().close(fd);
         }
@@ -86,13 +85,13 @@ final class Descent {
     private int step(int folder, List<byte[]> names) {
         int at = folder;
         for (Iterator<byte[]> rest = names.iterator(); rest.hasNext(); ) {
-            int next = posix.functions().openat(at, PosixCalls.terminated(rest.next()), FLAGS, 0);
-            int errno = posix.errno();
+            int next = posix.functions().openat(at, Libc.terminated(rest.next()), FLAGS, 0);
+            int errno = Libc.errno();
             if (at != folder) {
                 posix.functions().close(at);
             }
             if (next < 0) {
-                posix.setErrno(errno);
+                Libc.setErrno(errno);
                 return next;
             }
             at = next;

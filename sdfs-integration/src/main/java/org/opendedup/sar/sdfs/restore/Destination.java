@@ -9,9 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
 
@@ -31,10 +31,10 @@ final class Destination implements Closeable {
     private static final int WRITABLE_BY_OWNER = 0200;
     private static final byte[] CAPABILITY = "security.capability".getBytes(StandardCharsets.US_ASCII);
     private static final int PROBE_BYTES = 4096;
-    private static final int NEW = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
-    private static final int WRITING = PosixCalls.O_WRONLY | PosixCalls.O_NONBLOCK;
+    private static final int NEW = Libc.O_WRONLY | Libc.O_CREAT | Libc.O_EXCL;
+    private static final int WRITING = Libc.O_WRONLY | Libc.O_NONBLOCK;
 
-    private final PosixCalls posix;
+    private final Libc posix;
     private final EntryLog entries;
     private final DestinationRoot root;
     private final RestoreProgress progress;
@@ -43,8 +43,6 @@ final class Destination implements Closeable {
     /** Guarded by this, as are the open files and folders. */
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
-    private final long address;
-
     private final Map<Long, Handle> files = new LinkedHashMap<>(16, 0.75f, true);
     private final OpenFolders folders;
 
@@ -52,14 +50,12 @@ final class Destination implements Closeable {
      * @param progress records what cannot be made or set
      * @param howToBeginAnew end of a message that the restore cannot go on
      */
-    Destination(
-            PosixCalls posix, EntryLog entries, DestinationRoot root, RestoreProgress progress, String howToBeginAnew) {
+    Destination(Libc posix, EntryLog entries, DestinationRoot root, RestoreProgress progress, String howToBeginAnew) {
         this.howToBeginAnew = howToBeginAnew;
         this.posix = posix;
         this.entries = entries;
         this.root = root;
         this.progress = progress;
-        address = posix.address(buffer);
         folders = new OpenFolders(posix, entries, root);
     }
 
@@ -84,10 +80,10 @@ final class Destination implements Closeable {
         if (entry.isRegular()) {
             return makeFile(entry, folder, name);
         } else if (entry.isDirectory()) {
-            if (posix.functions().mkdirat(folder.fd(), PosixCalls.terminated(name), 0700) != 0) {
+            if (posix.functions().mkdirat(folder.fd(), Libc.terminated(name), 0700) != 0) {
                 return refused(entry, "making the folder");
             }
-        } else if (NewEntry.make(posix, folder, name, entry) != 0 && !NewEntry.isRefusal(posix.errno())) {
+        } else if (NewEntry.make(posix, folder, name, entry) != 0 && !NewEntry.isRefusal(Libc.errno())) {
             return refused(entry, "making");
         }
         return true;
@@ -104,7 +100,7 @@ final class Destination implements Closeable {
                 return true;
             }
         }
-        if (posix.functions().unlinkat(folder.fd(), PosixCalls.terminated(name), 0) != 0) {
+        if (posix.functions().unlinkat(folder.fd(), Libc.terminated(name), 0) != 0) {
             throw posix.failure("removing", text(entry));
         }
         return false;
@@ -116,9 +112,9 @@ final class Destination implements Closeable {
      * @return false
      */
     private boolean refused(TreeEntry entry, String what) throws IOException {
-        int errno = posix.errno();
+        int errno = Libc.errno();
         boolean isOfEntry = isOfEntry(errno);
-        posix.setErrno(errno);
+        Libc.setErrno(errno);
         if (!isOfEntry) {
             throw posix.failure(what, text(entry));
         }
@@ -135,8 +131,8 @@ final class Destination implements Closeable {
     private boolean isOfEntry(int errno) throws IOException {
         return switch (errno) {
             // A file system without upper and lower case has one name where the volume has two.
-            case PosixCalls.EFBIG, PosixCalls.EEXIST -> true;
-            case PosixCalls.ENOSPC, PosixCalls.EDQUOT -> hasRoom();
+            case Libc.EFBIG, Libc.EEXIST -> true;
+            case Libc.ENOSPC, Libc.EDQUOT -> hasRoom();
             default -> NewEntry.isRefusal(errno);
         };
     }
@@ -149,8 +145,8 @@ final class Destination implements Closeable {
             if (probe == null) {
                 return false;
             }
-            boolean hasRoom = posix.functions().pwrite(probe.fd(), address, PROBE_BYTES, 0) == PROBE_BYTES;
-            if (posix.functions().unlinkat(folder.fd(), PosixCalls.terminated(name), 0) != 0) {
+            boolean hasRoom = posix.functions().pwrite(probe.fd(), buffer.clear(), PROBE_BYTES, 0) == PROBE_BYTES;
+            if (posix.functions().unlinkat(folder.fd(), Libc.terminated(name), 0) != 0) {
                 throw posix.failure("removing a file from", root.toString());
             }
             return hasRoom;
@@ -191,9 +187,9 @@ final class Destination implements Closeable {
             if (result == 0) {
                 return true;
             }
-            int errno = posix.errno();
+            int errno = Libc.errno();
             if (!isOfEntry(errno)) {
-                posix.setErrno(errno);
+                Libc.setErrno(errno);
                 throw posix.failure("making the link", text(name));
             }
             return false;
@@ -271,7 +267,7 @@ final class Destination implements Closeable {
 
     private void writeBuffer(int fd, long number, long offset, int count) throws IOException {
         for (int done = 0; done < count; ) {
-            long written = posix.functions().pwrite(fd, address + done, count - done, offset + done);
+            long written = posix.functions().pwrite(fd, buffer.position(done), count - done, offset + done);
             if (written <= 0) {
                 throw posix.failure("writing to", text(entries.read(number)));
             }
@@ -305,7 +301,7 @@ final class Destination implements Closeable {
         Handle folder = folders.get(entry.parent());
         byte[] name = NewEntry.name(entry);
         Handle file = folder.at(name, WRITING, 0, "");
-        if (file == null && posix.errno() == PosixCalls.EACCES) {
+        if (file == null && Libc.errno() == Libc.EACCES) {
             // An earlier restore has already set its mode.
             try (Handle found = folder.named(name, "")) {
                 if (found != null && found.status().isRegular()) {
@@ -314,7 +310,7 @@ final class Destination implements Closeable {
             }
             file = folder.at(name, WRITING, 0, "");
         }
-        if (file == null && !posix.isAbsence()) {
+        if (file == null && !Libc.isAbsence()) {
             throw posix.failure("opening", text(entry));
         }
         if (file == null) {
@@ -365,7 +361,7 @@ final class Destination implements Closeable {
         byte[] name = NewEntry.name(entry);
         Handle found = folder.named(name, "");
         if (found == null && NewEntry.make(posix, folder, name, entry) != 0) {
-            int errno = posix.errno();
+            int errno = Libc.errno();
             if (!NewEntry.isRefusal(errno)) {
                 throw posix.failure("making", text(entry));
             }
@@ -416,7 +412,7 @@ final class Destination implements Closeable {
         String what = "the attribute " + EntryNames.text(attribute.name());
         // For an attribute these two errors mean that there is no room for one of this length; there may be room for
         // everything else.
-        if (result != 0 && (posix.errno() == PosixCalls.ENOSPC || posix.errno() == PosixCalls.EDQUOT)) {
+        if (result != 0 && (Libc.errno() == Libc.ENOSPC || Libc.errno() == Libc.EDQUOT)) {
             lose(entry, what);
         } else {
             isSet(result, entry, what);
@@ -431,7 +427,7 @@ final class Destination implements Closeable {
         if (result == 0) {
             return true;
         }
-        if (!NewEntry.isRefusal(posix.errno())) {
+        if (!NewEntry.isRefusal(Libc.errno())) {
             throw posix.failure("setting " + what + " of", text(entry));
         }
         lose(entry, what);
@@ -439,7 +435,7 @@ final class Destination implements Closeable {
     }
 
     private void lose(TreeEntry entry, String what) throws IOException {
-        int errno = posix.errno();
+        int errno = Libc.errno();
         progress.lostAttribute(text(entry) + ": " + what + ": " + posix.reason(errno));
     }
 

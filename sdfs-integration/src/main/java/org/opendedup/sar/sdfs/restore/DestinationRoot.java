@@ -7,10 +7,10 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.io.handle.Mounts;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.io.handle.Writer;
 
 /**
@@ -24,9 +24,9 @@ import org.opendedup.sar.io.handle.Writer;
  * may replace cannot be made safely by its name.
  */
 final class DestinationRoot implements Closeable {
-    private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
+    private static final int FOLDER = Libc.O_RDONLY | Libc.O_DIRECTORY;
 
-    private final PosixCalls posix;
+    private final Libc posix;
     private final Handle parent;
     private final WorkFolder work;
     private final byte[] name;
@@ -42,7 +42,7 @@ final class DestinationRoot implements Closeable {
      * @param work work folder in the same folder; must be open when something is made
      * @param name name in the folder above
      */
-    DestinationRoot(PosixCalls posix, Handle parent, WorkFolder work, byte[] name, String shown) {
+    DestinationRoot(Libc posix, Handle parent, WorkFolder work, byte[] name, String shown) {
         this.posix = posix;
         this.parent = parent;
         this.work = work;
@@ -86,7 +86,7 @@ final class DestinationRoot implements Closeable {
         if (NewEntry.make(posix, work.folder(), WorkFolder.UNPUBLISHED, entry) != 0) {
             throw posix.failure("making", shown);
         }
-        return work.folder().opened(WorkFolder.UNPUBLISHED, PosixCalls.O_PATH, shown);
+        return work.folder().opened(WorkFolder.UNPUBLISHED, Libc.O_PATH, shown);
     }
 
     /** Checks the place of a root that is not a folder. */
@@ -102,13 +102,13 @@ final class DestinationRoot implements Closeable {
     }
 
     private Handle makeFolder() throws IOException {
-        boolean isNew = posix.functions().mkdirat(parent.fd(), PosixCalls.terminated(name), 0700) == 0;
-        if (!isNew && posix.errno() != PosixCalls.EEXIST) {
+        boolean isNew = posix.functions().mkdirat(parent.fd(), Libc.terminated(name), 0700) == 0;
+        if (!isNew && Libc.errno() != Libc.EEXIST) {
             throw posix.failure("making the folder", shown);
         }
         Handle folder = parent.at(name, FOLDER, 0, shown);
         if (folder == null) {
-            throw posix.errno() == PosixCalls.ENOTDIR || posix.errno() == PosixCalls.ELOOP
+            throw Libc.errno() == Libc.ENOTDIR || Libc.errno() == Libc.ELOOP
                     ? replaced()
                     : posix.failure("opening", shown);
         }
@@ -158,7 +158,7 @@ final class DestinationRoot implements Closeable {
     }
 
     private Handle makeFile(long size) throws IOException {
-        int flags = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
+        int flags = Libc.O_WRONLY | Libc.O_CREAT | Libc.O_EXCL;
         return work.folder().opened(WorkFolder.UNPUBLISHED, flags, 0600, shown).verified(file -> {
             file.removeAccessLists();
             if (posix.functions().ftruncate(file.fd(), size) != 0) {
@@ -182,8 +182,8 @@ final class DestinationRoot implements Closeable {
             found = WorkFolder.UNPUBLISHED;
         }
         Handle opened = above.at(found, flags(entry), 0, shown);
-        if (opened == null && mayBeOpen && posix.errno() == PosixCalls.EACCES) {
-            opened = above.at(found, PosixCalls.O_PATH, 0, shown);
+        if (opened == null && mayBeOpen && Libc.errno() == Libc.EACCES) {
+            opened = above.at(found, Libc.O_PATH, 0, shown);
         }
         if (opened == null) {
             return false;
@@ -215,16 +215,15 @@ final class DestinationRoot implements Closeable {
      */
     void publish() throws IOException {
         int from = work.folder().fd();
-        byte[] unpublished = PosixCalls.terminated(WorkFolder.UNPUBLISHED);
-        byte[] published = PosixCalls.terminated(name);
+        byte[] unpublished = Libc.terminated(WorkFolder.UNPUBLISHED);
+        byte[] published = Libc.terminated(name);
         int result = posix.functions().linkat(from, unpublished, parent.fd(), published, 0);
-        if (result != 0 && NewEntry.isRefusal(posix.errno())) {
+        if (result != 0 && NewEntry.isRefusal(Libc.errno())) {
             // No hard links there; file systems that have hard links often do not support this flag.
-            result =
-                    posix.functions().renameat2(from, unpublished, parent.fd(), published, PosixCalls.RENAME_NOREPLACE);
+            result = posix.functions().renameat2(from, unpublished, parent.fd(), published, Libc.RENAME_NOREPLACE);
         }
         if (result != 0) {
-            throw posix.errno() == PosixCalls.EEXIST ? existsAlready() : posix.failure("giving its name to", shown);
+            throw Libc.errno() == Libc.EEXIST ? existsAlready() : posix.failure("giving its name to", shown);
         }
         checkInPlace();
     }
@@ -233,7 +232,7 @@ final class DestinationRoot implements Closeable {
         if (entry.isDirectory()) {
             return FOLDER;
         }
-        return entry.isRegular() ? PosixCalls.O_WRONLY | PosixCalls.O_NONBLOCK : PosixCalls.O_PATH;
+        return entry.isRegular() ? Libc.O_WRONLY | Libc.O_NONBLOCK : Libc.O_PATH;
     }
 
     /** Returns the open root; only after {@link #make} or {@link #reopen}. */

@@ -2,8 +2,8 @@ package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.metadata.EntryNames;
 
 /**
@@ -13,10 +13,10 @@ final class NewEntry {
     private NewEntry() {}
 
     /** Makes a symbolic link, device, fifo or socket; returns the C library's result. */
-    static int make(PosixCalls posix, Handle folder, byte[] name, TreeEntry entry) {
-        byte[] terminated = PosixCalls.terminated(name);
+    static int make(Libc posix, Handle folder, byte[] name, TreeEntry entry) {
+        byte[] terminated = Libc.terminated(name);
         return entry.isSymbolicLink()
-                ? posix.functions().symlinkat(PosixCalls.terminated(entry.target()), folder.fd(), terminated)
+                ? posix.functions().symlinkat(Libc.terminated(entry.target()), folder.fd(), terminated)
                 : posix.functions()
                         .mknodat(folder.fd(), terminated, entry.mode(), Integer.toUnsignedLong(entry.device()));
     }
@@ -27,18 +27,18 @@ final class NewEntry {
      */
     static boolean isRefusal(int errno) {
         return switch (errno) {
-            case PosixCalls.EPERM,
-                    PosixCalls.EACCES,
-                    PosixCalls.EXDEV,
-                    PosixCalls.EINVAL,
-                    PosixCalls.E2BIG,
-                    PosixCalls.ERANGE,
-                    PosixCalls.EMLINK,
-                    PosixCalls.ENAMETOOLONG,
-                    PosixCalls.EOVERFLOW,
-                    PosixCalls.EILSEQ,
-                    PosixCalls.ENOSYS,
-                    PosixCalls.EOPNOTSUPP -> true;
+            case Libc.EPERM,
+                    Libc.EACCES,
+                    Libc.EXDEV,
+                    Libc.EINVAL,
+                    Libc.E2BIG,
+                    Libc.ERANGE,
+                    Libc.EMLINK,
+                    Libc.ENAMETOOLONG,
+                    Libc.EOVERFLOW,
+                    Libc.EILSEQ,
+                    Libc.ENOSYS,
+                    Libc.EOPNOTSUPP -> true;
             default -> false;
         };
     }

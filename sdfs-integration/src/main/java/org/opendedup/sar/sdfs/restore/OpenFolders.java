@@ -8,9 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.io.handle.PosixCalls;
 
 /**
  * The folders of a tree at its destination, opened on demand; a bounded number stays open. Each is opened below an open
@@ -20,13 +20,13 @@ import org.opendedup.sar.io.handle.PosixCalls;
 final class OpenFolders implements Closeable {
     private static final int MAX_OPEN = 64;
 
-    private final PosixCalls posix;
+    private final Libc posix;
     private final Descent descent;
     private final EntryLog entries;
     private final DestinationRoot root;
     private final Map<Long, Handle> open = new LinkedHashMap<>(16, 0.75f, true);
 
-    OpenFolders(PosixCalls posix, EntryLog entries, DestinationRoot root) {
+    OpenFolders(Libc posix, EntryLog entries, DestinationRoot root) {
         this.posix = posix;
         this.entries = entries;
         this.root = root;

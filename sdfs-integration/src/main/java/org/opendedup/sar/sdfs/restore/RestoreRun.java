@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.io.handle.PosixCalls;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
 import org.opendedup.sar.restore.bulk.PlaceWriter;
@@ -34,7 +34,7 @@ final class RestoreRun {
     private final String source;
     private final DestinationRoot root;
     private final WorkFolder work;
-    private final PosixCalls posix;
+    private final Libc posix;
     private final RestoreProgress progress;
     private final RestoreStop stop;
     private final long milestoneNanos;
@@ -45,7 +45,7 @@ final class RestoreRun {
             String source,
             DestinationRoot root,
             WorkFolder work,
-            PosixCalls posix,
+            Libc posix,
             RestoreProgress progress,
             RestoreStop stop,
             long milestoneNanos,

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.io.handle.TrustedPath;
 import org.opendedup.sar.sdfs.restore.RestoreJournal.State;
 import org.opendedup.sar.sdfs.restore.RestoreStatus.Phase;
@@ -37,7 +37,7 @@ public final class TreeRestore {
     private final String source;
     private final Path target;
     private final Path parent;
-    private final PosixCalls posix;
+    private final Libc posix;
     private final long milestoneNanos;
     private final RestoreProgress progress = new RestoreProgress();
     private final RestoreStop stop;
@@ -48,11 +48,11 @@ public final class TreeRestore {
      *     of the same source was not finished
      */
     public TreeRestore(Volume volume, String source, Path target) throws IOException {
-        this(volume, source, target, MILESTONE_NANOS, new PosixCalls());
+        this(volume, source, target, MILESTONE_NANOS, new Libc());
     }
 
     /** Makes a restore with another time between milestones, in nanoseconds. */
-    TreeRestore(Volume volume, String source, Path target, long milestoneNanos, PosixCalls posix) throws IOException {
+    TreeRestore(Volume volume, String source, Path target, long milestoneNanos, Libc posix) throws IOException {
         this.posix = posix;
         this.milestoneNanos = milestoneNanos;
         this.volume = volume;

@@ -12,10 +12,10 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.io.handle.Mounts;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.io.handle.Writer;
 
 /**
@@ -25,7 +25,7 @@ import org.opendedup.sar.io.handle.Writer;
  * open, so that it cannot be replaced.
  */
 final class WorkFolder implements Closeable {
-    private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
+    private static final int FOLDER = Libc.O_RDONLY | Libc.O_DIRECTORY;
     private static final String SUFFIX = ".sdfs-restore";
     /** Longest name in bytes that eCryptfs accepts; all other file systems accept more. */
     private static final int MAX_NAME_BYTES = 143;
@@ -35,7 +35,7 @@ final class WorkFolder implements Closeable {
     /** Name of a root that is not a folder, until it is complete. */
     static final byte[] UNPUBLISHED = "root".getBytes(StandardCharsets.US_ASCII);
 
-    private final PosixCalls posix;
+    private final Libc posix;
     private final Handle parent;
     private final byte[] name;
     private final String shown;
@@ -48,7 +48,7 @@ final class WorkFolder implements Closeable {
      * @param name name in that folder
      * @param shown its path for messages
      */
-    WorkFolder(PosixCalls posix, Handle parent, byte[] name, String shown) {
+    WorkFolder(Libc posix, Handle parent, byte[] name, String shown) {
         this.posix = posix;
         this.parent = parent;
         this.name = name;
@@ -99,7 +99,7 @@ final class WorkFolder implements Closeable {
     private Handle openPrivate(Handle above, byte[] child, String path) throws IOException {
         Handle opened = above.at(child, FOLDER, 0, path);
         if (opened == null) {
-            throw posix.errno() == PosixCalls.ENOTDIR || posix.errno() == PosixCalls.ELOOP
+            throw Libc.errno() == Libc.ENOTDIR || Libc.errno() == Libc.ELOOP
                     ? notTrusted(path)
                     : posix.failure("opening", path);
         }
@@ -128,7 +128,7 @@ final class WorkFolder implements Closeable {
     }
 
     private Handle makePrivate(Handle above, byte[] child, String path) throws IOException {
-        if (posix.functions().mkdirat(above.fd(), PosixCalls.terminated(child), 0700) != 0) {
+        if (posix.functions().mkdirat(above.fd(), Libc.terminated(child), 0700) != 0) {
             throw posix.failure("making the folder", path);
         }
         return openPrivate(above, child, path);
@@ -176,7 +176,7 @@ final class WorkFolder implements Closeable {
             scratch = null;
             if (left != null) {
                 deleteFilesIn(left);
-                remove(folder(), SCRATCH, PosixCalls.AT_REMOVEDIR, shown + "/scratch");
+                remove(folder(), SCRATCH, Libc.AT_REMOVEDIR, shown + "/scratch");
             }
         }
         removeUnpublished();
@@ -184,13 +184,13 @@ final class WorkFolder implements Closeable {
         remove(folder(), JOURNAL, 0, shown + "/journal");
         FileStatus there = parent.statusOf(name, shown);
         if (there != null && there.isSameFile(folder().status())) {
-            remove(parent, name, PosixCalls.AT_REMOVEDIR, shown);
+            remove(parent, name, Libc.AT_REMOVEDIR, shown);
         }
     }
 
     private void remove(Handle above, byte[] child, int flags, String path) throws IOException {
-        int result = posix.functions().unlinkat(above.fd(), PosixCalls.terminated(child), flags);
-        if (result != 0 && posix.errno() != PosixCalls.ENOENT) {
+        int result = posix.functions().unlinkat(above.fd(), Libc.terminated(child), flags);
+        if (result != 0 && Libc.errno() != Libc.ENOENT) {
             throw posix.failure("removing", path);
         }
     }

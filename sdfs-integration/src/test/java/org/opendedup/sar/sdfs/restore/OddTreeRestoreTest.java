@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.io.handle.TrustedPath;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.posix.AttributeChange;
@@ -72,9 +72,7 @@ class OddTreeRestoreTest {
     @ParameterizedTest
     @CsvSource({"25, 200, true", "200, 200, true", "200, 200, false", "3000, 2, true", "300, 2, false"})
     void aTreeMayBeDeeperThanAPathIsLong(int depth, int nameBytes, boolean hasOpenat2) throws IOException {
-        PosixCalls posix = hasOpenat2
-                ? new PosixCalls()
-                : with("syscall", (arguments, real) -> (long) (int) fail(PosixCalls.ENOSYS));
+        Libc posix = hasOpenat2 ? new Libc() : with("syscall", (arguments, real) -> (long) (int) fail(Libc.ENOSYS));
         long inode = Inode.ROOT;
         for (int level = 0; level < depth; level++) {
             byte[] content = bytes("at level " + level);
@@ -87,11 +85,11 @@ class OddTreeRestoreTest {
 
         assertEquals(2L * depth + 2, status.entries());
         assertEquals(0, status.damagedPlaces());
-        PosixCalls calls = new PosixCalls();
+        Libc calls = new Libc();
         Handle at = TrustedPath.open(calls, target);
         for (int level = 0; level < depth; level++) {
             assertEquals("at level " + level, Files.readString(at.path().resolve("file")));
-            Handle next = at.opened(bytes(name(level, nameBytes)), PosixCalls.O_DIRECTORY, "level " + level);
+            Handle next = at.opened(bytes(name(level, nameBytes)), Libc.O_DIRECTORY, "level " + level);
             assertEquals(0040700 | level % 070, next.status().mode());
             at.close();
             at = next;
@@ -113,7 +111,7 @@ class OddTreeRestoreTest {
             inode = volume.makeFolder(inode, name(level, 200), 0500);
         }
         volume.makeFile(inode, "file", bytes("deep"));
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         try {
             volume.restore(target, killed);
         } catch (IOException e) {
@@ -133,7 +131,7 @@ class OddTreeRestoreTest {
                 .inode();
         volume.volume.link(linked, Inode.ROOT, bytes("null too"));
         volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        PosixCalls posix = with("mknodat", (arguments, real) -> fail(PosixCalls.EPERM));
+        Libc posix = with("mknodat", (arguments, real) -> fail(Libc.EPERM));
 
         RestoreStatus status = volume.restore(target, posix);
 
@@ -151,13 +149,13 @@ class OddTreeRestoreTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {PosixCalls.EXDEV, PosixCalls.ENAMETOOLONG})
+    @ValueSource(ints = {Libc.EXDEV, Libc.ENAMETOOLONG})
     void aLinkThatCannotBeMadeThereIsNamedAndAllElseIsRestored(int errno) throws IOException {
         long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
         volume.volume.link(file, Inode.ROOT, bytes("second name"));
         volume.volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("file"), new Owner(0, 0));
-        PosixCalls linkless = with("linkat", (arguments, real) -> fail(errno));
-        PosixCalls posix = with(linkless, "symlinkat", (arguments, real) -> fail(errno));
+        Libc linkless = with("linkat", (arguments, real) -> fail(errno));
+        Libc posix = with(linkless, "symlinkat", (arguments, real) -> fail(errno));
 
         RestoreStatus status = volume.restore(target, posix);
 
@@ -171,7 +169,7 @@ class OddTreeRestoreTest {
     void aDestinationMayHaveAsLongANameAsAFile(int length) throws IOException {
         volume.makeFile(Inode.ROOT, "file", bytes("stored"));
         target = folder.resolve("ä".repeat(length / 2) + "n".repeat(length % 2));
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> volume.restore(target, killed));
         RestoreStatus status = volume.restore(target);
         assertEquals(6, status.bytesResumed());
@@ -193,9 +191,9 @@ class OddTreeRestoreTest {
         byte[] name = bytes("user.large");
         volume.volume.setExtendedAttribute(file, name, new byte[60_000], SetMode.CREATE);
         volume.volume.setExtendedAttribute(file, bytes("user.small"), bytes("x"), SetMode.CREATE);
-        for (int errno : new int[] {PosixCalls.E2BIG, PosixCalls.ENOSPC, PosixCalls.ERANGE, PosixCalls.EDQUOT}) {
+        for (int errno : new int[] {Libc.E2BIG, Libc.ENOSPC, Libc.ERANGE, Libc.EDQUOT}) {
             Path out = folder.resolve("out" + errno);
-            PosixCalls posix = with(
+            Libc posix = with(
                     "fsetxattr",
                     (arguments, real) -> ((byte[]) arguments[2]).length > 1000 ? fail(errno) : real.call());
             RestoreStatus status = volume.restore(out, posix);
@@ -210,14 +208,14 @@ class OddTreeRestoreTest {
         long sub = volume.makeFolder(Inode.ROOT, "sub", 0755);
         volume.makeFile(sub, "file", bytes("stored"));
         // What statx tells of an owner, wherever one looks.
-        PosixCalls squashed = with("statx", (arguments, real) -> {
+        Libc squashed = with("statx", (arguments, real) -> {
             Object result = real.call();
             ByteBuffer.wrap((byte[]) arguments[4])
                     .order(ByteOrder.nativeOrder())
                     .putInt(20, 65534);
             return result;
         });
-        PosixCalls posix = with(squashed, "fchown", (arguments, real) -> fail(PosixCalls.EPERM));
+        Libc posix = with(squashed, "fchown", (arguments, real) -> fail(Libc.EPERM));
 
         RestoreStatus status = volume.restore(target, posix);
 
@@ -233,8 +231,8 @@ class OddTreeRestoreTest {
         long file = volume.makeFile(Inode.ROOT, "a", bytes("stored"));
         volume.volume.link(file, Inode.ROOT, bytes("b"));
         volume.volume.link(file, Inode.ROOT, bytes("c"));
-        PosixCalls posix = with("linkat", (arguments, real) -> fail(PosixCalls.EPERM));
-        PosixCalls killed = with(posix, "futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc posix = with("linkat", (arguments, real) -> fail(Libc.EPERM));
+        Libc killed = with(posix, "futimens", (arguments, real) -> fail(Libc.ENOSPC));
         try {
             volume.restore(target, killed);
         } catch (IOException e) {
@@ -257,21 +255,20 @@ class OddTreeRestoreTest {
         volume.volume.link(volume.makeFile(Inode.ROOT, "b?", bytes("linked")), Inode.ROOT, bytes("b"));
         volume.volume.makeSymbolicLink(Inode.ROOT, bytes("link?"), bytes("nowhere"), new Owner(0, 0));
         volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        PosixCalls small = with(
-                "ftruncate",
-                (arguments, real) -> (long) arguments[1] > 1L << 40 ? fail(PosixCalls.EFBIG) : real.call());
-        int[] refusals = {PosixCalls.EEXIST, PosixCalls.EILSEQ, PosixCalls.ENAMETOOLONG, PosixCalls.EINVAL};
+        Libc small =
+                with("ftruncate", (arguments, real) -> (long) arguments[1] > 1L << 40 ? fail(Libc.EFBIG) : real.call());
+        int[] refusals = {Libc.EEXIST, Libc.EILSEQ, Libc.ENAMETOOLONG, Libc.EINVAL};
         for (int refusal : refusals) {
             target = folder.resolve("out" + refusal);
-            PosixCalls posix = small;
+            Libc posix = small;
             for (String call : List.of("openat", "mkdirat", "symlinkat", "linkat")) {
                 posix = with(posix, call, (arguments, real) -> {
                     Object name = arguments[call.equals("linkat") ? 3 : call.equals("symlinkat") ? 2 : 1];
-                    boolean isLooked = call.equals("openat") && ((int) arguments[2] & PosixCalls.O_CREAT) == 0;
-                    return isOdd(name) && !(isLooked && refusal == PosixCalls.EEXIST) ? fail(refusal) : real.call();
+                    boolean isLooked = call.equals("openat") && ((int) arguments[2] & Libc.O_CREAT) == 0;
+                    return isOdd(name) && !(isLooked && refusal == Libc.EEXIST) ? fail(refusal) : real.call();
                 });
             }
-            PosixCalls killed = with(posix, "futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+            Libc killed = with(posix, "futimens", (arguments, real) -> fail(Libc.ENOSPC));
             assertThrows(IOException.class, () -> volume.restore(target, killed));
 
             RestoreStatus status = volume.restore(target, posix);
@@ -300,25 +297,24 @@ class OddTreeRestoreTest {
     void aFullDestinationEndsARestoreAndOneThatHasRoomForOthersDoesNot() throws IOException {
         volume.makeFile(Inode.ROOT, "file", bytes("stored"));
         volume.makeFile(Inode.ROOT, "large", new byte[] {1});
-        PosixCalls crowded = with(
+        Libc crowded = with(
                 "openat",
                 (arguments, real) ->
-                        TreeRestoreTest.name(arguments[1]).equals("large") ? fail(PosixCalls.ENOSPC) : real.call());
+                        TreeRestoreTest.name(arguments[1]).equals("large") ? fail(Libc.ENOSPC) : real.call());
         RestoreStatus status = volume.restore(target, crowded);
         assertEquals(1, status.filesMissing(), status::toString);
         assertEquals("stored", Files.readString(target.resolve("file")));
-        PosixCalls full = with(
+        Libc full = with(
                 "openat",
-                (arguments, real) ->
-                        ((int) arguments[2] & PosixCalls.O_CREAT) != 0 ? fail(PosixCalls.ENOSPC) : real.call());
+                (arguments, real) -> ((int) arguments[2] & Libc.O_CREAT) != 0 ? fail(Libc.ENOSPC) : real.call());
         assertThrows(NoSpaceException.class, () -> volume.restore(folder.resolve("full"), full));
     }
 
     @Test
     void aSingleFileGetsItsNameWhereThereAreNoHardLinksToo() throws IOException {
         long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        PosixCalls linkless = with("linkat", (arguments, real) -> fail(PosixCalls.EPERM));
-        PosixCalls neither = with(linkless, "renameat2", (arguments, real) -> fail(PosixCalls.EINVAL));
+        Libc linkless = with("linkat", (arguments, real) -> fail(Libc.EPERM));
+        Libc neither = with(linkless, "renameat2", (arguments, real) -> fail(Libc.EINVAL));
         var e = assertThrows(IOException.class, () -> restoreOne(file, neither));
         assertEquals("giving its name to " + target + ": Invalid argument", e.getMessage());
         assertFalse(Files.exists(target));
@@ -327,17 +323,17 @@ class OddTreeRestoreTest {
         assertFalse(Files.exists(target.resolveSibling(".out.sdfs-restore")));
     }
 
-    private void restoreOne(long file, PosixCalls posix) throws IOException {
+    private void restoreOne(long file, Libc posix) throws IOException {
         new TreeRestore(volume.volume, "file", target, Long.MAX_VALUE, posix).run(file);
     }
 
     @Test
     void aSingleFileThatWasBegunBeforeItsJournalWasIsMadeAnew() throws IOException {
         long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        PosixCalls killed = with("ftruncate", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("ftruncate", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restoreOne(file, killed));
         assertTrue(Files.exists(target.resolveSibling(".out.sdfs-restore").resolve("root")));
-        restoreOne(file, new PosixCalls());
+        restoreOne(file, new Libc());
         assertEquals("stored", Files.readString(target));
     }
 

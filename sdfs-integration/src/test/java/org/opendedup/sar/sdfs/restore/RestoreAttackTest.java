@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.io.handle.TrustedPath;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.restore.TreeRestoreTest.Instead;
@@ -86,17 +86,15 @@ class RestoreAttackTest {
         return String.join("\n", states);
     }
 
-    private static PosixCalls calls(boolean hasOpenat2) {
-        return hasOpenat2
-                ? new PosixCalls()
-                : with("syscall", (arguments, real) -> (long) (int) fail(PosixCalls.ENOSYS));
+    private static Libc calls(boolean hasOpenat2) {
+        return hasOpenat2 ? new Libc() : with("syscall", (arguments, real) -> (long) (int) fail(Libc.ENOSYS));
     }
 
-    private PosixCalls replacing(boolean hasOpenat2, String call, String before, Attack attack) {
+    private Libc replacing(boolean hasOpenat2, String call, String before, Attack attack) {
         return replacing(calls(hasOpenat2), call, before, attack);
     }
 
-    private static PosixCalls replacing(PosixCalls calls, String call, String before, Attack attack) {
+    private static Libc replacing(Libc calls, String call, String before, Attack attack) {
         return with(calls, call, once(before, attack));
     }
 
@@ -124,7 +122,7 @@ class RestoreAttackTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aLinkThatIsPutInTheDestinationsPlaceBeforeItIsMadeLeadsNowhere(boolean hasOpenat2) throws IOException {
-        PosixCalls posix = replacing(hasOpenat2, "mkdirat", "out", () -> Files.createSymbolicLink(target, victim));
+        Libc posix = replacing(hasOpenat2, "mkdirat", "out", () -> Files.createSymbolicLink(target, victim));
         var e = assertThrows(IOException.class, () -> volume.restore(target, posix));
         assertTrue(e.getMessage().contains("another process has replaced " + target), e.getMessage());
     }
@@ -145,7 +143,7 @@ class RestoreAttackTest {
     void aDestinationThatIsMovedAwayIsFilledWhereItIsAndTheLinkInItsPlaceLeftAlone(boolean hasOpenat2)
             throws IOException {
         Path moved = target.resolveSibling("moved");
-        PosixCalls posix = replacing(hasOpenat2, "mkdirat", "sub", () -> {
+        Libc posix = replacing(hasOpenat2, "mkdirat", "sub", () -> {
             Files.move(target, moved);
             Files.createSymbolicLink(target, victim);
         });
@@ -159,8 +157,8 @@ class RestoreAttackTest {
     @ValueSource(booleans = {true, false})
     void aFolderWithinThatBecomesALinkIsNotFollowed(boolean hasOpenat2) throws IOException {
         // Only the writing user could do that; but neither then.
-        PosixCalls posix = replacing(hasOpenat2, "openat", "file", () -> {});
-        PosixCalls swapping = with(posix, "mkdirat", (arguments, real) -> {
+        Libc posix = replacing(hasOpenat2, "openat", "file", () -> {});
+        Libc swapping = with(posix, "mkdirat", (arguments, real) -> {
             Object made = real.call();
             if (name(arguments[1]).equals("sub")) {
                 Files.delete(target.resolve("sub"));
@@ -175,7 +173,7 @@ class RestoreAttackTest {
     @Test
     void aWorkFolderThatIsMovedAwayTakesTheJournalAlong() throws IOException {
         Path work = target.resolveSibling(".out.sdfs-restore");
-        PosixCalls posix = replacing(true, "mkdirat", "sub", () -> {
+        Libc posix = replacing(true, "mkdirat", "sub", () -> {
             Files.move(work, target.resolveSibling("moved"));
             Files.createSymbolicLink(work, victim);
         });
@@ -188,11 +186,11 @@ class RestoreAttackTest {
     @ValueSource(strings = {"file", "link", "fifo", "device"})
     void whatIsPutInThePlaceOfASingleFileBeforeItGetsThereStays(String name) throws IOException {
         makeOthers();
-        PosixCalls posix = calls(true);
+        Libc posix = calls(true);
         for (String call : MAKING) {
             posix = replacing(posix, call, "out", () -> Files.createSymbolicLink(target, victim.resolve("file")));
         }
-        PosixCalls attacked = posix;
+        Libc attacked = posix;
         var e = assertThrows(IOException.class, () -> restoreOne(name, attacked));
         assertTrue(e.getMessage().contains(target + " exists already"), e.getMessage());
         assertEquals(victim.resolve("file"), Files.readSymbolicLink(target));
@@ -203,7 +201,7 @@ class RestoreAttackTest {
     void whatTakesThePlaceOfASingleFileOnceItIsThereIsLeftAlone(String name) throws IOException {
         makeOthers();
         boolean[] attacked = {false};
-        PosixCalls posix = calls(true);
+        Libc posix = calls(true);
         for (String call : MAKING) {
             posix = with(posix, call, (arguments, real) -> {
                 Object result = real.call();
@@ -214,7 +212,7 @@ class RestoreAttackTest {
                 return result;
             });
         }
-        PosixCalls replacing = posix;
+        Libc replacing = posix;
         var e = assertThrows(IOException.class, () -> restoreOne(name, replacing));
         assertTrue(attacked[0]);
         assertTrue(e.getMessage().contains("another process has replaced " + target), e.getMessage());
@@ -239,7 +237,7 @@ class RestoreAttackTest {
         volume.volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("file"), owner);
         volume.volume.makeNode(Inode.ROOT, bytes("fifo"), 0010622, 0, owner);
         volume.volume.makeNode(Inode.ROOT, bytes("device"), 0020622, 0x103, owner);
-        PosixCalls posix = new PosixCalls();
+        Libc posix = new Libc();
         try (Handle folder = TrustedPath.open(posix, victim)) {
             for (TreeEntry node : List.of(node(0010600, 0), node(0020600, 0x103), node(0120777, 0))) {
                 String name = node.isSymbolicLink() ? "link" : node.device() == 0 ? "fifo" : "device";
@@ -259,7 +257,7 @@ class RestoreAttackTest {
         Files.createLink(target, victim.resolve(name));
     }
 
-    private void restoreOne(String name, PosixCalls posix) throws IOException {
+    private void restoreOne(String name, Libc posix) throws IOException {
         long inode = volume.volume.lookup(Inode.ROOT, bytes(name)).inode();
         new TreeRestore(volume.volume, name, target, Long.MAX_VALUE, posix).run(inode);
     }
@@ -269,7 +267,7 @@ class RestoreAttackTest {
     @ValueSource(strings = {"file", "fifo", "device"})
     void theAccessListOfTheFolderAboveIsNotGivenOn(String name) throws Exception {
         makeOthers();
-        PosixCalls posix = new PosixCalls();
+        Libc posix = new Libc();
         ByteBuffer list =
                 ByteBuffer.allocate(4 + 5 * 8).order(ByteOrder.LITTLE_ENDIAN).putInt(2);
         for (int[] entry : new int[][] {{1, 7, -1}, {2, 7, OTHER}, {4, 7, -1}, {0x10, 7, -1}, {0x20, 5, -1}}) {
@@ -297,14 +295,14 @@ class RestoreAttackTest {
         assumeTrue(System.getProperty("user.name").equals("root"), "needs root, to give files away");
         long file = volume.volume.lookup(Inode.ROOT, bytes("file")).inode();
         volume.volume.change(file, new AttributeChange(06755, OTHER, 0, null, null, null, null));
-        PosixCalls killed = with("fchmod", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("fchmod", (arguments, real) -> fail(Libc.ENOSPC));
         var e = assertThrows(IOException.class, () -> restoreOne("file", killed));
         assertTrue(e.getMessage().startsWith("setting the mode of " + target), e.getMessage());
         if (Files.exists(target)) {
             assertEquals(OTHER, Files.getAttribute(target, "unix:uid"));
             Files.writeString(target, "attack");
         }
-        restoreOne("file", new PosixCalls());
+        restoreOne("file", new Libc());
         assertEquals(0106755, Files.getAttribute(target, "unix:mode"));
         assertEquals("stored", Files.readString(target));
         assertEquals(1, Files.getAttribute(target, "unix:nlink"));
@@ -312,13 +310,13 @@ class RestoreAttackTest {
 
     @Test
     void aFileThatHasItsNameIsLeftAloneByARestoreThatGoesOn() throws IOException {
-        PosixCalls killed = with("unlinkat", (arguments, real) -> {
-            return Files.exists(target) ? fail(PosixCalls.EACCES) : real.call();
+        Libc killed = with("unlinkat", (arguments, real) -> {
+            return Files.exists(target) ? fail(Libc.EACCES) : real.call();
         });
         assertThrows(IOException.class, () -> restoreOne("file", killed));
         Files.setAttribute(target, "unix:mode", 0600);
         Files.writeString(target, "theirs");
-        restoreOne("file", new PosixCalls());
+        restoreOne("file", new Libc());
         assertEquals(0100600, Files.getAttribute(target, "unix:mode"));
         assertEquals("theirs", Files.readString(target));
         assertEquals(1, Files.getAttribute(target, "unix:nlink"));
@@ -327,18 +325,18 @@ class RestoreAttackTest {
 
     @Test
     void aFileOfAnotherNameGetsNoRightsOfTheOneThatIsCalledSoNow() throws IOException {
-        PosixCalls killed = with("fchmod", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("fchmod", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restoreOne("file", killed));
         volume.volume.unlink(Inode.ROOT, bytes("file"));
         long other = volume.makeFile(Inode.ROOT, "file", bytes("other!"));
         volume.volume.change(other, new AttributeChange(06755, null, null, null, null, null, null));
-        var e = assertThrows(IOException.class, () -> restoreOne("file", new PosixCalls()));
+        var e = assertThrows(IOException.class, () -> restoreOne("file", new Libc()));
         assertTrue(e.getMessage().contains("file was changed since its restore"), e.getMessage());
     }
 
     @Test
     void whatOthersChangeAfterTheLastStepIsLeftAloneByARestoreThatGoesOn() throws IOException {
-        PosixCalls killed = with("unlinkat", (arguments, real) -> fail(PosixCalls.EACCES));
+        Libc killed = with("unlinkat", (arguments, real) -> fail(Libc.EACCES));
         assertThrows(IOException.class, () -> volume.restore(target, killed));
         assertEquals(0040755, Files.getAttribute(target, "unix:mode"), "the last step is done");
         Files.delete(target.resolve("file"));
@@ -357,8 +355,8 @@ class RestoreAttackTest {
 
     @Test
     void theJournalOfAnotherDestinationIsNotBelieved() throws IOException {
-        PosixCalls killed = with("syncfs", (arguments, real) -> fail(PosixCalls.EACCES));
-        PosixCalls late = with("unlinkat", (arguments, real) -> fail(PosixCalls.EACCES));
+        Libc killed = with("syncfs", (arguments, real) -> fail(Libc.EACCES));
+        Libc late = with("unlinkat", (arguments, real) -> fail(Libc.EACCES));
         Path other = target.resolveSibling("other");
         assertThrows(IOException.class, () -> volume.restore(other, late));
         assertThrows(IOException.class, () -> volume.restore(target, killed));
@@ -377,7 +375,7 @@ class RestoreAttackTest {
         Files.setAttribute(target, "unix:mode", 0777);
         Files.setAttribute(target.getParent(), "unix:uid", OTHER);
         int[] meanwhile = {0};
-        PosixCalls looking = with("ftruncate", (arguments, real) -> {
+        Libc looking = with("ftruncate", (arguments, real) -> {
             meanwhile[0] = (int) Files.getAttribute(target, "unix:mode");
             assertEquals(0, Files.getAttribute(target, "unix:uid"), "root's alone");
             return real.call();
@@ -395,7 +393,7 @@ class RestoreAttackTest {
         assumeTrue(System.getProperty("user.name").equals("root"), "needs root, to give folders away");
         Files.createDirectory(target);
         Files.setAttribute(target, "unix:uid", OTHER);
-        PosixCalls posix = with("fchmod", (arguments, real) -> {
+        Libc posix = with("fchmod", (arguments, real) -> {
             if (Files.notExists(target.resolve("theirs"))) {
                 Files.createFile(target.resolve("theirs"));
             }

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.io.handle.PosixCalls;
 import org.opendedup.sar.io.handle.TrustedPath;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.posix.AttributeChange;
@@ -69,7 +69,7 @@ class RestoreFaultTest {
 
     /** The real calls, until one fails; knows which descriptors are open. */
     private static final class Faults {
-        private final PosixCalls.Functions real = new PosixCalls().functions();
+        private final Libc.Functions real = new Libc().functions();
         private final int failing;
         private final boolean isKilled;
         private final Set<Long> open = new HashSet<>();
@@ -81,10 +81,10 @@ class RestoreFaultTest {
             this.isKilled = isKilled;
         }
 
-        PosixCalls posix() {
-            return new PosixCalls((PosixCalls.Functions) Proxy.newProxyInstance(
-                    PosixCalls.class.getClassLoader(),
-                    new Class<?>[] {PosixCalls.Functions.class},
+        Libc posix() {
+            return new Libc((Libc.Functions) Proxy.newProxyInstance(
+                    Libc.class.getClassLoader(),
+                    new Class<?>[] {Libc.Functions.class},
                     (proxy, method, arguments) -> call(method, arguments)));
         }
 
@@ -113,7 +113,7 @@ class RestoreFaultTest {
         }
     }
 
-    private void restore(String source, Path target, PosixCalls posix) throws IOException {
+    private void restore(String source, Path target, Libc posix) throws IOException {
         long inode = Inode.ROOT;
         for (String name : source.split("/")) {
             inode = volume.volume.lookup(inode, bytes(name)).inode();
@@ -139,7 +139,7 @@ class RestoreFaultTest {
     @ValueSource(strings = {"tree", "tree/file", "tree/link", "tree/fifo"})
     void whereverARestoreIsKilledItGoesOnOrSaysHowToBeginAnew(String source) throws IOException {
         Path whole = folder.resolve("whole");
-        restore(source, whole, new PosixCalls());
+        restore(source, whole, new Libc());
         Set<String> expected = state(whole);
         int begunAnew = 0;
         int killed = 0;
@@ -156,13 +156,13 @@ class RestoreFaultTest {
                 break;
             }
             try {
-                restore(source, target, new PosixCalls());
+                restore(source, target, new Libc());
             } catch (IOException e) {
                 if (e.getMessage().contains("; to begin again, remove " + target)) {
                     begunAnew++;
                     delete(target);
                     delete(target.resolveSibling("." + target.getFileName() + ".sdfs-restore"));
-                    restore(source, target, new PosixCalls());
+                    restore(source, target, new Libc());
                 } else {
                     assertEquals(target + " exists already; a restore must make it", e.getMessage());
                     found++;
@@ -209,8 +209,8 @@ class RestoreFaultTest {
         for (int call = 0; ; call++) {
             Path target = folder.resolve("out" + call);
             Faults late = new Faults(Integer.MAX_VALUE, true);
-            PosixCalls killed = TreeRestoreTest.with(late.posix(), "utimensat", (arguments, real) -> fail(EIO));
-            PosixCalls killedToo = TreeRestoreTest.with(killed, "futimens", (arguments, real) -> fail(EIO));
+            Libc killed = TreeRestoreTest.with(late.posix(), "utimensat", (arguments, real) -> fail(EIO));
+            Libc killedToo = TreeRestoreTest.with(killed, "futimens", (arguments, real) -> fail(EIO));
             assertThrows(IOException.class, () -> restore(source, target, killedToo));
             assertEquals(Set.of(), late.open);
             Faults faults = new Faults(call, false);

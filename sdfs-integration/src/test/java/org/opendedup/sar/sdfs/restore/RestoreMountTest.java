@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.io.handle.PosixCalls;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.TrustedPath;
 import org.opendedup.sar.metadata.Inode;
 
@@ -126,7 +126,7 @@ class RestoreMountTest {
         try (ForeignFuse fuse = new ForeignFuse(target, ROOT)) {
             var e = assertThrows(IOException.class, () -> volume.restore(target.resolve("inner")));
             assertTrue(e.getMessage().endsWith("Function not implemented"), e.getMessage());
-            TrustedPath.open(new PosixCalls(), target).close();
+            TrustedPath.open(new Libc(), target).close();
         }
     }
 

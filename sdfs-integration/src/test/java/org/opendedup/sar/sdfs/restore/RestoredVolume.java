@@ -6,7 +6,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import org.opendedup.sar.io.handle.PosixCalls;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.volume.OpenFile;
@@ -57,14 +57,14 @@ final class RestoredVolume implements Closeable {
         return inode;
     }
 
-    RestoreStatus restore(Path target, PosixCalls posix) throws IOException {
+    RestoreStatus restore(Path target, Libc posix) throws IOException {
         TreeRestore restore = new TreeRestore(volume, "", target, RARELY, posix);
         restore.run(Inode.ROOT);
         return restore.status();
     }
 
     RestoreStatus restore(Path target) throws IOException {
-        return restore(target, new PosixCalls());
+        return restore(target, new Libc());
     }
 
     static byte[] bytes(String text) {

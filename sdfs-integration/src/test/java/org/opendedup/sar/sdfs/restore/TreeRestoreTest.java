@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.io.handle.PosixCalls;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.volume.Defragmentation;
@@ -189,7 +189,7 @@ class TreeRestoreTest {
         volume.setExtendedAttribute(file, bytes("security.capability"), new byte[20], SetMode.CREATE);
         volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), SetMode.CREATE);
         List<String> set = new ArrayList<>();
-        PosixCalls noting = with("fsetxattr", (arguments, real) -> {
+        Libc noting = with("fsetxattr", (arguments, real) -> {
             set.add(name(arguments[1]));
             return 0;
         });
@@ -235,7 +235,7 @@ class TreeRestoreTest {
             volume.makeDirectory(Inode.ROOT, bytes("folder" + folders++), 0755, new Owner(0, 0));
         } while (!lastOfRoot().startsWith("folder"));
         String last = lastOfRoot();
-        PosixCalls removing = with("mkdirat", (arguments, real) -> {
+        Libc removing = with("mkdirat", (arguments, real) -> {
             if (name(arguments[1]).equals(last)) {
                 volume.unlink(Inode.ROOT, bytes("a"));
                 volume.unlink(Inode.ROOT, bytes("b"));
@@ -269,7 +269,7 @@ class TreeRestoreTest {
     }
 
     private static Object refuse() {
-        return fail(PosixCalls.EPERM);
+        return fail(Libc.EPERM);
     }
 
     static Object fail(int errno) {
@@ -284,15 +284,15 @@ class TreeRestoreTest {
     }
 
     /** The real calls, but for one of them. */
-    static PosixCalls with(String call, Instead instead) {
-        return with(new PosixCalls(), call, instead);
+    static Libc with(String call, Instead instead) {
+        return with(new Libc(), call, instead);
     }
 
-    static PosixCalls with(PosixCalls calls, String call, Instead instead) {
-        PosixCalls.Functions real = calls.functions();
-        return new PosixCalls((PosixCalls.Functions) Proxy.newProxyInstance(
-                PosixCalls.class.getClassLoader(),
-                new Class<?>[] {PosixCalls.Functions.class},
+    static Libc with(Libc calls, String call, Instead instead) {
+        Libc.Functions real = calls.functions();
+        return new Libc((Libc.Functions) Proxy.newProxyInstance(
+                Libc.class.getClassLoader(),
+                new Class<?>[] {Libc.Functions.class},
                 (proxy, method, arguments) -> method.getName().equals(call)
                         ? instead.of(arguments, () -> method.invoke(real, arguments))
                         : method.invoke(real, arguments)));
@@ -367,7 +367,7 @@ class TreeRestoreTest {
         writeLarge();
         CountDownLatch hangs = new CountDownLatch(1);
         CountDownLatch answers = new CountDownLatch(1);
-        PosixCalls hanging = with("pwrite", (arguments, real) -> {
+        Libc hanging = with("pwrite", (arguments, real) -> {
             hangs.countDown();
             answers.await();
             return real.call();
@@ -632,7 +632,7 @@ class TreeRestoreTest {
 
     /** A restore with a milestone before each container, which is stopped after some containers. */
     private RestoreStatus stopHalfway() throws Exception {
-        TreeRestore restore = new TreeRestore(volume, "", target, 0, new PosixCalls());
+        TreeRestore restore = new TreeRestore(volume, "", target, 0, new Libc());
         FutureTask<Void> running = new FutureTask<>(() -> {
             assertThrows(InterruptedIOException.class, () -> restore.run(Inode.ROOT));
             return null;
@@ -647,10 +647,10 @@ class TreeRestoreTest {
     }
 
     private RestoreStatus restore() throws IOException {
-        return restore(new PosixCalls());
+        return restore(new Libc());
     }
 
-    private RestoreStatus restore(PosixCalls posix) throws IOException {
+    private RestoreStatus restore(Libc posix) throws IOException {
         TreeRestore restore = new TreeRestore(volume, "", target, RARELY, posix);
         restore.run(Inode.ROOT);
         return restore.status();

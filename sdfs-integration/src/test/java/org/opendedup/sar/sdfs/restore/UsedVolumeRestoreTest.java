@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.io.handle.PosixCalls;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FailingKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
@@ -117,7 +117,7 @@ class UsedVolumeRestoreTest {
         return content;
     }
 
-    private RestoreStatus restore(PosixCalls posix) throws IOException {
+    private RestoreStatus restore(Libc posix) throws IOException {
         TreeRestore restore = new TreeRestore(volume, "", target, Long.MAX_VALUE, posix);
         restore.run(Inode.ROOT);
         return restore.status();
@@ -135,7 +135,7 @@ class UsedVolumeRestoreTest {
         }
         volume.link(inodes[0], Inode.ROOT, bytes("second name"));
         AtomicInteger made = new AtomicInteger();
-        PosixCalls writing = with("openat", (arguments, real) -> {
+        Libc writing = with("openat", (arguments, real) -> {
             if (TreeRestoreTest.name(arguments[1]).startsWith("file") && made.getAndIncrement() == 0) {
                 for (int i = 0; i < inodes.length; i++) {
                     volume.change(inodes[i], new AttributeChange(null, null, null, 0L, null, null, null));
@@ -164,7 +164,7 @@ class UsedVolumeRestoreTest {
         volume.write(held, 2L * LARGE, ByteBuffer.wrap(bytes("end")));
         assertTrue(raw.numbers().size() >= 2, "control: they are on the fast tier");
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         volume.close(held);
         assertRestored("closed", random(5000, 1));
@@ -182,7 +182,7 @@ class UsedVolumeRestoreTest {
         long inode = make("log", random(LARGE, 2));
         OpenFile held = volume.open(inode, true);
         AtomicInteger pieces = new AtomicInteger();
-        PosixCalls writing = with("pwrite", (arguments, real) -> {
+        Libc writing = with("pwrite", (arguments, real) -> {
             if (pieces.getAndIncrement() == 0) {
                 volume.write(held, LARGE, ByteBuffer.wrap(bytes("more")));
             }
@@ -203,7 +203,7 @@ class UsedVolumeRestoreTest {
         long inode = make("log", random(LARGE, 2));
         OpenFile held = volume.open(inode, true);
         AtomicInteger pieces = new AtomicInteger();
-        PosixCalls cutting = with("pwrite", (arguments, real) -> {
+        Libc cutting = with("pwrite", (arguments, real) -> {
             if (pieces.getAndIncrement() == 0) {
                 volume.change(inode, new AttributeChange(null, null, null, 1L << 20, null, null, null));
             }
@@ -227,7 +227,7 @@ class UsedVolumeRestoreTest {
         open();
         make("new", random(5000, 3));
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         assertEquals(1, status.damagedPlaces(), status::toString);
         assertTrue(status.damages().get(0).startsWith(target.resolve("lost") + ": "), status::toString);
@@ -244,7 +244,7 @@ class UsedVolumeRestoreTest {
         volume.sync();
         raw.setGone(true);
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         raw.setGone(false);
         assertEquals(1, status.filesMissing(), status::toString);
@@ -266,7 +266,7 @@ class UsedVolumeRestoreTest {
         volume.close(held);
         assertNotNull(volume.stopped(), "control");
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         assertNotNull(status.notStored());
         assertRestored("stored", random(LARGE, 1));
@@ -277,7 +277,7 @@ class UsedVolumeRestoreTest {
         metadata.fail(false);
         assertTrue(volume.resume());
         target = folder.resolve("resumed");
-        assertNull(restore(new PosixCalls()).notStored(), "control: it can store again");
+        assertNull(restore(new Libc()).notStored(), "control: it can store again");
         assertRestored("changed", changed);
     }
 
@@ -286,11 +286,11 @@ class UsedVolumeRestoreTest {
         useFastTier();
         make("closed", random(5000, 1));
         OpenFile held = volume.open(make("open", random(5000, 2)), true);
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         volume.write(held, 0, ByteBuffer.wrap(random(7000, 3)));
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         volume.close(held);
         assertTrue(status.bytesResumed() > 0, status::toString);
@@ -307,12 +307,12 @@ class UsedVolumeRestoreTest {
         long inode = make("open", random(5000, 2));
         volume.link(inode, Inode.ROOT, bytes("second name"));
         OpenFile held = volume.open(inode, true);
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         write(closed, random(6000, 3));
         volume.write(held, 0, ByteBuffer.wrap(random(7000, 4)));
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         volume.close(held);
         assertEquals(0, status.bytesResumed(), "control: all bytes are written again");
@@ -331,10 +331,10 @@ class UsedVolumeRestoreTest {
         long inode = make("open", random(5000, 2));
         volume.link(inode, Inode.ROOT, bytes("second name"));
         OpenFile held = volume.open(inode, true);
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         AtomicInteger pieces = new AtomicInteger();
-        PosixCalls writing = with("pwrite", (arguments, real) -> {
+        Libc writing = with("pwrite", (arguments, real) -> {
             if (pieces.getAndIncrement() == 0) {
                 volume.change(inode, new AttributeChange(null, null, null, 4000L, null, null, null));
             }
@@ -365,7 +365,7 @@ class UsedVolumeRestoreTest {
         MetadataDefects.putName(database, Inode.ROOT, listed.get(190), 1, 0x10000);
         open();
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         assertEquals(1, status.damagedPlaces(), status::toString);
         assertTrue(status.damages().get(0).contains(": what else is in it cannot be listed: "), status::toString);
@@ -379,20 +379,20 @@ class UsedVolumeRestoreTest {
     void aCopyThatIsInterruptedLeavesNoHolesAfterTheFileWasClosed() throws IOException {
         useFastTier();
         long inode = make("file", random(LARGE, 2));
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         assertRestored("file", random(LARGE, 2));
         OpenFile held = volume.open(inode, true);
         AtomicInteger pieces = new AtomicInteger();
-        PosixCalls killedInCopy = with("pwrite", (arguments, real) -> {
+        Libc killedInCopy = with("pwrite", (arguments, real) -> {
             boolean isSecond = pieces.getAndIncrement() == 1;
-            return isSecond ? Long.valueOf((int) fail(PosixCalls.ENOSPC)) : real.call();
+            return isSecond ? Long.valueOf((int) fail(Libc.ENOSPC)) : real.call();
         });
         assertThrows(IOException.class, () -> restore(killedInCopy));
         assertEquals(2, pieces.get(), "control: it was copied, in part");
         volume.close(held);
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         assertRestored("file", random(LARGE, 2));
         assertEquals(0, status.damagedPlaces() + status.filesMissing() + status.filesChanging(), status::toString);
@@ -403,20 +403,20 @@ class UsedVolumeRestoreTest {
         useFastTier();
         make("closed", random(LARGE, 1));
         long inode = make("open", random(5000, 2));
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         assertRestored("closed", random(LARGE, 1));
         OpenFile held = volume.open(inode, true);
         AtomicInteger cuts = new AtomicInteger();
-        PosixCalls killedInCuts = with("ftruncate", (arguments, real) -> {
+        Libc killedInCuts = with("ftruncate", (arguments, real) -> {
             Object result = real.call();
-            return cuts.incrementAndGet() == 4 ? fail(PosixCalls.ENOTDIR) : result;
+            return cuts.incrementAndGet() == 4 ? fail(Libc.ENOTDIR) : result;
         });
         assertThrows(IOException.class, () -> restore(killedInCuts));
         assertEquals(4, cuts.get(), "control: one file was copied, and the other cleared");
         volume.close(held);
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         assertRestored("closed", random(LARGE, 1));
         assertRestored("open", random(5000, 2));
@@ -428,11 +428,11 @@ class UsedVolumeRestoreTest {
         useFastTier();
         make("closed", random(5000, 1));
         OpenFile held = volume.open(make("open", random(5000, 2)), true);
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         raw.setGone(true);
 
-        RestoreStatus status = restore(new PosixCalls());
+        RestoreStatus status = restore(new Libc());
 
         raw.setGone(false);
         volume.close(held);
@@ -448,7 +448,7 @@ class UsedVolumeRestoreTest {
         OpenFile held = volume.open(inode, true);
         long modifiedNs = volume.attributes(inode).modifiedNs();
         AtomicInteger pieces = new AtomicInteger();
-        PosixCalls writing = with("pwrite", (arguments, real) -> {
+        Libc writing = with("pwrite", (arguments, real) -> {
             if (pieces.getAndIncrement() == 0) {
                 volume.write(held, 0, ByteBuffer.wrap(random(LARGE, 3)));
                 volume.change(inode, new AttributeChange(null, null, null, null, null, modifiedNs, null));
@@ -464,12 +464,10 @@ class UsedVolumeRestoreTest {
     }
 
     /** The calls of a file system that has one name where the volume has two: {@code ONE} is {@code one}. */
-    private static PosixCalls caseless(PosixCalls calls) {
-        PosixCalls.Functions real = calls.functions();
-        return new PosixCalls((PosixCalls.Functions) Proxy.newProxyInstance(
-                PosixCalls.class.getClassLoader(),
-                new Class<?>[] {PosixCalls.Functions.class},
-                (proxy, method, arguments) -> {
+    private static Libc caseless(Libc calls) {
+        Libc.Functions real = calls.functions();
+        return new Libc((Libc.Functions) Proxy.newProxyInstance(
+                Libc.class.getClassLoader(), new Class<?>[] {Libc.Functions.class}, (proxy, method, arguments) -> {
                     Object[] changed = arguments == null ? null : arguments.clone();
                     for (int i = 0; changed != null && i < changed.length; i++) {
                         boolean isOther = changed[i] instanceof byte[] name && Arrays.equals(name, bytes("ONE\0"));
@@ -483,12 +481,12 @@ class UsedVolumeRestoreTest {
     void aResumedRestoreDoesNotTakeAnotherFileForOneThatCouldNotBeMade() throws IOException {
         volume.link(make("one", random(5000, 1)), Inode.ROOT, bytes("link of one"));
         volume.link(make("ONE", random(5000, 2)), Inode.ROOT, bytes("link of ONE"));
-        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
         assertThrows(IOException.class, () -> restore(caseless(killed)));
         assertRestored("one", random(5000, 1));
         assertRestored("link of ONE", random(5000, 2));
 
-        IOException refused = assertThrows(IOException.class, () -> restore(caseless(new PosixCalls())));
+        IOException refused = assertThrows(IOException.class, () -> restore(caseless(new Libc())));
 
         assertTrue(String.valueOf(refused.getMessage()).contains("to begin again, remove "), refused::toString);
         assertRestored("one", random(5000, 1));

@@ -5,12 +5,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Umask;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.slf4j.Logger;
@@ -68,7 +68,7 @@ public final class DaemonCommand implements Callable<Integer> {
 
     /** Runs the daemon. */
     public static void main(String[] arguments) {
-        Umask.ownerOnly();
+        Libc.makeForOwnerOnly();
         Environment environment = Environment.ofProcess();
         var command = new DaemonCommand(environment, new FuseMountService());
         System.exit(CommandRunner.run(command, environment, arguments));

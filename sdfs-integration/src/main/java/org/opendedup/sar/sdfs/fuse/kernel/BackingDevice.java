@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Passthrough;
 
@@ -38,7 +39,7 @@ final class BackingDevice implements BackingFiles.Registry, Closeable {
     /** @param device a descriptor of the FUSE device, which is duplicated */
     BackingDevice(Libc libc, int device) throws IOException {
         this.libc = libc;
-        this.address = libc.address(argument);
+        this.address = Libc.address(argument);
         this.device = libc.functions().fcntl(device, F_DUPFD_CLOEXEC, 0);
         if (this.device < 0) {
             throw libc.failure("duplicating the descriptor of the FUSE device");

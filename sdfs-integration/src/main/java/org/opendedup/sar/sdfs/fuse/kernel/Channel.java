@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,10 +72,10 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
         this.lateAnswers = lateAnswers;
         this.requestBuffer = withAlignedData(WRITE_HEADERS_BYTES);
         this.replyBuffer = withAlignedData(OUT_HEADER_BYTES);
-        this.requestAddress = libc.address(requestBuffer);
-        this.replyAddress = libc.address(replyBuffer);
+        this.requestAddress = Libc.address(requestBuffer);
+        this.replyAddress = Libc.address(replyBuffer);
         this.invalidation = new Invalidation(libc);
-        this.interruptedAddress = libc.address(interruptedAnswer);
+        this.interruptedAddress = Libc.address(interruptedAnswer);
     }
 
     /** Allocates a buffer for the headers and the largest data. The data begins on a page boundary. */
@@ -86,13 +88,13 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
 
     /** Opens another channel of the same mount. */
     Channel cloned() throws IOException {
-        int clone = libc.functions().open(Protocol.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        int clone = libc.open(Path.of(Protocol.DEVICE), Libc.O_RDWR);
         if (clone < 0) {
             throw libc.failure("opening " + Protocol.DEVICE);
         }
         ByteBuffer argument = ByteBuffer.allocateDirect(4).order(ByteOrder.nativeOrder());
         argument.putInt(0, device.number());
-        if (libc.functions().ioctl(clone, FUSE_DEV_IOC_CLONE, libc.address(argument)) != 0) {
+        if (libc.functions().ioctl(clone, FUSE_DEV_IOC_CLONE, Libc.address(argument)) != 0) {
             IOException failure = libc.failure("cloning a FUSE channel");
             libc.functions().close(clone);
             throw failure;
@@ -120,7 +122,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             if (length > 0) {
                 return (int) length;
             }
-            int errno = length == 0 ? Errno.ENODEV : libc.errno();
+            int errno = length == 0 ? Errno.ENODEV : Libc.errno();
             switch (errno) {
                 case Errno.ENODEV -> {
                     return UNMOUNTED;
@@ -144,7 +146,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
      */
     boolean send(int length) {
         while (libc.functions().write(device.number(), replyAddress, length) != length) {
-            int errno = libc.errno();
+            int errno = Libc.errno();
             if (errno == Errno.EINTR) {
                 continue;
             }
@@ -173,7 +175,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
         interruptedAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -Errno.EINTR).putLong(8, unique);
         if (libc.functions().write(device.number(), interruptedAddress, OUT_HEADER_BYTES) != OUT_HEADER_BYTES) {
             // Unmounted or aborted: no program waits for the answer.
-            LOG.debug("the kernel did not accept EINTR: {}", libc.functions().strerror(libc.errno()));
+            LOG.debug("the kernel did not accept EINTR: {}", libc.functions().strerror(Libc.errno()));
         }
     }
 
@@ -183,7 +185,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             LOG.warn(
                     "the kernel keeps old attributes of inode {}: {}",
                     inode,
-                    libc.functions().strerror(libc.errno()));
+                    libc.functions().strerror(Libc.errno()));
         }
     }
 
@@ -205,10 +207,10 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     public void answer(long unique, int errno) {
         device.whileOpen(open -> {
             lateAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -errno).putLong(8, unique);
-            boolean sent = libc.functions().write(open, libc.address(lateAnswer), OUT_HEADER_BYTES) == OUT_HEADER_BYTES;
+            boolean sent = libc.functions().write(open, Libc.address(lateAnswer), OUT_HEADER_BYTES) == OUT_HEADER_BYTES;
             // ENOENT: the calling program was killed meanwhile.
-            if (!sent && libc.errno() != Errno.ENOENT) {
-                LOG.warn("the kernel refused an answer: {}", libc.functions().strerror(libc.errno()));
+            if (!sent && Libc.errno() != Errno.ENOENT) {
+                LOG.warn("the kernel refused an answer: {}", libc.functions().strerror(Libc.errno()));
             }
         });
     }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 
 /**
@@ -41,19 +42,20 @@ final class ControlFileSystem implements Closeable {
 
     /** Mounts it at no path. For root only. */
     static ControlFileSystem mount(Libc libc) throws IOException {
+        SixNumbers syscall = new SixNumbers("syscall");
         byte[] type = (TYPE + '\0').getBytes(StandardCharsets.US_ASCII);
         ByteBuffer name = ByteBuffer.allocateDirect(type.length).put(type).flip();
-        int context = (int) libc.systemCall(FSOPEN, libc.address(name), CLOSE_ON_EXEC, 0, 0, 0);
+        int context = (int) syscall.call(FSOPEN, Libc.address(name), CLOSE_ON_EXEC, 0, 0, 0);
         // Keeps the buffer until here.
         name.clear();
         if (context < 0) {
             throw libc.failure("opening the file system " + TYPE);
         }
         try {
-            if (libc.systemCall(FSCONFIG, context, CREATE, 0, 0, 0) != 0) {
+            if (syscall.call(FSCONFIG, context, CREATE, 0, 0, 0) != 0) {
                 throw libc.failure("making a mount of " + TYPE);
             }
-            int mount = (int) libc.systemCall(FSMOUNT, context, CLOSE_ON_EXEC, 0, 0, 0);
+            int mount = (int) syscall.call(FSMOUNT, context, CLOSE_ON_EXEC, 0, 0, 0);
             if (mount < 0) {
                 throw libc.failure("mounting " + TYPE);
             }

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.Closeable;
+import org.opendedup.sar.io.Libc;
 
 /**
  * An open descriptor of the FUSE device. One thread uses and closes it; other threads use it through

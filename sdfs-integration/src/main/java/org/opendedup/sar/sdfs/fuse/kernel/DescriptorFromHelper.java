@@ -8,6 +8,7 @@ import java.util.List;
 import jnr.ffi.Memory;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.Errno;
 
 /**
@@ -44,11 +45,10 @@ final class DescriptorFromHelper {
     private static final int CONTROL_DATA = 16;
 
     private final Libc libc;
-    private final Runtime runtime;
+    private final Runtime runtime = Runtime.getSystemRuntime();
 
     DescriptorFromHelper(Libc libc) {
         this.libc = libc;
-        this.runtime = libc.runtime();
     }
 
     /** @return the descriptor, close-on-exec; the caller closes it */
@@ -123,7 +123,7 @@ final class DescriptorFromHelper {
         long bytes;
         do {
             bytes = libc.functions().recvmsg(socket, message, MSG_CMSG_CLOEXEC);
-        } while (bytes < 0 && libc.errno() == Errno.EINTR);
+        } while (bytes < 0 && Libc.errno() == Errno.EINTR);
         boolean carriesDescriptor = bytes > 0
                 && message.getLong(MSG_CONTROL_LENGTH) >= CONTROL_DATA + 4
                 && message.getInt(CONTROL + CONTROL_LEVEL) == SOL_SOCKET
@@ -134,7 +134,7 @@ final class DescriptorFromHelper {
     private int await(int pid) throws IOException {
         int[] status = new int[1];
         while (libc.functions().waitpid(pid, status, 0) < 0) {
-            if (libc.errno() != Errno.EINTR) {
+            if (Libc.errno() != Errno.EINTR) {
                 throw libc.failure("waiting for the mount helper");
             }
         }

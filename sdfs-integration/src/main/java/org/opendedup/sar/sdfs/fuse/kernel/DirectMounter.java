@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.volume.AccessTimes;
@@ -35,7 +36,7 @@ final class DirectMounter implements Mounter {
 
     @Override
     public int mount(MountOptions options) throws IOException {
-        int device = libc.functions().open(Protocol.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        int device = libc.open(Path.of(Protocol.DEVICE), Libc.O_RDWR);
         if (device < 0) {
             throw libc.failure("opening " + Protocol.DEVICE + " (is the kernel's fuse module loaded?)");
         }
@@ -61,7 +62,7 @@ final class DirectMounter implements Mounter {
         int result = libc.functions()
                 .mount(options.source(), options.mountPoint().toString(), "", flags(options) | MS_REMOUNT, "");
         if (result != 0) {
-            throw libc.errno() == Errno.EBUSY && options.readOnly()
+            throw Libc.errno() == Errno.EBUSY && options.readOnly()
                     ? new IOException(options.mountPoint() + " is busy: files in it are open for writing")
                     : libc.failure("remounting " + options.mountPoint());
         }
@@ -83,7 +84,7 @@ final class DirectMounter implements Mounter {
         if (libc.functions().umount2(mountPoint.toString(), UMOUNT_NOFOLLOW) == 0) {
             return true;
         }
-        return switch (libc.errno()) {
+        return switch (Libc.errno()) {
             case Errno.EBUSY -> false;
             // Not a mount point: another process has detached it.
             case Errno.EINVAL -> true;

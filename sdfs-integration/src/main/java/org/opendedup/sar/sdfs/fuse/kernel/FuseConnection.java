@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 
 /**

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

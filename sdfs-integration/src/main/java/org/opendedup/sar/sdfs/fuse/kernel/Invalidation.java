@@ -4,6 +4,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.Errno;
 
 /**
@@ -24,7 +25,7 @@ final class Invalidation {
 
     Invalidation(Libc libc) {
         this.libc = libc;
-        this.address = libc.address(note);
+        this.address = Libc.address(note);
     }
 
     /**
@@ -37,6 +38,6 @@ final class Invalidation {
     boolean send(int fd, long inode, long from) {
         note.putInt(0, BYTES).putInt(4, FUSE_NOTIFY_INVAL_INODE).putLong(8, 0);
         note.putLong(16, inode).putLong(24, from).putLong(32, 0);
-        return libc.functions().write(fd, address, BYTES) == BYTES || libc.errno() == Errno.ENOENT;
+        return libc.functions().write(fd, address, BYTES) == BYTES || Libc.errno() == Errno.ENOENT;
     }
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
@@ -311,7 +312,7 @@ public final class KernelMount implements FuseMount {
 
     @Override
     public void writeBack() throws IOException {
-        int fd = libc.functions().open(mountPoint.toString(), Libc.O_RDONLY | Libc.O_CLOEXEC);
+        int fd = libc.open(mountPoint, Libc.O_RDONLY);
         if (fd < 0) {
             throw libc.failure("opening " + mountPoint);
         }

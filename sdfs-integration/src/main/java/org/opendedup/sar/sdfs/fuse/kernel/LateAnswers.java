@@ -5,6 +5,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.Turns;
@@ -74,7 +75,7 @@ final class LateAnswers implements Closeable {
             LOG.warn(
                     "the kernel did not write back inode {}: {}",
                     inode,
-                    libc.functions().strerror(libc.errno()));
+                    libc.functions().strerror(Libc.errno()));
         }
     }
 
@@ -83,11 +84,11 @@ final class LateAnswers implements Closeable {
             int length = value < 0 || value == LateAnswer.DONE ? OUT_HEADER_BYTES : REPLY_BYTES;
             reply.putInt(0, length).putInt(4, (int) Math.min(0, value)).putLong(8, unique);
             reply.putLong(OUT_HEADER_BYTES, value);
-            boolean sent = libc.functions().write(fd, libc.address(reply), length) == length;
+            boolean sent = libc.functions().write(fd, Libc.address(reply), length) == length;
             // ENOENT: the calling program was killed meanwhile.
-            if (!sent && libc.errno() != Errno.ENOENT) {
+            if (!sent && Libc.errno() != Errno.ENOENT) {
                 LOG.warn(
-                        "the kernel refused a late answer: {}", libc.functions().strerror(libc.errno()));
+                        "the kernel refused a late answer: {}", libc.functions().strerror(Libc.errno()));
             }
         }
     }

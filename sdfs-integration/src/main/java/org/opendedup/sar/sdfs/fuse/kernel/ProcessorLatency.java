@@ -6,6 +6,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Libc;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,12 +58,12 @@ final class ProcessorLatency implements Closeable {
     }
 
     private int opened(Path unheld) throws IOException {
-        int fd = libc.functions().open(unheld.toString(), Protocol.O_WRONLY | Libc.O_CLOEXEC);
+        int fd = libc.open(unheld, Protocol.O_WRONLY);
         if (fd < 0) {
             throw libc.failure("opening " + unheld);
         }
         ByteBuffer zero = ByteBuffer.allocateDirect(NUMBER_BYTES);
-        if (libc.functions().write(fd, libc.address(zero), NUMBER_BYTES) != NUMBER_BYTES) {
+        if (libc.functions().write(fd, Libc.address(zero), NUMBER_BYTES) != NUMBER_BYTES) {
             IOException failure = libc.failure("writing to " + unheld);
             libc.functions().close(fd);
             throw failure;

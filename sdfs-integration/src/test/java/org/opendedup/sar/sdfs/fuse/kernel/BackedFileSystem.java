@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import jnr.ffi.LibraryLoader;
 import jnr.ffi.types.ssize_t;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.volume.EntryVisitor;
@@ -98,7 +99,7 @@ final class BackedFileSystem extends MemoryFileSystem implements AutoCloseable {
 
     private Backing back(long inode) throws IOException {
         Path path = Files.createFile(backingOf(inode));
-        int descriptor = libc.functions().open(path.toString(), Libc.O_RDWR | Libc.O_CLOEXEC);
+        int descriptor = libc.open(path, Libc.O_RDWR);
         if (descriptor < 0) {
             throw libc.failure("opening " + path);
         }

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 
 class FuseConnectionTest {

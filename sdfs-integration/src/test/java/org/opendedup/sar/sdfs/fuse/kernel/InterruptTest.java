@@ -14,6 +14,7 @@ import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 
 /** Programs that get signals while a read of theirs hangs. */

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NoThreads;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
@@ -282,7 +283,7 @@ class LateSyncsTest {
             @Override
             public void check() {}
         };
-        try (Channel channel = new Channel(libc, libc.functions().open(answers.toString(), Libc.O_RDWR))) {
+        try (Channel channel = new Channel(libc, libc.open(answers, Libc.O_RDWR))) {
             LateSyncs syncs = new LateSyncs(slow, false, storing, NoThreads.make(), committing);
             NoThreads.without(() -> assertTrue(syncs.takes(channel, new Asked(41, 0, 0, () -> "a sync"), sync)));
             slow.awaitStored(1);

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Assumptions;
+import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
@@ -41,7 +42,7 @@ final class MountedToy implements AutoCloseable {
 
     static void assumeFuse() {
         Libc libc = new Libc();
-        int fd = libc.functions().open(Protocol.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        int fd = libc.open(Path.of(Protocol.DEVICE), Libc.O_RDWR);
         Assumptions.assumeTrue(fd >= 0, "skipped: /dev/fuse cannot be opened here");
         libc.functions().close(fd);
     }
