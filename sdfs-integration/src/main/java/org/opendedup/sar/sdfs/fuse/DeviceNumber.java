@@ -15,7 +15,7 @@ public final class DeviceNumber {
         return (long) Files.getAttribute(mountPoint, "unix:dev");
     }
 
-    static long major(long device) {
+    public static long major(long device) {
         return ((device >>> 32) & 0xfffff000L) | ((device >>> 8) & 0xfff);
     }
 

@@ -16,7 +16,7 @@ import org.opendedup.sar.sdfs.fuse.Passthrough;
  * Registers backing files with the kernel, through a descriptor of the FUSE device of its own. The kernel holds a
  * registered file open until its number is given back and no open file uses it.
  */
-final class BackingDevice implements BackingFiles.Registry, Closeable {
+final class BackingDevice implements PassedThroughFiles.Registry, Closeable {
     /** {@code _IOW(229, 1, struct fuse_backing_map)}. */
     private static final long FUSE_DEV_IOC_BACKING_OPEN = 0x4010e501L;
     /** {@code _IOW(229, 2, uint32_t)}. */

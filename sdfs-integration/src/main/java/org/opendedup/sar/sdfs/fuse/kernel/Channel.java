@@ -43,7 +43,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             WRITE_HEADERS_BYTES + MAX_IO_BYTES + PAGE_BYTES + OUT_HEADER_BYTES + MAX_IO_BYTES + PAGE_BYTES;
 
     private final Libc libc;
-    private final Descriptor device;
+    private final SharedDescriptor device;
     private final ByteBuffer requestBuffer;
     private final ByteBuffer replyBuffer;
     private final long requestAddress;
@@ -55,7 +55,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
 
     private final long interruptedAddress;
-    /** Header of an answer by {@link #answer}. For use while {@link Descriptor#whileOpen} lets one thread in. */
+    /** Header of an answer by {@link #answer}. For use while {@link SharedDescriptor#whileOpen} lets one thread in. */
     private final ByteBuffer lateAnswer =
             ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
 
@@ -68,7 +68,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
 
     private Channel(Libc libc, int fd, LateAnswers lateAnswers) {
         this.libc = libc;
-        this.device = new Descriptor(libc, fd);
+        this.device = new SharedDescriptor(libc, fd);
         this.lateAnswers = lateAnswers;
         this.requestBuffer = withAlignedData(WRITE_HEADERS_BYTES);
         this.replyBuffer = withAlignedData(OUT_HEADER_BYTES);

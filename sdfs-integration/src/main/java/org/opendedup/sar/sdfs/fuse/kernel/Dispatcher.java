@@ -43,7 +43,7 @@ final class Dispatcher {
             ServedRequest served,
             LongConsumer interrupts,
             SyncLine syncs,
-            BackingFiles backings,
+            PassedThroughFiles backings,
             ByteBuffer requestBuffer,
             ByteBuffer replyBuffer) {
         this.request = new Request(requestBuffer);

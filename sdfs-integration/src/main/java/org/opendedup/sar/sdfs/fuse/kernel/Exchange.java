@@ -22,7 +22,7 @@ record Exchange(
         Agreement agreement,
         Request request,
         Reply reply,
-        BackingFiles backings,
+        PassedThroughFiles backings,
         @Nullable AccessLists unenforced) {
     /** Returned by a request instead of an error number: another thread will answer. */
     static final int ANSWERED_LATER = -1;

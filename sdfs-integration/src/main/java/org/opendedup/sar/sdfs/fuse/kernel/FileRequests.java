@@ -11,7 +11,7 @@ import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
-import org.opendedup.sar.sdfs.fuse.kernel.BackingFiles.Opened;
+import org.opendedup.sar.sdfs.fuse.kernel.PassedThroughFiles.Opened;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
@@ -36,7 +36,7 @@ final class FileRequests {
     private final KernelCache cache;
     private final Privileges privileges;
     private final AccessNotes accesses;
-    private final BackingFiles backings;
+    private final PassedThroughFiles backings;
     private final ServedRequest served;
     private final SyncLine syncs;
 
@@ -170,7 +170,7 @@ final class FileRequests {
      * without telling: writes with O_DSYNC, and msync(2) of a mapping.
      */
     private void commitName(long handle, int flags) throws IOException {
-        boolean isTold = (flags & Protocol.O_DSYNC) == 0 && !BackingFiles.isMappable(flags);
+        boolean isTold = (flags & Protocol.O_DSYNC) == 0 && !PassedThroughFiles.isMappable(flags);
         if (isWritable(flags) && !isTold && !operations.isNameDurable(handle)) {
             operations.commit();
         }

@@ -17,7 +17,7 @@ import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Passthrough;
-import org.opendedup.sar.sdfs.fuse.ReadAhead;
+import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -133,14 +133,14 @@ public final class KernelMount implements FuseMount {
             throw e;
         }
         mount.identify();
-        ReadAhead.raise(options.mountPoint(), options.readAheadKib());
+        mount.raiseReadAhead();
         return mount;
     }
 
     private void startThreads(int device) throws IOException {
         Agreement agreement =
                 new InitHandshake(channels.get(0), options.requests(), BackingDevice.wanted(libc, options)).perform();
-        BackingFiles backings = openBackings(agreement, device);
+        PassedThroughFiles backings = openBackings(agreement, device);
         addClones();
         interrupts.start();
         for (int i = 0; i < channels.size(); i++) {
@@ -150,17 +150,17 @@ public final class KernelMount implements FuseMount {
         workerEnded(false);
     }
 
-    private BackingFiles openBackings(Agreement agreement, int device) throws IOException {
+    private PassedThroughFiles openBackings(Agreement agreement, int device) throws IOException {
         passthrough = agreement.passthrough();
         if (options.passthrough()) {
             LOG.info("{}: passthrough {}", mountPoint, passthrough);
         }
         if (!passthrough.isOn()) {
-            return BackingFiles.none();
+            return PassedThroughFiles.none();
         }
         BackingDevice made = new BackingDevice(libc, device);
         backingDevice = made;
-        return new BackingFiles(made);
+        return new PassedThroughFiles(made);
     }
 
     /** Undoes a start that failed. */
@@ -194,13 +194,31 @@ public final class KernelMount implements FuseMount {
         }
     }
 
+    /**
+     * Sets {@code read_ahead_kb} of the mount. Only root may. Without it, the mount works but the kernel reads in steps
+     * of 128 KiB.
+     */
+    private void raiseReadAhead() {
+        if (options.readAheadKib() == 0) {
+            return;
+        }
+        try {
+            long device = DeviceNumber.of(mountPoint);
+            String name = DeviceNumber.major(device) + ":" + DeviceNumber.minor(device);
+            Files.writeString(
+                    Path.of("/sys/class/bdi", name, "read_ahead_kb"), Integer.toString(options.readAheadKib()));
+        } catch (IOException e) {
+            LOG.info("read-ahead stays at the kernel's own: {}", e.toString());
+        }
+    }
+
     private void addClones() throws IOException {
         while (channels.size() < options.threads()) {
             channels.add(channels.get(0).cloned());
         }
     }
 
-    private void start(Channel channel, Crew.Member member, Agreement agreement, BackingFiles backings, String name) {
+    private void start(Channel channel, Crew.Member member, Agreement agreement, PassedThroughFiles backings, String name) {
         served.add(channel.served());
         running.incrementAndGet();
         Worker worker =

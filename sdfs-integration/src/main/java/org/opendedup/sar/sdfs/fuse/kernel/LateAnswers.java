@@ -43,7 +43,7 @@ final class LateAnswers implements Closeable {
      *
      * @param device the descriptor that the request was read from; the reply is written to it
      */
-    void submit(Descriptor device, Asker asker, LateAnswer answer) {
+    void submit(SharedDescriptor device, Asker asker, LateAnswer answer) {
         waiting.add(asker.user(), () -> {
             long value = answer.get();
             device.whileOpen(fd -> send(fd, asker.unique(), value));
@@ -52,7 +52,7 @@ final class LateAnswers implements Closeable {
     }
 
     /** See {@link KernelCache#answerAfterWriteBack}. */
-    void submitAfterWriteBack(Descriptor device, Asker asker, long inode, long from, LateAnswer answer) {
+    void submitAfterWriteBack(SharedDescriptor device, Asker asker, long inode, long from, LateAnswer answer) {
         submit(device, asker, () -> {
             device.whileOpen(fd -> writeBack(fd, inode, from));
             return answer.get();

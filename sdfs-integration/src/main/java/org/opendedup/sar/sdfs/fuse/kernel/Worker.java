@@ -28,7 +28,7 @@ final class Worker implements Runnable {
             Agreement agreement,
             Interrupts interrupts,
             LateSyncs syncs,
-            BackingFiles backings,
+            PassedThroughFiles backings,
             EndListener listener) {
         this.channel = channel;
         this.member = member;

@@ -8,7 +8,7 @@
  * fills a {@code Reply}. {@code Interrupts} answers a {@code ServedRequest} in place of the worker when its caller is
  * killed. {@code KernelMount} starts and ends all of them.
  *
- * <p>{@code BackingFiles} knows the open files that the kernel reads and writes itself, in files that a
+ * <p>{@code PassedThroughFiles} knows the open files that the kernel reads and writes itself, in files that a
  * {@code BackingDevice} registers.
  */
 @NullMarked

@@ -58,7 +58,7 @@ class DispatcherTest {
                 served,
                 interrupted::add,
                 new NoLine(),
-                BackingFiles.none(),
+                PassedThroughFiles.none(),
                 request,
                 reply);
     }

@@ -97,7 +97,7 @@ public final class FuseRequestsFuzz {
                 new ServedRequest(unique -> {}),
                 unique -> {},
                 new NoLine(),
-                BackingFiles.none(),
+                PassedThroughFiles.none(),
                 REQUEST,
                 REPLY);
         int replied;

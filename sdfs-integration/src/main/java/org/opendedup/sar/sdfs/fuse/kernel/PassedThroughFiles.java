@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * write. A mapping may outlive its open file without notice. Attributes of inodes that were so open last stay cached
  * for {@value #UNSETTLED_SECONDS} second only.
  */
-final class BackingFiles implements Reply.Validity {
+final class PassedThroughFiles implements Reply.Validity {
     /** In place of a number: this service reads and writes the file. The kernel's numbers are positive. */
     static final int NONE = 0;
 
@@ -36,7 +36,7 @@ final class BackingFiles implements Reply.Validity {
     private static final Opened SERVED = new Opened(NONE, Protocol.FOPEN_KEEP_CACHE, false);
     private static final Opened SERVED_ANEW = new Opened(NONE, 0, false);
 
-    private static final Logger LOG = LoggerFactory.getLogger(BackingFiles.class);
+    private static final Logger LOG = LoggerFactory.getLogger(PassedThroughFiles.class);
 
     /** The kernel's list of backing files. */
     interface Registry {
@@ -112,13 +112,13 @@ final class BackingFiles implements Reply.Validity {
     private final AtomicBoolean failed = new AtomicBoolean();
 
     /** @param registry null if the kernel and this service have not agreed on passthrough */
-    BackingFiles(@Nullable Registry registry) {
+    PassedThroughFiles(@Nullable Registry registry) {
         this.registry = registry;
     }
 
     /** Returns those of a mount without passthrough: there are none. */
-    static BackingFiles none() {
-        return new BackingFiles(null);
+    static PassedThroughFiles none() {
+        return new PassedThroughFiles(null);
     }
 
     /** Returns whether a backing file is of use. */

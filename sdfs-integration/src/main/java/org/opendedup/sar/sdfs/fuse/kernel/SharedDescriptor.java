@@ -7,7 +7,7 @@ import org.opendedup.sar.io.Libc;
  * An open descriptor of the FUSE device. One thread uses and closes it; other threads use it through
  * {@link #whileOpen}, because the kernel may give the number of a closed descriptor to another file.
  */
-final class Descriptor implements Closeable {
+final class SharedDescriptor implements Closeable {
     private final Libc libc;
     private final int number;
     /** Lock: held while another thread uses the descriptor, and while it is closed. */
@@ -16,7 +16,7 @@ final class Descriptor implements Closeable {
     private boolean closed;
 
     /** Takes ownership of the descriptor. */
-    Descriptor(Libc libc, int number) {
+    SharedDescriptor(Libc libc, int number) {
         this.libc = libc;
         this.number = number;
     }

@@ -16,19 +16,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.sdfs.fuse.kernel.BackingFiles.Opened;
+import org.opendedup.sar.sdfs.fuse.kernel.PassedThroughFiles.Opened;
 
 /** The list of open files with a backing file, on a kernel that only counts. */
-class BackingFilesTest {
+class PassedThroughFilesTest {
     private static final int DESCRIPTOR = 7;
     private static final int READ_WRITE = 2;
-    private static final Opened SERVED = new Opened(BackingFiles.NONE, Protocol.FOPEN_KEEP_CACHE, false);
+    private static final Opened SERVED = new Opened(PassedThroughFiles.NONE, Protocol.FOPEN_KEEP_CACHE, false);
 
     private final List<Integer> registered = new ArrayList<>();
     private final Set<Integer> held = new HashSet<>();
     private boolean refuses;
 
-    private final BackingFiles files = new BackingFiles(new BackingFiles.Registry() {
+    private final PassedThroughFiles files = new PassedThroughFiles(new PassedThroughFiles.Registry() {
         @Override
         public int register(int descriptor) throws IOException {
             synchronized (held) {
@@ -123,7 +123,7 @@ class BackingFilesTest {
 
     @Test
     void withoutAnAgreementNothingIsRegistered() {
-        BackingFiles none = BackingFiles.none();
+        PassedThroughFiles none = PassedThroughFiles.none();
         assertEquals(SERVED, none.opened(1, 10, DESCRIPTOR, READ_WRITE));
         none.closed(10);
         assertFalse(none.passThrough(10) || none.areServed());
