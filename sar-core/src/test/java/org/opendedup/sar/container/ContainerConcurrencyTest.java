@@ -24,7 +24,6 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
@@ -37,19 +36,16 @@ import org.opendedup.sar.io.CrashDirectory;
  * read at any time, and after any crash. No thread waits for ever.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-final class ContainerConcurrencyTest {
+final class ContainerConcurrencyTest extends StoreTest {
     private static final int RUNS = 20;
     private static final int STREAMS = 4;
     private static final int STEPS = 40;
     private static final int CHUNKS_PER_STEP = 100;
 
-    private final long seed = TestSeed.next();
-    private final StoreFixture fixture = new StoreFixture();
     private final ExecutorService threads = Executors.newCachedThreadPool();
 
     @AfterEach
     void endThreads() {
-        fixture.close();
         threads.shutdownNow();
     }
 

@@ -11,29 +11,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 
 /** After a power cut at any point, everything forced is readable, and no read returns wrong bytes. */
-final class ContainerCrashTest {
+final class ContainerCrashTest extends StoreTest {
     private static final int RUNS = 12;
     private static final int CRASHES_PER_RUN = 12;
 
     /** Begins the message about a chunk that was forced and cannot be read. */
     private static final String LOST = "lost: ";
-
-    private final long seed = TestSeed.next();
-    private final StoreFixture fixture = new StoreFixture();
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
-    }
 
     @Test
     void everythingForcedIsReadableAfterAnyCrash() throws IOException {

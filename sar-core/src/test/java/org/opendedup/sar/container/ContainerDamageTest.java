@@ -10,12 +10,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
@@ -24,19 +21,13 @@ import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.io.CrashDirectory;
 
 /** A damaged container file never returns wrong bytes: only right ones, or a {@link CorruptionException}. */
-final class ContainerDamageTest {
-    private final long seed = TestSeed.next();
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-    private final CrashDirectory disk = new CrashDirectory(seed);
+final class ContainerDamageTest extends StoreTest {
     private byte[] sound = new byte[0];
 
     @BeforeEach
     void makeSmallContainer() throws IOException {
-        Random random = new Random(seed);
         try (ContainerStore store = fixture.open(disk)) {
             try (ContainerWriter writer = store.writer(1)) {
                 // One and a half times the size of a frame: at least two frames, whatever sizes the seed gives.
@@ -49,11 +40,6 @@ final class ContainerDamageTest {
             fixture.sealAll(store);
         }
         sound = fixture.contents(disk, 1);
-    }
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
     }
 
     /** Reads every chunk, with and without the frame table of the index. Returns the number of refused chunks. */
@@ -106,7 +92,6 @@ final class ContainerDamageTest {
     @Test
     void aFlippedBitAnywhereIsNoticedAndNeverReadAsRight() throws IOException {
         assertEquals(0, readDamaged(sound));
-        Random random = new Random(seed);
         for (int at = 0; at < sound.length; at += 1 + random.nextInt(4)) {
             byte[] damaged = sound.clone();
             damaged[at] ^= (byte) (1 << random.nextInt(8));
@@ -117,7 +102,6 @@ final class ContainerDamageTest {
 
     @Test
     void aTruncatedFileIsNoticedAndNeverReadAsRight() throws IOException {
-        Random random = new Random(seed);
         for (int length = 0; length < sound.length; length += 1 + random.nextInt(50)) {
             assertTrue(readDamaged(Arrays.copyOf(sound, length)) > 0);
         }
@@ -156,29 +140,19 @@ final class ContainerDamageTest {
     }
 
     @Test
-    void aChunkThatIsNotItsFingerprintsIsFoundWhenAskedFor() throws IOException {
-        try (ContainerStore store = fixture.open(disk);
-                ContainerWriter writer = store.writer(1)) {
-            long id = writer.append(new byte[] {1, 2, 3}, 0, 3, new byte[Fingerprints.BYTES], 0);
-            fixture.commit(store);
-            long container = ChunkId.container(id);
-            store.frame(container, store.frameOf(id), false);
-            assertThrows(CorruptionException.class, () -> store.frame(container, store.frameOf(id), true));
-        }
-    }
-
-    @Test
-    void anUnknownVersionIsRefusedByName() throws IOException {
+    void anUnknownVersionIsRefused() throws IOException {
         for (int start : new int[] {0, sound.length - ContainerFormat.FOOTER_BYTES}) {
             int length = start == 0 ? ContainerFormat.HEADER_BYTES : ContainerFormat.FOOTER_BYTES;
-            byte[] newer = sound.clone();
-            newer[start + 4] = 9;
-            Bytes crc = new Bytes(Integer.BYTES);
-            crc.putInt(Bytes.crc(newer, start, length - Integer.BYTES));
-            System.arraycopy(crc.array(), 0, newer, start + length - Integer.BYTES, Integer.BYTES);
-            fixture.replace(disk, 1, newer);
-            try (ContainerStore store = fixture.openWithoutTables(disk)) {
-                assertThrows(UnsupportedFormatException.class, () -> store.directory(1));
+            for (byte version : new byte[] {1, 9}) {
+                byte[] other = sound.clone();
+                other[start + 4] = version;
+                Bytes crc = new Bytes(Integer.BYTES);
+                crc.putInt(Bytes.crc(other, start, length - Integer.BYTES));
+                System.arraycopy(crc.array(), 0, other, start + length - Integer.BYTES, Integer.BYTES);
+                fixture.replace(disk, 1, other);
+                try (ContainerStore store = fixture.openWithoutTables(disk)) {
+                    assertThrows(UnsupportedFormatException.class, () -> store.directory(1), "version " + version);
+                }
             }
         }
     }

@@ -7,46 +7,20 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.Output;
+import org.opendedup.sar.io.HookedDirectory;
 
 /** When the disk fails, the caller gets the error, and nothing acknowledged is lost. */
-final class ContainerFaultTest {
+final class ContainerFaultTest extends StoreTest {
     private static final int RUNS = 40;
-
-    private final long seed = TestSeed.next();
-    private final Random random = new Random(seed);
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-    private final CrashDirectory disk = new CrashDirectory(seed);
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
-    }
-
-    private void appendSome(ContainerStore store, long stream, int count) throws IOException {
-        try (ContainerWriter writer = store.writer(stream)) {
-            for (int i = 0; i < count; i++) {
-                chunks.append(writer, TestChunks.chunk(random, 1000));
-            }
-        }
-    }
 
     @Test
     void aFailedWriteIsReportedUntilTheLostChunksAreAbandoned() throws IOException {
@@ -83,89 +57,28 @@ final class ContainerFaultTest {
     @Test
     @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void anErrorWhileAFrameIsWrittenIsAFailedWrite() throws IOException {
-        AtomicBoolean failing = new AtomicBoolean();
-        Directory withoutMemory = (Directory) proxy(
-                Directory.class,
-                disk,
-                (name, made) -> made instanceof Output
-                        ? proxy(Output.class, made, (call, result) -> {
-                            if (call.equals("append") && failing.get()) {
-                                throw new InternalError("made by the test");
-                            }
-                            return result;
-                        })
-                        : made);
+        HookedDirectory withoutMemory = new HookedDirectory(disk);
         try (ContainerStore store = fixture.open(withoutMemory)) {
             appendSome(store, 1, 30);
             fixture.commit(store);
-            failing.set(true);
+            withoutMemory.hook = (call, name) -> {
+                if (call == HookedDirectory.Call.APPEND) {
+                    throw new InternalError("made by the test");
+                }
+            };
             // An append gets the error itself if it happens while a container is begun.
             Throwable failure = assertThrows(Throwable.class, () -> {
                 appendSome(store, 1, 200);
                 fixture.commit(store);
             });
             assertTrue(failure instanceof IOException || failure instanceof InternalError, failure::toString);
-            failing.set(false);
+            withoutMemory.pass();
             settle(store);
             chunks.byId.keySet().removeIf(store::isLost);
             assertFalse(chunks.byId.isEmpty());
             store.abandonLost();
             appendSome(store, 2, 30);
             fixture.commit(store);
-            chunks.assertAllReadable(store);
-        }
-    }
-
-    /** How a proxy changes the result of a call. */
-    private interface Answer {
-        Object of(String call, Object answer);
-    }
-
-    private static Object proxy(Class<?> type, Object target, Answer answer) {
-        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-            try {
-                return answer.of(method.getName(), method.invoke(target, arguments));
-            } catch (InvocationTargetException e) {
-                throw e.getCause();
-            }
-        });
-    }
-
-    @Test
-    void afterAFailedForceOnlyWhatWasForcedBeforeIsKept() throws IOException {
-        try (ContainerStore store = fixture.open(disk)) {
-            appendSome(store, 1, 10);
-            fixture.commit(store);
-            Map<Long, byte[]> forced = new TreeMap<>(chunks.byId);
-            appendSome(store, 1, 10);
-            disk.failForce(1);
-            assertThrows(IOException.class, () -> fixture.commit(store));
-            assertThrows(IOException.class, () -> fixture.commit(store));
-            chunks.byId.keySet().removeIf(store::isLost);
-            assertEquals(forced.keySet(), chunks.byId.keySet());
-            chunks.assertAllReadable(store);
-        }
-    }
-
-    @Test
-    void aFullDiskIsNoSpaceAndLeavesTheRestReadable() throws IOException {
-        try (ContainerStore store = fixture.open(disk)) {
-            appendSome(store, 1, 30);
-            fixture.commit(store);
-            StoreFixture.limit(disk, 10_000);
-            assertThrows(NoSpaceException.class, () -> {
-                appendSome(store, 2, 200);
-                fixture.commit(store);
-            });
-            assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
-            chunks.assertAllReadable(store);
-            disk.noSpaceAfter(Long.MAX_VALUE);
-            fixture.commit(store);
-            appendSome(store, 3, 30);
-            fixture.commit(store);
-            chunks.assertAllReadable(store);
-        }
-        try (ContainerStore store = fixture.open(fixture.crash(disk, 1))) {
             chunks.assertAllReadable(store);
         }
     }
@@ -319,51 +232,6 @@ final class ContainerFaultTest {
             for (int i = random.nextInt(20); i > 0; i--) {
                 appended.append(writer, TestChunks.chunk(random, 1500));
             }
-        }
-    }
-
-    @Test
-    void aContainerThatCannotBeSealedStaysReadableAndIsSealedByRecovery() throws IOException {
-        try (ContainerStore store = fixture.open(disk)) {
-            appendSome(store, 1, 20);
-            fixture.commit(store);
-            StoreFixture.limit(disk, 10);
-            assertThrows(NoSpaceException.class, () -> fixture.sealAll(store));
-            chunks.assertAllReadable(store);
-            assertThrows(NoSpaceException.class, () -> fixture.commit(store));
-            assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
-        }
-        try (ContainerStore store = fixture.open(fixture.crash(disk, 1))) {
-            assertEquals(1, store.recovered().size());
-            chunks.assertAllReadable(store);
-        }
-    }
-
-    @Test
-    void recoveryThatFailsHalfwayIsDoneAgainFromTheStart() throws IOException {
-        try (ContainerStore store = fixture.open(disk)) {
-            appendSome(store, 1, 40);
-            fixture.commit(store);
-        }
-        CrashDirectory left = fixture.crash(disk, 1);
-        left.noSpaceAfter(5000);
-        assertThrows(NoSpaceException.class, () -> fixture.open(left));
-        left.noSpaceAfter(Long.MAX_VALUE);
-        try (ContainerStore store = fixture.open(fixture.crash(left, 2))) {
-            assertEquals(1, store.recovered().size());
-            chunks.assertAllReadable(store);
-        }
-    }
-
-    @Test
-    void workersThatRefuseToWorkFailTheContainer() throws IOException {
-        try (ContainerStore store = fixture.open(disk)) {
-            fixture.workers.shutdown();
-            // More than one frame: a small last frame needs no worker.
-            assertThrows(IOException.class, () -> {
-                appendSome(store, 1, 40);
-                fixture.commit(store);
-            });
         }
     }
 }

@@ -13,15 +13,12 @@ import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
@@ -38,61 +35,7 @@ import org.opendedup.sar.io.HookedDirectory;
  * What opening does with containers that were not sealed: it copies what can be read to a new pack, and changes no pack
  * that it finds.
  */
-final class ContainerRecoveryTest {
-    private final long seed = TestSeed.next();
-    private final Random random = new Random(seed);
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-    private final CrashDirectory disk = new CrashDirectory(seed);
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
-    }
-
-    private static void append(ContainerStore store, long stream, int bytes, Random random, TestChunks chunks)
-            throws IOException {
-        try (ContainerWriter writer = store.writer(stream)) {
-            for (int appended = 0; appended < bytes; ) {
-                byte[] chunk = TestChunks.chunk(random, 1000);
-                chunks.append(writer, chunk);
-                appended += chunk.length;
-            }
-        }
-    }
-
-    /** Leaves container 1 committed and not sealed, with all its slots referred to. Returns its frame table. */
-    private FrameTable leaveOpen() throws IOException {
-        try (ContainerStore store = fixture.open(disk)) {
-            append(store, 1, 30_000, random, chunks);
-            fixture.commit(store);
-            FrameTable table = store.frameTable(1);
-            referTo(table.slots());
-            return table;
-        }
-    }
-
-    /** Makes the volume refer to the first slots of container 1. */
-    private void referTo(int slots) {
-        BitSet live = new BitSet();
-        live.set(0, slots);
-        fixture.table(disk).live.put(1L, live);
-    }
-
-    private static Map<Long, BitSet> lost(ContainerStore store) throws IOException {
-        Map<Long, BitSet> lost = new TreeMap<>();
-        store.forEachLost((container, first, end) ->
-                lost.computeIfAbsent(container, key -> new BitSet()).set(first, end));
-        return lost;
-    }
-
-    /** Returns slots {@code first} to {@code end} of container 1, without {@code end}. */
-    private static Map<Long, BitSet> slots(int first, int end) {
-        BitSet slots = new BitSet();
-        slots.set(first, end);
-        return Map.of(1L, slots);
-    }
-
+final class ContainerRecoveryTest extends StoreTest {
     private void forget(BitSet slots) {
         chunks.byId.keySet().removeIf(id -> slots.get(ChunkId.slot(id)));
     }
@@ -133,7 +76,7 @@ final class ContainerRecoveryTest {
         for (int crash = 0; !reserved; crash++) {
             CrashDirectory left;
             try (ContainerStore store = fixture.open(disk)) {
-                append(store, 1, 5000, random, chunks);
+                append(store, 1, 5000, chunks);
                 fixture.commit(store);
                 left = fixture.crash(disk, crash);
             }
@@ -148,7 +91,7 @@ final class ContainerRecoveryTest {
     void containersOfSeveralPacksAreCopiedToOne() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             for (int stream = 1; stream <= 3; stream++) {
-                append(store, stream, 10_000, random, chunks);
+                append(store, stream, 10_000, chunks);
             }
             fixture.commit(store);
             assertEquals(3, disk.list().size());
@@ -277,10 +220,10 @@ final class ContainerRecoveryTest {
         ContainerChanges uncommitted;
         int committed;
         try (ContainerStore store = fixture.open(disk)) {
-            append(store, 1, 10_000, random, chunks);
+            append(store, 1, 10_000, chunks);
             fixture.commit(store);
             committed = store.frameTable(1).slots();
-            append(store, 1, 10_000, random, chunks);
+            append(store, 1, 10_000, chunks);
             uncommitted = store.force();
         }
         assertTrue(uncommitted.stored().get(1L).slots() > committed);
@@ -331,7 +274,7 @@ final class ContainerRecoveryTest {
     void aRecoveryThatEndsAtAnyStepIsRepeatedWithTheSameResult() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             for (int stream = 1; stream <= 3; stream++) {
-                append(store, stream, 20_000, random, chunks);
+                append(store, stream, 20_000, chunks);
             }
             fixture.commit(store);
         }
@@ -411,13 +354,13 @@ final class ContainerRecoveryTest {
         AtomicBoolean broken = new AtomicBoolean();
         Directory failing = failingAppends(broken);
         try (ContainerStore store = fixture.open(failing)) {
-            append(store, 1, 3000, random, chunks);
+            append(store, 1, 3000, chunks);
             fixture.commit(store);
             broken.set(true);
             assertTimeoutPreemptively(Duration.ofMinutes(2), () -> fixture.sealAll(store));
             broken.set(false);
             chunks.assertAllReadable(store);
-            append(store, 1, 3000, random, chunks);
+            append(store, 1, 3000, chunks);
             fixture.sealAll(store);
         }
         assertEquals(State.OPEN, fixture.entry(failing, 1).state());

@@ -10,27 +10,21 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 
 /** Containers whose pack failed are written to other packs, and nothing of them is lost. */
-final class ContainerRevivalTest {
-    private static final int RUNS = 40;
-
+final class ContainerRevivalTest extends StoreTest {
     private static final Compaction.Results NO_RESULTS = new Compaction.Results() {
         @Override
         public void copied(long container, long bytes, long saved) {}
@@ -44,29 +38,10 @@ final class ContainerRevivalTest {
         }
     };
 
-    private final long seed = TestSeed.next();
-    private final Random random = new Random(seed);
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-    private final CrashDirectory disk = new CrashDirectory(seed);
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
-    }
-
     private HookedDirectory hooked() {
         HookedDirectory hooked = new HookedDirectory(disk);
         fixture.shareTable(disk, hooked);
         return hooked;
-    }
-
-    private void appendSome(ContainerStore store, long stream, int count) throws IOException {
-        try (ContainerWriter writer = store.writer(stream)) {
-            for (int i = 0; i < count; i++) {
-                chunks.append(writer, TestChunks.chunk(random, 1000));
-            }
-        }
     }
 
     /**
@@ -207,7 +182,7 @@ final class ContainerRevivalTest {
             store.endAll();
             assertEquals(2, appends.get(), "the last frame, and directory and footer");
             assertThrows(IOException.class, () -> fixture.commit(store));
-            hooked.hook = (call, name) -> {};
+            hooked.pass();
             store.revive();
             fixture.commit(store);
             chunks.assertAllReadable(store);
@@ -272,7 +247,7 @@ final class ContainerRevivalTest {
             assertThrows(IOException.class, () -> fixture.commit(store));
             store.revive();
             assertFalse(late.get());
-            hooked.hook = (call, name) -> {};
+            hooked.pass();
             assertThrows(IOException.class, () -> fixture.commit(store));
             store.revive();
             fixture.commit(store);

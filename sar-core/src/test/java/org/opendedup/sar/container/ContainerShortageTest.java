@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.util.List;
-import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -20,7 +20,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
@@ -35,17 +34,12 @@ import org.opendedup.sar.io.HookedDirectory.Call;
  * nothing is lost.
  */
 @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-final class ContainerShortageTest {
+final class ContainerShortageTest extends StoreTest {
     private static final int RUNS = 300;
     private static final int CONTAINER_BYTES = 40_000;
     /** Each chunk of this size is a frame, and alone uses up the memory of frames in flight. */
     private static final int MAX_IN_FLIGHT = 8192;
 
-    private final long seed = TestSeed.next();
-    private final Random random = new Random(seed);
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-    private final CrashDirectory disk = new CrashDirectory(seed);
     private final HookedDirectory hooked = new HookedDirectory(disk);
     private final ExecutorService others = Executors.newCachedThreadPool();
 
@@ -57,7 +51,6 @@ final class ContainerShortageTest {
 
     @AfterEach
     void endThreads() {
-        fixture.close();
         others.shutdownNow();
     }
 
@@ -155,7 +148,7 @@ final class ContainerShortageTest {
             hooked.hook = (call, name) -> {
                 if (call == Call.APPEND && name.equals(pack(1))) {
                     writing.countDown();
-                    awaitUninterruptibly(failed);
+                    Uninterruptibles.awaitUninterruptibly(failed);
                     throw full();
                 }
             };
@@ -169,21 +162,6 @@ final class ContainerShortageTest {
 
             chunks.append(writers.get(1), bytes(100));
             chunks.assertAllReadable(store);
-        }
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        boolean interrupted = false;
-        while (true) {
-            try {
-                latch.await();
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -206,7 +184,7 @@ final class ContainerShortageTest {
             };
             assertThrows(NoSpaceException.class, () -> fixture.sealAll(store));
             chunks.assertAllReadable(store);
-            hooked.hook = (call, name) -> {};
+            hooked.pass();
             fixture.commit(store);
         }
         try (ContainerStore store = fixture.openWithoutTables(fixture.crash(disk, 2))) {
@@ -222,16 +200,12 @@ final class ContainerShortageTest {
     void aContainerThatFollowsOneWithoutSpaceWaitsToo() throws IOException {
         try (ContainerStore store = fixture.open(hooked)) {
             List<ContainerWriter> writers = begin(store);
-            hooked.hook = (call, name) -> {
-                if (call == Call.APPEND) {
-                    throw full();
-                }
-            };
+            hooked.fail(Call.APPEND, full());
             store.endAll();
             assertThrows(NoSpaceException.class, () -> chunks.append(writers.get(0), bytes(100)));
             assertThrows(NoSpaceException.class, () -> fixture.commit(store));
             assertThrows(NoSpaceException.class, () -> chunks.append(writers.get(0), bytes(100)));
-            hooked.hook = (call, name) -> {};
+            hooked.pass();
             fixture.commit(store);
             chunks.append(writers.get(0), bytes(100));
             fixture.sealAll(store);
@@ -262,17 +236,6 @@ final class ContainerShortageTest {
             }
             assertTrue(failures.get() > 0);
             chunks.byId.clear();
-        }
-    }
-
-    private void awaitForced(ContainerStore store) throws IOException {
-        while (true) {
-            try {
-                fixture.commit(store);
-                return;
-            } catch (NoSpaceException e) {
-                Thread.onSpinWait();
-            }
         }
     }
 
@@ -313,13 +276,14 @@ final class ContainerShortageTest {
                 };
                 Future<?> forcing = others.submit(() -> {
                     met.await();
-                    awaitForced(store);
+                    untilThereIsRoom(() -> fixture.commit(store));
                     return null;
                 });
                 assertThrows(NoSpaceException.class, () -> fixture.sealAll(store));
                 refusing.set(false);
                 forcing.get();
-                sealAllAtLast(store);
+                // The sealing thread may just have found the disk full again.
+                untilThereIsRoom(() -> fixture.sealAll(store));
                 try (ContainerStore crashed = fixture.openWithoutTables(fixture.crash(fresh, 1))) {
                     assertEquals(List.of(), crashed.recovered());
                     appended.assertAllReadable(crashed);
@@ -328,11 +292,14 @@ final class ContainerShortageTest {
         }
     }
 
-    /** The sealing thread may just have found the disk full again. */
-    private void sealAllAtLast(ContainerStore store) throws IOException {
+    private interface Attempt {
+        void make() throws IOException;
+    }
+
+    private static void untilThereIsRoom(Attempt attempt) throws IOException {
         while (true) {
             try {
-                fixture.sealAll(store);
+                attempt.make();
                 return;
             } catch (NoSpaceException e) {
                 Thread.onSpinWait();

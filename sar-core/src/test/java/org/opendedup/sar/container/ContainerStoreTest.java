@@ -12,27 +12,18 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
@@ -42,27 +33,9 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDirectory;
 
-final class ContainerStoreTest {
-    private final long seed = TestSeed.next();
-    private final Random random = new Random(seed);
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-
+final class ContainerStoreTest extends StoreTest {
     @TempDir
     Path folder;
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
-    }
-
-    private void appendSome(ContainerStore store, long stream, int count, int maxBytes) throws IOException {
-        try (ContainerWriter writer = store.writer(stream)) {
-            for (int i = 0; i < count; i++) {
-                chunks.append(writer, TestChunks.chunk(random, maxBytes));
-            }
-        }
-    }
 
     @ParameterizedTest
     @EnumSource(Compression.Codec.class)
@@ -116,44 +89,6 @@ final class ContainerStoreTest {
             store.close();
         }
         assertEquals(sealed, told);
-    }
-
-    @Test
-    void directoriesDescribeEveryChunk() throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        Map<Long, byte[]> tables = new HashMap<>();
-        try (ContainerStore store = fixture.open(disk)) {
-            appendSome(store, 1, 400, 3000);
-            fixture.sealAll(store);
-            Set<Long> seen = new HashSet<>();
-            long[] bytes = new long[1];
-            List<Long> containers = new ArrayList<>();
-            store.forEachContainer(containers::add);
-            for (long container : containers) {
-                bytes[0] += fixture.contents(disk, container).length;
-                SealedContainer sealed = store.directory(container);
-                tables.put(container, sealed.frameTableBytes());
-                for (int slot = 0; slot < sealed.slots(); slot++) {
-                    long id = ChunkId.of(container, slot);
-                    byte[] chunk = chunks.byId.get(id);
-                    seen.add(id);
-                    assertEquals(chunk.length, sealed.length(slot));
-                    assertEquals(store.frameOf(id), sealed.frame(slot));
-                    assertEquals(
-                            store.frame(container, sealed.frame(slot), false).offset(slot), sealed.offset(slot));
-                    int at = slot * Fingerprints.BYTES;
-                    assertArrayEquals(
-                            TestChunks.fingerprint(chunk),
-                            Arrays.copyOfRange(sealed.fingerprints(), at, at + Fingerprints.BYTES));
-                }
-            }
-            assertEquals(chunks.byId.keySet(), seen);
-            assertEquals(containers.size(), store.containers());
-            assertEquals(bytes[0], store.storedBytes());
-        }
-        // The listener was notified of all of them when the store was closed.
-        assertEquals(tables.keySet(), fixture.frameTables.keySet());
-        tables.forEach((container, table) -> assertArrayEquals(table, fixture.frameTables.get(container)));
     }
 
     @Test
@@ -308,55 +243,6 @@ final class ContainerStoreTest {
     private static long containerOf(ContainerStore store, long stream) throws IOException {
         try (ContainerWriter writer = store.writer(stream)) {
             return ChunkId.container(writer.append(new byte[] {1}, 0, 1, new byte[Fingerprints.BYTES], 0));
-        }
-    }
-
-    @Test
-    void manyStreamsWriteWhileOthersReadAndForce() throws Exception {
-        try (ContainerStore store = fixture.open(FileDirectory.open(folder))) {
-            AtomicBoolean writing = new AtomicBoolean(true);
-            ExecutorService threads = Executors.newCachedThreadPool();
-            List<Future<?>> writers = new ArrayList<>();
-            for (int stream = 1; stream <= 5; stream++) {
-                long id = stream;
-                writers.add(threads.submit(() -> {
-                    write(store, id);
-                    return null;
-                }));
-            }
-            Future<?> reader = threads.submit(() -> {
-                while (writing.get()) {
-                    chunks.assertAllReadable(store);
-                }
-                return null;
-            });
-            Future<?> forcer = threads.submit(() -> {
-                while (writing.get()) {
-                    fixture.commit(store);
-                }
-                return null;
-            });
-            for (Future<?> writer : writers) {
-                writer.get();
-            }
-            writing.set(false);
-            reader.get();
-            forcer.get();
-            threads.shutdown();
-            chunks.assertAllReadable(store);
-            fixture.sealAll(store);
-            chunks.assertAllReadable(store);
-        }
-    }
-
-    private void write(ContainerStore store, long stream) throws IOException {
-        Random own = new Random(seed + stream);
-        for (int lease = 0; lease < 20; lease++) {
-            try (ContainerWriter writer = store.writer(stream)) {
-                for (int i = 0; i < 30; i++) {
-                    chunks.append(writer, TestChunks.chunk(own, 4000));
-                }
-            }
         }
     }
 

@@ -6,36 +6,21 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Frame;
-import org.opendedup.sar.io.CrashDirectory;
 
 /** A chunk stored under a wrong fingerprint is detected only by callers that verify fingerprints. */
-class FingerprintVerificationTest {
+class FingerprintVerificationTest extends StoreTest {
     private static final int FRAME_BYTES = 4096;
 
     @Test
     void aWrongFingerprintIsFoundByWhoAsksForIt() throws IOException {
-        ExecutorService workers = Executors.newSingleThreadExecutor();
-        AtomicLong ids = new AtomicLong();
-        HeapContainerTable containers = new HeapContainerTable();
-        ContainerOptions options = new ContainerOptions(
+        fixture.options = new ContainerOptions(
                 new Compression(Compression.Codec.NONE, 0, FRAME_BYTES), 64 * FRAME_BYTES, 64, 2, 16L * FRAME_BYTES);
-        try (ContainerStore store = ContainerStore.open(
-                new CrashDirectory(1),
-                options,
-                ids::incrementAndGet,
-                containers,
-                id -> null,
-                (id, table) -> {},
-                workers,
-                1 << 20)) {
+        try (ContainerStore store = fixture.open(disk)) {
             byte[] chunk = new byte[FRAME_BYTES];
             long id = 0;
             try (ContainerWriter writer = store.writer(1)) {
@@ -43,14 +28,12 @@ class FingerprintVerificationTest {
                     id = writer.append(chunk, 0, chunk.length, new byte[32], 0);
                 }
             }
-            containers.sealAll(store);
+            fixture.sealAll(store);
             long container = ChunkId.container(id);
             assertEquals(1, store.frame(container, 0, false).count());
             assertThrows(CorruptionException.class, () -> store.frame(container, 0, true));
             assertEquals(0, damagedFrames(store, container, false));
             assertEquals(3, damagedFrames(store, container, true));
-        } finally {
-            workers.shutdownNow();
         }
     }
 

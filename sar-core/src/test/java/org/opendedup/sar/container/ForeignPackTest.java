@@ -9,16 +9,11 @@ import java.io.RandomAccessFile;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
-import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
@@ -33,61 +28,7 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDirectory;
 
 /** Packs and entries of the table that are not what the volume wrote: nothing of them is taken for its own. */
-final class ForeignPackTest {
-    private final long seed = TestSeed.next();
-    private final Random random = new Random(seed);
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-    private final CrashDirectory disk = new CrashDirectory(seed);
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
-    }
-
-    private static void append(ContainerStore store, long stream, int bytes, Random random, TestChunks chunks)
-            throws IOException {
-        try (ContainerWriter writer = store.writer(stream)) {
-            for (int appended = 0; appended < bytes; ) {
-                byte[] chunk = TestChunks.chunk(random, 1000);
-                chunks.append(writer, chunk);
-                appended += chunk.length;
-            }
-        }
-    }
-
-    /** Leaves container 1 committed and not sealed, with all its slots referred to. Returns its frame table. */
-    private FrameTable leaveOpen() throws IOException {
-        try (ContainerStore store = fixture.open(disk)) {
-            append(store, 1, 30_000, random, chunks);
-            fixture.commit(store);
-            FrameTable table = store.frameTable(1);
-            referTo(table.slots());
-            return table;
-        }
-    }
-
-    /** Makes the volume refer to the first slots of container 1. */
-    private void referTo(int slots) {
-        BitSet live = new BitSet();
-        live.set(0, slots);
-        fixture.table(disk).live.put(1L, live);
-    }
-
-    private static Map<Long, BitSet> lost(ContainerStore store) throws IOException {
-        Map<Long, BitSet> lost = new TreeMap<>();
-        store.forEachLost((container, first, end) ->
-                lost.computeIfAbsent(container, key -> new BitSet()).set(first, end));
-        return lost;
-    }
-
-    /** Returns slots {@code first} to {@code end} of container 1, without {@code end}. */
-    private static Map<Long, BitSet> slots(int first, int end) {
-        BitSet slots = new BitSet();
-        slots.set(first, end);
-        return Map.of(1L, slots);
-    }
-
+final class ForeignPackTest extends StoreTest {
     /** The pack was restored from a backup, or belongs to another history of the volume. */
     @Test
     void framesOfAnotherWritingOrContainerInItsPlaceAreNotTaken() throws IOException {
@@ -97,7 +38,7 @@ final class ForeignPackTest {
             fixture.salt = otherSalt ? 0x77 : fixture.salt;
             fixture.lastId.set(otherSalt ? 0 : 1);
             try (ContainerStore store = fixture.open(other)) {
-                append(store, 1, 30_000, random, new TestChunks());
+                append(store, 1, 30_000, new TestChunks());
                 fixture.commit(store);
             }
             fixture.salt = fixture.entry(disk, 1).writing().salt();
@@ -146,7 +87,7 @@ final class ForeignPackTest {
         fixture.lastId.set(0);
         chunks.byId.clear();
         try (ContainerStore store = fixture.open(made)) {
-            append(store, 1, 5000, random, chunks);
+            append(store, 1, 5000, chunks);
             fixture.sealAll(store);
         }
         return made;

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -190,16 +189,6 @@ class FrameCopierTest {
     }
 
     @Test
-    void recompressionIsDoneOnRequest() throws IOException {
-        Random random = new Random(TestSeed.next());
-        ContainerBytes first = write(random, 5, compressor(Compression.Codec.NONE), false);
-        Compressor zstd = compressor(Compression.Codec.ZSTD);
-        ContainerBytes second = first.without(new BitSet(), compressor(Compression.Codec.NONE), zstd);
-        assertTrue(second.bytes().length < first.bytes().length, "half of the chunks compress well");
-        check(second, first.table(), new BitSet(), zstd);
-    }
-
-    @Test
     void theProbeDecidesWhichRawFramesAreCompressedHarder() throws IOException {
         Random random = new Random(TestSeed.next());
         Compressor none = compressor(Compression.Codec.NONE);
@@ -252,23 +241,6 @@ class FrameCopierTest {
         }
         assertTrue(FrameCopier.isWorth(3200, 3100) && !FrameCopier.isWorth(3200, 3101));
         check(second, first.table(), new BitSet(), compressor(Compression.Codec.ZSTD));
-    }
-
-    @Test
-    void rawBytesAreThoseThatStay() throws IOException {
-        Random random = new Random(TestSeed.next());
-        Compressor compressor = compressor(Compression.Codec.LZ4);
-        ContainerBytes container = write(random, 1, compressor, false);
-        FrameCopier copier = new FrameCopier(compressor, null);
-        ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
-        int offset = (int) container.table().fileOffset(0);
-        assertNotNull(
-                copier.copy(container.bytes(), offset, container.expected(0), new BitSet(), next, compressor, false));
-        assertEquals(container.table().rawLength(0), copier.rawBytes());
-        BitSet all = new BitSet();
-        all.set(0, container.table().slots());
-        assertNull(copier.copy(container.bytes(), offset, container.expected(0), all, next, compressor, false));
-        assertEquals(0, copier.rawBytes());
     }
 
     @Test

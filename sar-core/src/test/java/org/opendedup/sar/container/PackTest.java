@@ -86,18 +86,6 @@ final class PackTest {
         return container;
     }
 
-    private void hook(Call failing, IOException cause) {
-        hooked.hook = (call, name) -> {
-            if (call == failing) {
-                throw cause;
-            }
-        };
-    }
-
-    private void hookOff() {
-        hooked.hook = (call, name) -> {};
-    }
-
     private void makeDurable(OpenContainer... containers) throws IOException {
         pack.force();
         hooked.sync();
@@ -261,9 +249,9 @@ final class PackTest {
         compressAll();
         append(filling, 1);
         filling.append(new byte[10], 0, 10, new byte[32], 0);
-        hook(Call.FORCE, brokenDisk());
+        hooked.fail(Call.FORCE, brokenDisk());
         pack.force();
-        hookOff();
+        hooked.pass();
         assertFalse(sealed.frames().isFailed());
         assertNull(sealed.frames().reportLoss());
         List<OpenContainer> suspended = List.of(completed, filling);
@@ -308,9 +296,9 @@ final class PackTest {
         append(second, 1);
         compressAll();
         append(second, 1);
-        hook(Call.APPEND, brokenDisk());
+        hooked.fail(Call.APPEND, brokenDisk());
         compressAll();
-        hookOff();
+        hooked.pass();
         assertTrue(first.frames().isFailed());
         assertTrue(second.frames().isFailed());
         makeDurable(first, second);
@@ -358,7 +346,7 @@ final class PackTest {
         OpenContainer first = complete(2, 2);
         OpenContainer second = container(3);
         append(second, 1);
-        hook(Call.APPEND, fullDisk());
+        hooked.fail(Call.APPEND, fullDisk());
         compressAll();
         sealed.frames().throwIfShort();
         for (OpenContainer each : List.of(first, second)) {
@@ -368,7 +356,7 @@ final class PackTest {
         }
         pack.retry();
         assertThrows(NoSpaceException.class, second.frames()::throwIfShort);
-        hookOff();
+        hooked.pass();
         pack.retry();
         first.frames().throwIfShort();
         second.frames().throwIfShort();
@@ -386,13 +374,13 @@ final class PackTest {
     @Test
     void aContainerThatIsAddedDuringAShortageWaitsForItsEnd() throws IOException {
         OpenContainer first = complete(1, 1);
-        hook(Call.APPEND, fullDisk());
+        hooked.fail(Call.APPEND, fullDisk());
         compressAll();
         assertThrows(NoSpaceException.class, first.frames()::throwIfShort);
         OpenContainer second = container(2);
         assertThrows(NoSpaceException.class, second.frames()::throwIfShort);
         second.frames().awaitWritten();
-        hookOff();
+        hooked.pass();
         pack.retry();
         second.frames().throwIfShort();
         append(second, 1);
@@ -405,9 +393,9 @@ final class PackTest {
     @Test
     void aContainerThatIsAddedToAFailedPackFailsAtOnce() throws IOException {
         OpenContainer first = complete(1, 1);
-        hook(Call.APPEND, brokenDisk());
+        hooked.fail(Call.APPEND, brokenDisk());
         compressAll();
-        hookOff();
+        hooked.pass();
         assertTrue(first.frames().isFailed());
         OpenContainer second = container(2);
         assertTrue(second.frames().isFailed());
@@ -420,13 +408,13 @@ final class PackTest {
     @Test
     void aShortageDuringAFailureDoesNotCountAgainstTheBudget() throws IOException {
         OpenContainer first = complete(1, 1);
-        hook(Call.APPEND, fullDisk());
+        hooked.fail(Call.APPEND, fullDisk());
         compressAll();
-        hook(Call.APPEND, brokenDisk());
+        hooked.fail(Call.APPEND, brokenDisk());
         pack.retry();
         assertTrue(first.frames().isFailed());
         first.frames().throwIfShort();
-        hookOff();
+        hooked.pass();
         Pack fresh = Pack.create(hooked, NUMBER + 1);
         assertTrue(first.revive(fresh));
         fresh.force();
@@ -475,7 +463,7 @@ final class PackTest {
 
     @Test
     void aPackWhoseHeaderCannotBeWrittenLeavesNoFile() throws IOException {
-        hook(Call.APPEND, fullDisk());
+        hooked.fail(Call.APPEND, fullDisk());
         assertThrows(NoSpaceException.class, () -> Pack.create(hooked, NUMBER + 1));
         assertEquals(List.of(PackFormat.fileName(NUMBER)), disk.list());
     }

@@ -2,45 +2,32 @@ package org.opendedup.sar.container;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.io.CrashDirectory;
 
 /** A store reads a container that was written anew without two frames and some further chunks. */
-class RemovedChunksTest {
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-    private final CrashDirectory disk = new CrashDirectory(0);
+class RemovedChunksTest extends StoreTest {
     private final BitSet removed = new BitSet();
     /** The frames of the first generation. */
     private FrameTable table;
 
     @BeforeEach
     void writeAnew() throws IOException {
-        Random random = new Random(TestSeed.next());
         try (ContainerStore store = fixture.open(disk)) {
-            try (ContainerWriter writer = store.writer(1)) {
-                for (int i = 0; i < 40; i++) {
-                    chunks.append(writer, TestChunks.chunk(random, 1500));
-                }
-            }
+            appendSome(store, 1, 40, 1500);
             fixture.sealAll(store);
             table = store.frameTable(1);
         }
@@ -50,11 +37,6 @@ class RemovedChunksTest {
         removed.set(table.firstSlot(2));
         removed.set(table.firstSlot(last), table.slots());
         ContainerBytes.remove(disk, fixture.table(disk), 1, removed, fixture.options.compression());
-    }
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
     }
 
     @Test
@@ -145,18 +127,5 @@ class RemovedChunksTest {
         Received received = new Received();
         store.readFrames(1, frames, frames.length, 0, received);
         return received;
-    }
-
-    @Test
-    void theDirectoryHasTheChunksThatStay() throws IOException {
-        try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            SealedContainer directory = store.directory(1);
-            assertEquals(40, directory.slots());
-            for (int slot = 0; slot < 40; slot++) {
-                int length = chunks.byId.get(ChunkId.of(1, slot)).length;
-                assertEquals(removed.get(slot) ? 0 : length, directory.length(slot), "slot " + slot);
-            }
-            assertFalse(removed.isEmpty());
-        }
     }
 }

@@ -8,6 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.PackFormat;
@@ -18,7 +20,7 @@ import org.opendedup.sar.io.Directory;
  * The environment of container stores, small enough that containers fill quickly. Has a container table for each
  * directory, and does what a volume's commits do.
  */
-public final class StoreFixture implements AutoCloseable {
+public final class StoreFixture implements AfterEachCallback {
     static final int WORKERS = 2;
 
     final AtomicLong lastId = new AtomicLong();
@@ -120,7 +122,7 @@ public final class StoreFixture implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void afterEach(ExtensionContext context) {
         workers.shutdownNow();
     }
 }

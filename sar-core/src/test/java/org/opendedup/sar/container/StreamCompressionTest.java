@@ -11,39 +11,25 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compression.Codec;
 import org.opendedup.sar.container.format.FrameFormat;
-import org.opendedup.sar.io.CrashDirectory;
 
 /** Streams of which parts shrink and others do not: what is stored compressed. */
-class StreamCompressionTest {
+class StreamCompressionTest extends StoreTest {
     private static final int CHUNK = 4096;
     /** Chunks that may be stored untried, and some for frames of two workers that end in another order. */
     private static final int MAX_UNTRIED = (512 << 10) / CHUNK + 4;
-
-    private final Random random = new Random(TestSeed.next());
-    private final StoreFixture fixture = new StoreFixture();
-    private final TestChunks chunks = new TestChunks();
-    private final CrashDirectory disk = new CrashDirectory(random.nextLong());
 
     /** Writes with a level at which trying takes long. */
     @BeforeEach
     void compressHard() {
         fixture.options = new ContainerOptions(new Compression(Codec.ZSTD, 6, CHUNK), 40_000, 200, 3, 64 * 1024);
-    }
-
-    @AfterEach
-    void endWorkers() {
-        fixture.close();
     }
 
     /** Appends chunks that are a frame each; returns their ids. */

@@ -30,6 +30,20 @@ public final class HookedDirectory implements Directory {
         this.directory = directory;
     }
 
+    /** From now on, each call of this kind throws this. */
+    public void fail(Call failing, IOException cause) {
+        hook = (call, name) -> {
+            if (call == failing) {
+                throw cause;
+            }
+        };
+    }
+
+    /** From now on, nothing happens before a change. */
+    public void pass() {
+        hook = (call, name) -> {};
+    }
+
     @Override
     public Output create(String name) throws IOException {
         Output output = directory.create(name);

@@ -97,12 +97,4 @@ final class FrameTableTest {
                 assertThrows(UnsupportedFormatException.class, () -> FrameTable.decode(bytes, 1, "a table"));
         assertTrue(refused.getMessage().contains("a table"), refused.getMessage());
     }
-
-    @Test
-    void noFrameIsRemovedFromWhatWasWrittenOnce() {
-        FrameTable.Builder builder = new FrameTable.Builder(WRITING);
-        builder.add(0, 2, ContainerFormat.HEADER_BYTES, 100, 400);
-        assertFalse(builder.build().isRemoved(0));
-        assertEquals(0, builder.build().frameOf(1));
-    }
 }
