@@ -65,19 +65,6 @@ final class MapDatabaseTest {
     }
 
     @Test
-    void retainingRemovesTheOthers() throws IOException {
-        try (MapDatabase database = MapDatabase.open(folder)) {
-            for (int id = 1; id <= 10_000; id++) {
-                database.put(random(new Random(id), id));
-            }
-            database.commit();
-            database.retain(id -> id % 10 == 0);
-            database.commit();
-        }
-        assertEquals(1000, contents().size());
-    }
-
-    @Test
     void manyEntriesAreLoadedFastAndTakeLittleRoom() throws IOException {
         int entries = Integer.getInteger("sar.entries", 100_000);
         Random random = new Random(TestSeed.next());

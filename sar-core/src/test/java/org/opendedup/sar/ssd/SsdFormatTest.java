@@ -22,7 +22,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
@@ -42,12 +42,8 @@ final class SsdFormatTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private final RecordFormat format = new RecordFormat();
-
-    @AfterEach
-    void close() {
-        format.close();
-    }
 
     /** Chunk 1 is stored uncompressed, chunk 2 compressed. */
     private static byte[] content(int chunk) {

@@ -2,20 +2,17 @@ package org.opendedup.sar.ssd;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.opendedup.sar.ssd.SsdFixture.copy;
 import static org.opendedup.sar.ssd.SsdFixture.offer;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.Random;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -104,13 +101,13 @@ class SsdPowerCutTest {
     private void cut(SsdFixture fixture, Reopening reopening) throws IOException {
         Path map = folder.resolve("map");
         if (cuts % CUTS_PER_MAP == 0) {
-            delete(map);
-            copy(fixture.location.resolve(LocationFiles.MAP), map);
+            TestFolders.delete(map);
+            TestFolders.copy(fixture.location.resolve(LocationFiles.MAP), map);
         }
         cuts++;
         Path found = Files.createDirectory(folder.resolve("found"));
         try {
-            copy(map, found.resolve(LocationFiles.MAP));
+            TestFolders.copy(map, found.resolve(LocationFiles.MAP));
             SsdIdentity.claim(found, SsdFixture.VOLUME);
             CrashDirectory left = disk.crash(cuts);
             try (SsdStore store = reopening
@@ -125,7 +122,7 @@ class SsdPowerCutTest {
                 readAll(store);
             }
         } finally {
-            delete(found);
+            TestFolders.delete(found);
         }
     }
 
@@ -143,20 +140,5 @@ class SsdPowerCutTest {
             }
         }
         badRecords += store.statistics().badRecords();
-    }
-
-    private static void delete(Path path) throws IOException {
-        if (Files.notExists(path)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(path)) {
-            files.sorted(Comparator.reverseOrder()).forEach(file -> {
-                try {
-                    Files.delete(file);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            });
-        }
     }
 }

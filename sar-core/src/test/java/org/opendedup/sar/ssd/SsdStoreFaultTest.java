@@ -12,21 +12,19 @@ import static org.opendedup.sar.ssd.SsdFixture.read;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
@@ -59,6 +57,13 @@ final class SsdStoreFaultTest {
         return fixture.segments().get(0);
     }
 
+    private static void flip(RandomAccessFile file, long at, Random random) throws IOException {
+        file.seek(at);
+        int old = file.read();
+        file.seek(at);
+        file.write(old ^ 1 << random.nextInt(8));
+    }
+
     private static MapEntry entryOf(SsdStore store, long chunkId) {
         MapEntry entry = new MapEntry();
         assertTrue(store.table().get(chunkId, entry));
@@ -75,10 +80,7 @@ final class SsdStoreFaultTest {
                 long chunkId = 1 + 4L * i;
                 MapEntry entry = entryOf(store, chunkId);
                 long at = entry.offset + random.nextInt(entry.length);
-                bytes.seek(at);
-                int old = bytes.read();
-                bytes.seek(at);
-                bytes.write(old ^ (1 << random.nextInt(8)));
+                flip(bytes, at, random);
             }
             assertEquals(CHUNKS - 50, read(store, range(1, 1 + CHUNKS)));
             assertEquals(CHUNKS - 50, store.table().size());
@@ -96,7 +98,8 @@ final class SsdStoreFaultTest {
         Directory wiped = new FaultyDirectory(FileDirectory.open(folder.resolve("segments"))) {
             @Override
             public Output create(String name) throws IOException {
-                wipe();
+                TestFolders.delete(folder);
+                Files.createDirectory(folder);
                 return super.create(name);
             }
         };
@@ -104,16 +107,6 @@ final class SsdStoreFaultTest {
             promote(store, 1, 2);
             assertEquals(0, store.table().size());
             assertFalse(Files.exists(folder.resolve("segments")));
-        }
-    }
-
-    private void wipe() throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                if (!file.equals(folder)) {
-                    Files.delete(file);
-                }
-            }
         }
     }
 
@@ -147,10 +140,7 @@ final class SsdStoreFaultTest {
             try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
                 for (int i = 0; i < CHUNKS; i += 4) {
                     long at = sound.offset(i) + random.nextInt(sound.bytes(i));
-                    bytes.seek(at);
-                    int old = bytes.read();
-                    bytes.seek(at);
-                    bytes.write(old ^ 1 << random.nextInt(8));
+                    flip(bytes, at, random);
                 }
             }
             LogCopies found = verifyAll(store);
@@ -262,27 +252,6 @@ final class SsdStoreFaultTest {
     }
 
     @Test
-    void aRecordOfAnOlderFileOfThatNumberIsNotTaken() throws IOException {
-        Path file = fill();
-        // Only the header changes: with the right one, see fill, all were found.
-        byte[] old = Files.readAllBytes(file);
-        byte[] reused = old.clone();
-        int number = SegmentFile.numberOf(file.getFileName().toString()).orElseThrow();
-        System.arraycopy(
-                SegmentFile.header(number, SsdFixture.TIMELINE.current(), 12345).array(),
-                0,
-                reused,
-                0,
-                SegmentFile.HEADER_BYTES);
-        Files.write(file, reused);
-        try (SsdStore store = fixture.open()) {
-            assertEquals(CHUNKS, store.table().size());
-            assertEquals(0, read(store, range(1, 1 + CHUNKS)));
-            assertEquals(CHUNKS, store.statistics().badRecords());
-        }
-    }
-
-    @Test
     void entriesLeftFromAnOlderFileOfThatNumberFindNothingOfTheirs(@TempDir Path other) throws IOException {
         Path file = fill();
         SsdFixture second = new SsdFixture(other);
@@ -324,20 +293,6 @@ final class SsdStoreFaultTest {
             assertEquals(1, store.statistics().readFailures());
             disk.fault = FaultyDirectory.Fault.NONE;
             assertEquals(CHUNKS, read(store, range(1, 1 + CHUNKS)));
-        }
-    }
-
-    @Test
-    void wrongBytesAreNeverServed() throws IOException {
-        try (SsdStore store = fixture.open(disk)) {
-            promote(store, 1, 1 + CHUNKS);
-            disk.fault = FaultyDirectory.Fault.WRONG_BYTES;
-            int found = read(store, range(1, 1 + CHUNKS));
-            assertTrue(found < CHUNKS, found + " chunks");
-            assertEquals(CHUNKS - found, store.statistics().badRecords());
-            assertWrongBytesTold(CHUNKS - found);
-            disk.fault = FaultyDirectory.Fault.NONE;
-            assertEquals(found, read(store, range(1, 1 + CHUNKS)));
         }
     }
 
@@ -503,21 +458,6 @@ final class SsdStoreFaultTest {
         try (SsdStore store = fixture.open()) {
             assertEquals(CHUNKS, store.table().size());
             assertEquals(7, entryOf(store, 107).count, "segments do not know it: it comes from the database");
-        }
-    }
-
-    @Test
-    void aDatabaseThatLacksFilesIsMadeAnew() throws IOException {
-        fill();
-        fixture.open().close();
-        try (DirectoryStream<Path> tables = Files.newDirectoryStream(folder.resolve("map"), "*.sst")) {
-            for (Path table : tables) {
-                Files.delete(table);
-            }
-        }
-        try (SsdStore store = fixture.open()) {
-            assertEquals(CHUNKS, store.table().size());
-            assertEquals(1, entryOf(store, 107).count, "from a segment");
         }
     }
 

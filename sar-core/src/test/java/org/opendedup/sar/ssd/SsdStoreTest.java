@@ -28,6 +28,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Epoch;
@@ -149,24 +150,6 @@ final class SsdStoreTest {
     }
 
     @Test
-    void aFullQueueRefusesAtOnce() throws IOException {
-        SsdFixture fixture = fixture();
-        try (SsdStore store = fixture.open()) {
-            byte[] bytes = new byte[400_000];
-            OfferAnswer answer = OfferAnswer.TAKEN;
-            // Two buffers of 2 MiB hold ten of these; the thread needs some time for each.
-            for (int id = 1; id < 10_000 && answer == OfferAnswer.TAKEN; id++) {
-                new Random(id).nextBytes(bytes);
-                answer = store.offer(id, SsdFixture.fingerprintPrefix(bytes), 1, 1, 0, bytes, 0, bytes.length);
-                assertTrue(store.statistics().queuedBytes() <= 4 << 20);
-            }
-            // Offering costs a hash as well, so the queue may never be full.
-            store.drain();
-            assertEquals(0, store.statistics().queuedChunks());
-        }
-    }
-
-    @Test
     void theTableComesBackAfterClosing() throws IOException {
         SsdFixture fixture = fixture();
         Map<Long, String> before;
@@ -200,7 +183,7 @@ final class SsdStoreTest {
             store.drain();
             before = entries(store);
             // The state after a kill: unchanged files, nothing closed.
-            SsdFixture.copy(folder, other);
+            TestFolders.copy(folder, other);
             promote(store, 400, 500);
         }
         try (SsdStore store = killed.open()) {
@@ -238,22 +221,6 @@ final class SsdStoreTest {
             assertEquals(299, store.table().size());
         }
         assertEquals(List.of(), fixture.failures);
-    }
-
-    @Test
-    void aWipedFolderOpensEmpty() throws IOException {
-        SsdFixture fixture = fixture();
-        try (SsdStore store = fixture.open()) {
-            promote(store, 1, 50);
-        }
-        for (Path segment : fixture.segments()) {
-            Files.delete(segment);
-        }
-        try (SsdStore store = fixture.open()) {
-            assertEquals(0, store.table().size());
-            promote(store, 1, 50);
-            assertEquals(49, read(store, range(1, 50)));
-        }
     }
 
     @Test

@@ -60,12 +60,7 @@ class ChunkStashFormatTest {
     }
 
     private static void store(ChunkStashIndex index, long container, long first, int count) throws IOException {
-        Segment segment = TestSegments.of(first, count);
-        for (int slot = 0; slot < count; slot++) {
-            segment.setChunkId(slot, ChunkId.of(container, slot));
-            segment.setFresh(slot, true);
-        }
-        index.insert(segment);
+        index.insert(TestSegments.setFresh(TestSegments.of(first, count), container));
         index.cover(container, FRAME_TABLE);
     }
 

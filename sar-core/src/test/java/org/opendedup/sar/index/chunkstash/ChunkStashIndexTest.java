@@ -21,12 +21,6 @@ class ChunkStashIndexTest extends ChunkIndexContract {
         return ChunkStashIndexFactory.open(hashDb(), ChunkStashIndexFactory.MIN_MEMORY_BYTES);
     }
 
-    @Override
-    protected ChunkIndex reopen() throws IOException {
-        index.close();
-        return open();
-    }
-
     private Path hashDb() {
         return folder.resolve("hashdb");
     }

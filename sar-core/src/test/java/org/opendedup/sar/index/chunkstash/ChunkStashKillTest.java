@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
@@ -71,10 +70,7 @@ class ChunkStashKillTest extends ChunkIndexKillContract {
             index.flush();
         } else if (container > KEPT) {
             long old = container - KEPT;
-            BitSet all = new BitSet();
-            all.set(0, SLOTS);
-            index.uncover(old);
-            index.remove(old, TestSegments.of(old * SLOTS, SLOTS).fingerprints(), all);
+            TestSegments.remove(index, old * SLOTS, SLOTS, old);
         }
     }
 

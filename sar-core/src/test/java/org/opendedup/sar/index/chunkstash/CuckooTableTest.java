@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -208,18 +207,5 @@ class CuckooTableTest {
             }
         });
         assertThrows(IllegalArgumentException.class, () -> new CuckooTable(10, 3));
-    }
-
-    /** The control: signatures, and not pointers, decide which fingerprints have candidates. */
-    @Test
-    void aRemovedFingerprintHasNoCandidate() {
-        CuckooTable table = new CuckooTable(80, 4);
-        try {
-            fill(table, 1, 60);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        assertTrue(table.remove(TestSegments.fingerprint(7), 0, 7));
-        assertFalse(has(table, 7));
     }
 }

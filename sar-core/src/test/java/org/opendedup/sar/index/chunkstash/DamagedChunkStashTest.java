@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
@@ -49,33 +49,16 @@ class DamagedChunkStashTest {
         Path folder = temporary.resolve("written" + isClosed);
         ChunkStashIndex index = open(folder);
         for (int container = 1; container <= CONTAINERS; container++) {
-            Segment segment = TestSegments.of(container * SLOTS, SLOTS);
-            for (int slot = 0; slot < SLOTS; slot++) {
-                segment.setChunkId(slot, ChunkId.of(container, slot));
-                segment.setFresh(slot, true);
-            }
-            index.insert(segment);
+            index.insert(TestSegments.setFresh(TestSegments.of(container * SLOTS, SLOTS), container));
             index.cover(container, new byte[200]);
         }
-        Path left = Files.createDirectory(temporary.resolve("left" + isClosed));
+        Path left = temporary.resolve("left" + isClosed);
         if (isClosed) {
             index.close();
         }
-        copy(folder, left);
+        TestFolders.copy(folder, left);
         index.close();
         return left;
-    }
-
-    private static void copy(Path folder, Path to) throws IOException {
-        for (Path file : files(folder)) {
-            Files.copy(file, to.resolve(file.getFileName()));
-        }
-    }
-
-    private static List<Path> files(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(Files::isRegularFile).sorted().toList();
-        }
     }
 
     @Test
@@ -85,7 +68,7 @@ class DamagedChunkStashTest {
         for (boolean isClosed : new boolean[] {true, false}) {
             Path written = write(isClosed);
             assertEquals(0, lookUpAll(written, null, null), "the control: nothing is lost without damage");
-            for (Path file : files(written)) {
+            for (Path file : TestFolders.files(written)) {
                 byte[] whole = Files.readAllBytes(file);
                 for (int block = 0; block * BLOCK < whole.length; block += 1 + random.nextInt(4)) {
                     byte[] zeroed = whole.clone();
@@ -106,8 +89,8 @@ class DamagedChunkStashTest {
 
     /** Looks all chunks up in a copy with a damaged file; returns how many are not found. */
     private int lookUpAll(Path written, Path damaged, byte[] bytes) throws IOException {
-        Path copy = Files.createDirectory(temporary.resolve("copy" + trials++));
-        copy(written, copy);
+        Path copy = temporary.resolve("copy" + trials++);
+        TestFolders.copy(written, copy);
         if (damaged != null) {
             Files.write(copy.resolve(damaged.getFileName()), bytes);
         }
@@ -169,12 +152,12 @@ class DamagedChunkStashTest {
     void aMissingFileOfTheLogIsNoticed() throws IOException {
         for (boolean isClosed : new boolean[] {true, false}) {
             Path written = write(isClosed);
-            List<Path> segments = files(written).stream()
+            List<Path> segments = TestFolders.files(written).stream()
                     .filter(file -> file.getFileName().toString().startsWith(StashLog.PREFIX))
                     .toList();
             assertTrue(segments.size() > 2);
-            Path copy = Files.createDirectory(temporary.resolve("missing" + isClosed));
-            copy(written, copy);
+            Path copy = temporary.resolve("missing" + isClosed);
+            TestFolders.copy(written, copy);
             Files.delete(copy.resolve(segments.get(1).getFileName()));
             assertThrows(CorruptionException.class, () -> open(copy));
         }

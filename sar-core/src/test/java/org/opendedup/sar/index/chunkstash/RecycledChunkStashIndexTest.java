@@ -9,13 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.chunk.Segment;
-import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.index.ChunkIndex;
@@ -47,45 +44,29 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         return new DiskIndexFolder(folder.resolve("disk"), DISK_MEMORY_BYTES);
     }
 
-    @Override
-    protected ChunkIndex reopen() throws IOException {
-        index.close();
-        return open();
-    }
-
     private Path fast() {
         return folder.resolve("hashdb");
     }
 
     private static void fill(ChunkIndex index, long container) throws IOException {
-        Segment segment = TestSegments.of(container * SLOTS, SLOTS);
-        index.lookup(segment);
-        for (int slot = 0; slot < SLOTS; slot++) {
-            segment.setChunkId(slot, ChunkId.of(container, slot));
-            segment.setFresh(slot, true);
-        }
-        index.insert(segment);
+        TestSegments.store(index, container * SLOTS, SLOTS, container);
         index.cover(container, new byte[] {(byte) container});
     }
 
-    private static int foundOf(ChunkIndex index, long container) throws IOException {
-        Segment segment = TestSegments.of(container * SLOTS, SLOTS);
-        index.lookup(segment);
-        int found = 0;
-        for (int slot = 0; slot < SLOTS; slot++) {
-            if (segment.hint(slot) != ChunkId.NONE) {
-                assertEquals(ChunkId.of(container, slot), segment.hint(slot));
-                found++;
-            }
+    private static void fill(ChunkIndex index, int from, int to) throws IOException {
+        for (int container = from; container <= to; container++) {
+            fill(index, container);
         }
-        return found;
     }
 
-    private static void removeAll(ChunkIndex index, long container) throws IOException {
-        BitSet slots = new BitSet();
-        slots.set(0, SLOTS);
-        index.uncover(container);
-        index.remove(container, TestSegments.of(container * SLOTS, SLOTS).fingerprints(), slots);
+    private static int foundOf(ChunkIndex index, long container) throws IOException {
+        return TestSegments.found(index, container * SLOTS, SLOTS, container);
+    }
+
+    private static void assertAllFound(ChunkIndex index, int containers) throws IOException {
+        for (int container = 1; container <= containers; container++) {
+            assertEquals(SLOTS, foundOf(index, container), "container " + container);
+        }
     }
 
     private StashStatistics statistics() throws IOException {
@@ -134,9 +115,7 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
     void controlWithoutABoundNothingIsMoved() throws IOException {
         index.close();
         index = open(IndexSpace.UNBOUNDED);
-        for (int container = 1; container <= 150; container++) {
-            fill(index, container);
-        }
+        fill(index, 1, 150);
         assertEquals(0, statistics().moves());
         assertTrue(fastBytes() > MOST_BYTES);
         assertFalse(Files.exists(folder.resolve("disk")));
@@ -150,9 +129,7 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         try (ChunkIndex alone = ChunkStashIndexFactory.open(
                 other, SmallChunkStashIndexTest.SMALL, new StashLimits(IndexSpace.of(MOST_BYTES), null))) {
             assertThrows(NoSpaceException.class, () -> {
-                for (int container = 1; container <= 150; container++) {
-                    fill(alone, container);
-                }
+                fill(alone, 1, 150);
             });
             assertEquals(SLOTS, foundOf(alone, 1));
         }
@@ -168,7 +145,7 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         for (int container = 1; container <= 100; container++) {
             fill(index, container);
             if (container % 2 == 0) {
-                removeAll(index, container / 2);
+                TestSegments.remove(index, (container / 2) * SLOTS, SLOTS, container / 2);
             }
         }
         for (int again = 0; again < 2; again++) {
@@ -199,17 +176,13 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
             }
         });
         index = bounded;
-        for (int container = 1; container <= 150; container++) {
-            fill(index, container);
-        }
+        fill(index, 1, 150);
         assertEquals(0, statistics().moves());
         assertTrue(used.get() >= fastBytes() && used.get() > MOST_BYTES, used + " used");
         most.set(MOST_BYTES);
         fill(index, 151);
         assertTrue(used.get() <= MOST_BYTES && fastBytes() <= MOST_BYTES, used + " used, " + fastBytes());
-        for (int container = 1; container <= 151; container++) {
-            assertEquals(SLOTS, foundOf(index, container));
-        }
+        assertAllFound(index, 151);
     }
 
     /** Segments of usual length against the bytes that stay free. */
@@ -224,14 +197,10 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         CrashDiskIndexes behind = new CrashDiskIndexes(CrashDiskIndexes.Fault.NONE);
         try (ChunkIndex full = ChunkStashIndexFactory.open(
                 device, LONG_SEGMENTS, new StashLimits(IndexSpace.UNBOUNDED, behind), () -> {})) {
-            for (int container = 1; container <= MANY_CONTAINERS; container++) {
-                fill(full, container);
-            }
+            fill(full, 1, MANY_CONTAINERS);
             assertTrue(behind.moves() > 0, "segments were moved");
             assertEquals(0, device.refusedAppends());
-            for (int container = 1; container <= MANY_CONTAINERS; container++) {
-                assertEquals(SLOTS, foundOf(full, container));
-            }
+            assertAllFound(full, MANY_CONTAINERS);
         }
     }
 
@@ -242,20 +211,14 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         CrashDiskIndexes behind = new CrashDiskIndexes(CrashDiskIndexes.Fault.NONE);
         StashLimits limits = new StashLimits(IndexSpace.UNBOUNDED, behind);
         try (ChunkIndex full = ChunkStashIndexFactory.open(device, LONG_SEGMENTS, limits, () -> {})) {
-            for (int container = 1; container <= 20; container++) {
-                fill(full, container);
-            }
+            fill(full, 1, 20);
             device.noSpaceAfter(0);
             assertThrows(NoSpaceException.class, () -> fill(full, 21));
             device.noSpaceAfter(Long.MAX_VALUE);
-            for (int container = 21; container <= 40; container++) {
-                fill(full, container);
-            }
+            fill(full, 21, 40);
         }
         try (ChunkIndex again = ChunkStashIndexFactory.open(device, LONG_SEGMENTS, limits, () -> {})) {
-            for (int container = 1; container <= 40; container++) {
-                assertEquals(SLOTS, foundOf(again, container));
-            }
+            assertAllFound(again, 40);
         }
     }
 
@@ -266,18 +229,14 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
         device.noSpaceAfter(5 << 20);
         try (ChunkIndex full = ChunkStashIndexFactory.open(device, LONG_SEGMENTS, StashLimits.NONE, () -> {})) {
             assertThrows(NoSpaceException.class, () -> {
-                for (int container = 1; container <= MANY_CONTAINERS; container++) {
-                    fill(full, container);
-                }
+                fill(full, 1, MANY_CONTAINERS);
             });
         }
     }
 
     @Test
     void aMissingOrOlderDiskIndexIsDamage() throws IOException {
-        for (int container = 1; container <= 40; container++) {
-            fill(index, container);
-        }
+        fill(index, 1, 40);
         index.close();
         long generation = ChunkStashIndexFactory.generation(fast());
         place().deleteOthers(generation + 1);
@@ -291,9 +250,7 @@ class RecycledChunkStashIndexTest extends ChunkIndexContract {
 
     @Test
     void aClearedIndexHasANewDiskIndex() throws IOException {
-        for (int container = 1; container <= 40; container++) {
-            fill(index, container);
-        }
+        fill(index, 1, 40);
         index.clear();
         assertEquals(0, index.use().disk().chunks());
         try (Stream<Path> left = Files.list(folder.resolve("disk"))) {

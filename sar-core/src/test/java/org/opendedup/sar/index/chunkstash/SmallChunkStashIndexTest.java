@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
-import java.util.BitSet;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
@@ -26,45 +25,21 @@ class SmallChunkStashIndexTest extends ChunkIndexContract {
         return ChunkStashIndexFactory.open(hashDb(), SMALL);
     }
 
-    @Override
-    protected ChunkIndex reopen() throws IOException {
-        index.close();
-        return open();
-    }
-
     private Path hashDb() {
         return folder.resolve("hashdb");
     }
 
     private void fill(long container) throws IOException {
-        Segment segment = TestSegments.of(container * SLOTS, SLOTS);
-        index.lookup(segment);
-        for (int slot = 0; slot < SLOTS; slot++) {
-            segment.setChunkId(slot, ChunkId.of(container, slot));
-            segment.setFresh(slot, true);
-        }
-        index.insert(segment);
+        TestSegments.store(index, container * SLOTS, SLOTS, container);
         index.cover(container, new byte[100]);
     }
 
     private void removeAll(long container) throws IOException {
-        BitSet slots = new BitSet();
-        slots.set(0, SLOTS);
-        index.uncover(container);
-        index.remove(container, TestSegments.of(container * SLOTS, SLOTS).fingerprints(), slots);
+        TestSegments.remove(index, container * SLOTS, SLOTS, container);
     }
 
-    private long foundOf(long container) throws IOException {
-        Segment segment = TestSegments.of(container * SLOTS, SLOTS);
-        index.lookup(segment);
-        long found = 0;
-        for (int slot = 0; slot < SLOTS; slot++) {
-            if (segment.hint(slot) != ChunkId.NONE) {
-                assertEquals(ChunkId.of(container, slot), segment.hint(slot));
-                found++;
-            }
-        }
-        return found;
+    private int foundOf(long container) throws IOException {
+        return TestSegments.found(index, container * SLOTS, SLOTS, container);
     }
 
     private StashStatistics statistics() throws IOException {

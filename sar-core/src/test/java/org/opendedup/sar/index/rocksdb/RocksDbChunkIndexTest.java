@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
@@ -35,12 +35,6 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
     @Override
     protected ChunkIndex open() throws IOException {
         return ChunkIndexes.openRocksDb(folder.resolve("hashdb"), ChunkIndexes.MIN_MEMORY_BYTES);
-    }
-
-    @Override
-    protected ChunkIndex reopen() throws IOException {
-        index.close();
-        return open();
     }
 
     @Test
@@ -91,8 +85,10 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
     void aDamagedDatabaseIsReportedAndCanBeDestroyedAndMadeAnew() throws IOException {
         index.cover(1, new byte[10]);
         index.close();
-        for (Path table : tables()) {
-            Files.write(table, new byte[] {1, 2, 3});
+        for (Path file : TestFolders.files(folder.resolve("hashdb"))) {
+            if (file.toString().endsWith(".sst")) {
+                Files.write(file, new byte[] {1, 2, 3});
+            }
         }
 
         assertThrows(CorruptionException.class, this::open);
@@ -108,12 +104,17 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
         assertFalse(Files.exists(folder.resolve("nothing")));
     }
 
-    @Test
-    void aDuplicateStreamIsFoundThroughTheContainersFingerprintRecords() throws Exception {
+    /** Stores 300 chunks in container 1, and covers it. */
+    private void fill() throws IOException {
         for (int slot = 0; slot < 300; slot++) {
             index.insert(TestSegments.fingerprint(slot), 0, ChunkId.of(1, slot));
         }
         index.cover(1, new byte[10]);
+    }
+
+    @Test
+    void aDuplicateStreamIsFoundThroughTheContainersFingerprintRecords() throws Exception {
+        fill();
         index.close();
         for (int slot = 100; slot < 300; slot++) {
             deleteRaw(IndexKeys.fingerprint(TestSegments.fingerprint(slot), 0));
@@ -128,20 +129,14 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
 
     @Test
     void removedSlotsAreNotInTheContainersFingerprintRecord() throws Exception {
-        for (int slot = 0; slot < 300; slot++) {
-            index.insert(TestSegments.fingerprint(slot), 0, ChunkId.of(1, slot));
-        }
-        index.cover(1, new byte[10]);
+        fill();
         index.close();
         // The record has no entry for these: their own records decide.
         deleteRaw(IndexKeys.containerFingerprints(1));
         index = open();
         removeEvenSlots(1, 100);
         assertEvenSlotsGone(index, 100);
-        for (int slot = 0; slot < 300; slot++) {
-            index.insert(TestSegments.fingerprint(slot), 0, ChunkId.of(1, slot));
-        }
-        index.cover(1, new byte[10]);
+        fill();
         removeEvenSlots(1, 300);
         index.close();
         try (Options options = new Options();
@@ -159,10 +154,7 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
 
     @Test
     void afterACrashARemovalIsThereOrIsNotAndTheOtherSlotsAreFound() throws Exception {
-        for (int slot = 0; slot < 300; slot++) {
-            index.insert(TestSegments.fingerprint(slot), 0, ChunkId.of(1, slot));
-        }
-        index.cover(1, new byte[10]);
+        fill();
         index.flush();
         removeEvenSlots(1, 300);
         try (ChunkIndex before = openCopy("lost")) {
@@ -183,7 +175,7 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
         int attempt = 0;
         while (true) {
             Path copy = Files.createDirectory(folder.resolve(name + attempt++));
-            List<Path> before = databaseFiles();
+            List<Path> before = TestFolders.files(folder.resolve("hashdb"));
             try {
                 for (Path file : before) {
                     Files.copy(file, copy.resolve(file.getFileName()));
@@ -192,15 +184,9 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
                 // A compaction deleted it in between: such a copy is of no moment.
                 continue;
             }
-            if (before.equals(databaseFiles())) {
+            if (before.equals(TestFolders.files(folder.resolve("hashdb")))) {
                 return ChunkIndexes.openRocksDb(copy, ChunkIndexes.MIN_MEMORY_BYTES);
             }
-        }
-    }
-
-    private List<Path> databaseFiles() throws IOException {
-        try (Stream<Path> files = Files.list(folder.resolve("hashdb"))) {
-            return files.sorted().toList();
         }
     }
 
@@ -245,12 +231,6 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
                 "46" + hex,
                 "0706050403020100");
         assertEquals(new TreeMap<>(expected), records);
-    }
-
-    private List<Path> tables() throws IOException {
-        try (Stream<Path> files = Files.list(folder.resolve("hashdb"))) {
-            return files.filter(file -> file.toString().endsWith(".sst")).toList();
-        }
     }
 
     private void putRaw(byte[] key, byte[] value) throws RocksDBException {

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,16 +43,13 @@ class SiloChunkIndexTest {
     Path folder;
 
     private final CrashDirectory files = new CrashDirectory(1);
+
+    @AutoClose
     private SiloChunkIndex index;
 
     @BeforeEach
     void openIndex() throws IOException {
         index = open(folder, files);
-    }
-
-    @AfterEach
-    void closeIndex() throws IOException {
-        index.close();
     }
 
     static SiloChunkIndex open(Path folder, Directory files) throws IOException {

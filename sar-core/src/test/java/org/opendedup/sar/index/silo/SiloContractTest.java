@@ -10,10 +10,4 @@ class SiloContractTest extends ChunkIndexContract {
     protected ChunkIndex open() throws IOException {
         return SiloChunkIndexFactory.open(folder, SiloSettings.of(64 << 20));
     }
-
-    @Override
-    protected ChunkIndex reopen() throws IOException {
-        index.close();
-        return open();
-    }
 }

@@ -11,8 +11,6 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.chunk.Segment;
-import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.index.CoveredContainers;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.io.CrashDirectory;
@@ -63,13 +61,7 @@ class SiloPowerCutTest {
         SiloChunkIndex index = new SiloChunkIndex(records, new BlockFiles(files), SiloChunkIndexTest.SMALL);
         int containers = 5 + random.nextInt(30);
         for (int container = 1; container <= containers; container++) {
-            Segment segment = TestSegments.of((long) container * SEGMENT, SEGMENT);
-            index.lookup(segment);
-            for (int chunk = 0; chunk < SEGMENT; chunk++) {
-                segment.setChunkId(chunk, ChunkId.of(container, chunk));
-                segment.setFresh(chunk, true);
-            }
-            index.insert(segment);
+            TestSegments.store(index, (long) container * SEGMENT, SEGMENT, container);
             index.cover(container, new byte[] {1});
             if (random.nextInt(8) == 0) {
                 index.flush();
@@ -80,13 +72,9 @@ class SiloPowerCutTest {
         try (SiloChunkIndex found = SiloChunkIndexTest.open(database, after)) {
             List<Long> incomplete = new ArrayList<>();
             for (int container = 1; container <= containers; container++) {
-                Segment segment = TestSegments.of((long) container * SEGMENT, SEGMENT);
-                found.lookup(segment);
-                for (int chunk = 0; chunk < SEGMENT; chunk++) {
-                    if (segment.hint(chunk) != ChunkId.of(container, chunk) && found.frameTable(container) != null) {
-                        incomplete.add((long) container);
-                        break;
-                    }
+                boolean isWhole = TestSegments.found(found, (long) container * SEGMENT, SEGMENT, container) == SEGMENT;
+                if (!isWhole && found.frameTable(container) != null) {
+                    incomplete.add((long) container);
                 }
             }
             int covered = CoveredContainers.of(found).size();
