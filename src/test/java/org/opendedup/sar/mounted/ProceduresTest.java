@@ -25,12 +25,12 @@ import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.command.Json;
 
 /**
- * The procedures of docs/OPERATIONS.md, "When a location is lost": each block of commands is taken from the page and
- * run, with other paths, after the loss that it is for. Also what the page says of backups of the metadata.
+ * The procedures of docs/operations/damage.md, "When a location is lost": each block of commands is taken from the page
+ * and run, with other paths, after the loss that it is for. Also what the page says of backups of the metadata.
  */
 @Timeout(600)
 class ProceduresTest {
-    private static final String SECTION = "### When a location is lost";
+    private static final String SECTION = "## When a location is lost";
     private static final int FILES = 3;
     private static final int FILE_BYTES = 2 << 20;
 
@@ -63,9 +63,9 @@ class ProceduresTest {
 
     /** Returns the blocks of commands below a paragraph that begins in bold like that. */
     private static List<String> blocks(String paragraph) throws IOException {
-        String page = Files.readString(Commands.projectFolder().resolve("docs/OPERATIONS.md"));
+        String page = Files.readString(Commands.projectFolder().resolve("docs/operations/damage.md"));
         String section = page.substring(page.indexOf(SECTION) + SECTION.length());
-        section = section.substring(0, section.indexOf("\n### "));
+        section = section.substring(0, section.indexOf("\n## "));
         int at = section.indexOf("**" + paragraph);
         assertTrue(at >= 0, "the page has no paragraph " + paragraph);
         int end = section.indexOf("\n**", at);

@@ -6,7 +6,7 @@ import java.util.List;
  * Something that a check found.
  *
  * @param severity how bad it is
- * @param kind which kind of finding it is; docs/OPERATIONS.md explains each
+ * @param kind which kind of finding it is; docs/operations/damage.md explains each
  * @param what what was found, as a sentence without a full stop
  * @param containers ids of the containers concerned, in ascending order; at most {@value #MAX_CONTAINERS}
  * @param files the files of which bytes cannot be read for this reason

@@ -25,7 +25,8 @@ import picocli.CommandLine.ParentCommand;
         versionProvider = ProgramVersion.class,
         footer = {
             "",
-            "sdfscli VOLUME gc returns the reclaimableBytes. VolumeMXBean and docs/OPERATIONS.md describe every figure."
+            "sdfscli VOLUME gc returns the reclaimableBytes.",
+            "VolumeMXBean and docs/operations/health.md describe every figure."
         })
 final class StatsCommand implements Callable<Integer> {
     @ParentCommand

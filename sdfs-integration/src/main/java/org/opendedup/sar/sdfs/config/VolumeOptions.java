@@ -447,7 +447,7 @@ public final class VolumeOptions {
                     SAR_LRU_ENTRIES,
                     SAR_POLICY),
             Group.of(
-                    "A fast tier for new files (see docs/OPERATIONS.md, \"A fast tier for new files\")",
+                    "A fast tier for new files (see docs/operations/ssd.md)",
                     TIER_MODE,
                     TIER_SHARE,
                     TIER_CAPACITY,
