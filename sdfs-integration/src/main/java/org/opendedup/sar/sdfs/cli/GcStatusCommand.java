@@ -22,7 +22,7 @@ import picocli.CommandLine.ParentCommand;
             "Shows the collections of garbage of a mounted volume.",
             "",
             "Prints the progress of the running one, the pace, the schedule with its next time, and the result of",
-            "the last one since the volume was mounted, with what started it: sdfscli, JMX or the schedule.",
+            "the last one, with what started it: sdfscli, JMX, the schedule or a full disk.",
             ""
         },
         customSynopsis = "sdfscli VOLUME gc status [--json]%n",

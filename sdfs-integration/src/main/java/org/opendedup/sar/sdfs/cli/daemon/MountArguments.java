@@ -47,7 +47,8 @@ public final class MountArguments {
                             + "every chunk read from disk); noflush, noacl, noxattr (fewer requests for each file: "
                             + "close reports no late failures; no access lists, files that have one are for their "
                             + "owner and root only; no extended attributes); nofast_wakeup (let processors sleep while "
-                            + "requests flow: less power, slower small requests); and others of mount(8) and fstab.")
+                            + "requests flow: less power, slower small requests); threads=N; read_ahead_kb=N; "
+                            + "nopassthrough; and options of mount(8) and fstab. docs/operations/mount.md explains all.")
     public List<String> options = new ArrayList<>();
 
     @Option(

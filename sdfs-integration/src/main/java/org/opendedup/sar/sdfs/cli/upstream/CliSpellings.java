@@ -81,7 +81,9 @@ public final class CliSpellings {
             if (found != null) {
                 command = found;
                 asked = option.name();
-                // cleanstore=MINUTES: the age of what is removed.
+                if (option.name().equals("cleanstore")) {
+                    notes.accept("--cleanstore: its minutes have no effect, nothing is kept for a time");
+                }
                 place += words.get(place).contains("=") || !option.name().equals("cleanstore") ? 1 : option.words();
             } else if (option.name().equals(PATH)) {
                 path = option.value();

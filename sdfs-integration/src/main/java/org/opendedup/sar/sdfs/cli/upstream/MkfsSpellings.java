@@ -27,7 +27,7 @@ public final class MkfsSpellings {
             Map.entry("io-log", "the daemon's log is BASE/log/NAME.log"),
             Map.entry("io-dedup-files", "all files are deduplicated"),
             Map.entry("io-max-file-write-buffers", MEMORY),
-            Map.entry("io-max-open-files", "the number of open files is not limited"),
+            Map.entry("io-max-open-files", "the memory budget bounds the number of open files"),
             Map.entry("io-meta-file-cache", MEMORY),
             Map.entry("hashtable-rm-threshold", MEMORY),
             Map.entry("local-cache-size", "containers lie on local disks, and need no cache there"),

@@ -67,6 +67,12 @@ class CliSpellingsTest {
     }
 
     @Test
+    void theAgeOfWhatIsRemovedIsLeftOutWithANote() {
+        assertEquals(List.of("pool0", "gc"), translated("--cleanstore=10"));
+        assertTrue(notes.toString().contains("minutes have no effect"), notes::toString);
+    }
+
+    @Test
     void theVolumeMustBeKnown() {
         volumes = List.of();
         assertTrue(refused("--volume-info").contains("there is none"));
