@@ -18,6 +18,7 @@ import org.opendedup.sar.sdfs.cli.control.PluginCommands;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -129,7 +130,7 @@ abstract class VolumeClient {
             throw usage("name the volume first: sdfscli VOLUME COMMAND");
         }
         try {
-            VolumeDefinition.checkName(volume);
+            var unused = VolumeOptions.NAME.parse(volume);
         } catch (IllegalArgumentException e) {
             throw usage(String.valueOf(e.getMessage()));
         }

@@ -18,7 +18,7 @@ public record ConfigDirectory(Path folder) {
 
     /** Returns the path of a volume's file, which need not exist. */
     public Path fileOf(String volume) {
-        VolumeDefinition.checkName(volume);
+        var unused = VolumeOptions.NAME.parse(volume);
         return folder.resolve(volume + SUFFIX);
     }
 

@@ -23,6 +23,11 @@ record OptionKind<T>(
         Function<T, String> printer,
         Function<T, Object> json,
         List<String> choices) {
+    private static final int NAME_LENGTH_MAX = 100;
+
+    /** A name after which a file can be named. */
+    static final OptionKind<String> NAME = text("NAME", OptionKind::name);
+
     static final OptionKind<Long> SIZE = number("SIZE", ByteSize::parse, ByteSize::exact);
     static final OptionKind<Integer> MODE =
             new OptionKind<>("MODE", OptionKind::mode, OptionKind::mode, OptionKind::mode, List.of());
@@ -80,6 +85,14 @@ record OptionKind<T>(
         } catch (NumberFormatException e) {
             throw new IllegalArgumentException("'" + text + "' is not " + wanted, e);
         }
+    }
+
+    private static String name(String text) {
+        if (!text.matches("[A-Za-z0-9_][A-Za-z0-9._-]*") || text.length() > NAME_LENGTH_MAX) {
+            throw new IllegalArgumentException("'" + text + "' is no volume name; use up to " + NAME_LENGTH_MAX
+                    + " letters, digits, '.', '_' and '-', not starting with '.' or '-'");
+        }
+        return text;
     }
 
     private static int mode(String text) {

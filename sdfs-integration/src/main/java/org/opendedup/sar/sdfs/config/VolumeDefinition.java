@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.index.IndexPlacement;
@@ -21,9 +20,6 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * constructor checks it, whatever its source. Immutable.
  */
 public final class VolumeDefinition {
-    private static final int NAME_LENGTH_MAX = 100;
-    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
-
     private final OptionValues values;
     private final VolumeConfig config;
     private final SarSettings sar;
@@ -182,19 +178,6 @@ public final class VolumeDefinition {
                 .with(VolumeOptions.METADATA_LOCATION, moved.apply(locations.metadata()))
                 .with(VolumeOptions.INDEX_LOCATION, moved.apply(locations.hashDb()))
                 .with(VolumeOptions.SSD_LOCATION, ssd == null ? null : moved.apply(ssd)));
-    }
-
-    /**
-     * Returns the name of a volume, after a check: a file is named after it.
-     *
-     * @throws IllegalArgumentException if the name is not allowed
-     */
-    public static String checkName(String name) {
-        check(
-                NAME.matcher(name).matches() && name.length() <= NAME_LENGTH_MAX,
-                "'" + name + "' is no volume name; use up to " + NAME_LENGTH_MAX
-                        + " letters, digits, '.', '_' and '-', not starting with '.' or '-'");
-        return name;
     }
 
     /**

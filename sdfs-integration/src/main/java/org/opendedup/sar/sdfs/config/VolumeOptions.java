@@ -35,7 +35,7 @@ import org.opendedup.sar.volume.config.MemoryPlan;
  */
 public final class VolumeOptions {
     public static final VolumeOption<String> NAME = option(
-                    "--volume-name", "volume/name", "name", text("NAME", VolumeDefinition::checkName))
+                    "--volume-name", "volume/name", "name", OptionKind.NAME)
             .required()
             .text("Letters, digits, '.', '_' and '-'.");
 
