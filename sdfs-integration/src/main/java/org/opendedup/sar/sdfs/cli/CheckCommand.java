@@ -259,7 +259,7 @@ public final class CheckCommand implements Callable<Integer> {
             }
             if (nanos - shownNanos >= SHOW_NANOS) {
                 shownNanos = nanos;
-                line.show(CheckText.progress(now, done, of, (nanos - beganNanos) / 1e9));
+                line.show(ProgressLine.step(now, done, of, (nanos - beganNanos) / 1e9));
             }
         }
     }

@@ -35,7 +35,7 @@ abstract class CommandGroup implements Callable<Integer> {
     }
 
     @Override
-    public final Integer call() {
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
         CommandSpec own = Objects.requireNonNull(spec);
         throw new ParameterException(
                 own.commandLine(), "name a command, such as sdfscli VOLUME " + own.name() + " status");

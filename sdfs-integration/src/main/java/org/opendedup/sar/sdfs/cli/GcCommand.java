@@ -2,24 +2,21 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.OptionSpecs;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
 import org.opendedup.sar.sdfs.cli.report.GcText;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME gc}: collects garbage. {@link GcControl} answers its requests in the daemon. */
 @Command(
@@ -42,7 +39,6 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         commandListHeading = "%nCommands:%n",
-        subcommands = {GcStatusCommand.class, GcSetCommand.class, GcStopCommand.class},
         footer = {
             "",
             "One collection runs at a time. If one is running already, the command says so; --wait waits for its end,",
@@ -61,29 +57,19 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 gc status                      # what is running, the last result, the next time",
             "  sdfscli pool0 gc set --rate=20               # at most 20 MB/s, also while a collection is running"
         })
-final class GcCommand implements Callable<Integer> {
-    private static final String DRY_RUN = "--dry-run";
-    private static final String WAIT = "--wait";
-    private static final String LEAVE = "--leave";
-    private static final String RECOMPRESS = "--recompress";
-    private static final String ARRANGE = "--arrange";
+final class GcCommand extends JobCommand {
+    private static final String STABLE = "Print JSON; the keys are stable.";
 
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
-    @Option(names = DRY_RUN, description = "Print what would be returned, and change nothing. Waits for the result.")
+    @Option(
+            names = "--dry-run",
+            description = "Print what would be returned, and change nothing. Waits for the result.")
     boolean dryRun;
 
-    @Option(names = WAIT, description = "Show the progress, and wait for the result.")
+    @Option(names = "--wait", description = "Show the progress, and wait for the result.")
     boolean wait;
 
     @Option(
-            names = LEAVE,
+            names = "--leave",
             paramLabel = "PERCENT",
             defaultValue = "3",
             description = "Share of the stored bytes that may stay garbage, in percent: the less, the more containers "
@@ -91,7 +77,7 @@ final class GcCommand implements Callable<Integer> {
     double leave;
 
     @Option(
-            names = RECOMPRESS,
+            names = "--recompress",
             paramLabel = "LEVEL",
             description = "Compress all containers harder afterwards, once: zstd:LEVEL (1 to 19), higher than that of "
                     + "writing; or off. zstd:9 stores up to a tenth less and needs a second of a core for about "
@@ -101,7 +87,7 @@ final class GcCommand implements Callable<Integer> {
     String recompress;
 
     @Option(
-            names = ARRANGE,
+            names = "--arrange",
             paramLabel = "PERCENT",
             description =
                     "Before the collection, move chunks that the newest files read with many seeks, with all their "
@@ -111,47 +97,35 @@ final class GcCommand implements Callable<Integer> {
     @Nullable
     Double arrange;
 
-    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
-    boolean json;
+    GcCommand() {
+        super(GcControl.COMMAND);
+    }
 
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        if (!(leave >= 0 && leave <= 100)) {
-            throw usage("a share is from 0 to 100, in percent");
+        checkShare(leave);
+        Optional<Map<String, Object>> ended =
+                start(dryRun ? "dry run" : "collection", request(), wait || dryRun, false);
+        return ended.isPresent() ? report(ended.get()) : ExitCode.OK;
+    }
+
+    private void checkShare(double share) {
+        if (!(share >= 0 && share <= 100)) {
+            throw usage(null, "a share is from 0 to 100, in percent");
         }
-        Map<String, Object> reply = cli().ask(GcControl.COMMAND, request());
-        boolean started = Boolean.TRUE.equals(reply.get(GcControl.STARTED));
-        boolean othersDryRun = !started && Boolean.TRUE.equals(reply.get("dryRun"));
-        if ((!started && dryRun) || othersDryRun) {
-            throw new CommandFailedException("a " + running(reply) + "; try again when it has ended");
-        }
-        if (!wait && !dryRun) {
-            print(json, named(reply), started ? begun(reply) : "A " + running(reply) + ".\n" + howToWatch());
-            return ExitCode.OK;
-        }
-        if (!started) {
-            cli().environment()
-                    .err()
-                    .println("sdfscli: a " + running(reply) + "; waiting for its end. Ctrl-C ends only the waiting.");
-        }
-        var client = new JobClient(cli(), GcControl.COMMAND, GcText.kind(reply), !json(json));
-        return report(started, client.follow(reply, started));
     }
 
     private Map<String, Object> request() {
         var request = new LinkedHashMap<String, Object>();
-        request.put("action", GcControl.START);
         request.put("dryRun", dryRun ? 1 : 0);
         request.put("leaveParts", Math.round(leave / 100 * GcControl.PARTS));
         if (recompress != null) {
             request.put(GcControl.RECOMPRESS, checked(recompress));
         }
         if (arrange != null) {
-            if (!(arrange >= 0 && arrange <= 100)) {
-                throw usage("a share is from 0 to 100, in percent");
-            }
+            checkShare(arrange);
             if (dryRun && arrange > 0) {
-                throw usage(DRY_RUN + " does not say what " + ARRANGE + " would move");
+                throw usage(null, "--dry-run does not say what --arrange would move");
             }
             request.put("arrangeParts", Math.round(arrange / 100 * GcControl.PARTS));
         }
@@ -159,88 +133,120 @@ final class GcCommand implements Callable<Integer> {
     }
 
     /** Returns a level in the way that the daemon gets it. */
-    String checked(String level) {
+    private String checked(String level) {
         try {
             return RecompressLevel.parse(level).toString();
         } catch (IllegalArgumentException e) {
-            throw usage(String.valueOf(e.getMessage()));
+            throw usage(null, String.valueOf(e.getMessage()));
         }
     }
 
-    private int report(boolean started, Map<String, Object> report) throws CommandFailedException {
-        String state = String.valueOf(report.get("state"));
-        if (state.equals("failed")) {
-            throw new CommandFailedException("the " + GcText.kind(report) + " failed: " + report.get("error"));
+    @Override
+    void checkReply(Map<String, Object> reply) throws CommandFailedException {
+        boolean othersDryRun = Boolean.TRUE.equals(reply.get("dryRun"));
+        if (!isStarted(reply) && (dryRun || othersDryRun)) {
+            throw new CommandFailedException(
+                    "a " + running(GcText.kind(reply), reply) + "; try again when it has ended");
         }
-        boolean done = state.equals("done");
-        if (!done && !json(json)) {
+    }
+
+    private int report(Map<String, Object> report) throws CommandFailedException {
+        if (!isDone(report) && !json(false)) {
             throw new CommandFailedException("the " + GcText.kind(report)
                     + " was stopped; what it returned stays returned, and the same command continues it");
         }
-        var result = new LinkedHashMap<String, Object>();
-        result.put(GcControl.STARTED, started);
-        result.putAll(report);
-        print(json, named(result), dryRun ? GcText.dryRun(report) : GcText.result(report));
-        return done ? ExitCode.OK : ExitCode.FAILED;
+        print(false, named(report), dryRun ? GcText.dryRun(report) : GcText.result(report));
+        return isDone(report) ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    private static String running(Map<String, Object> reply) {
-        return GcText.kind(reply) + " is running already, started by " + reply.get("cause") + " at "
-                + reply.get("began");
+    @Command(
+            name = "status",
+            description = {
+                "Shows the collections of garbage of a mounted volume.",
+                "",
+                "Prints the progress of the running one, the pace, the schedule with its next time, and the result of",
+                "the last one, with what started it: sdfscli, JMX, the schedule or a full disk.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME gc status [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {
+                "",
+                "Examples:",
+                "  sdfscli pool0 gc status",
+                "  sdfscli pool0 gc status --json | jq .last.returnedBytes"
+            })
+    void status(@Option(names = "--json", description = STABLE) boolean asJson)
+            throws IOException, CommandFailedException {
+        Map<String, Object> status = askFor(GcControl.STATUS, Map.of());
+        print(asJson, status, GcText.status(cli().name(), status, JobClient.line(Json.object(status, "current"))));
     }
 
-    private String begun(Map<String, Object> reply) {
-        String paused = Boolean.TRUE.equals(reply.get("paused"))
-                ? "Collections are PAUSED; sdfscli " + cli().name() + " gc set --paused=false continues them.\n"
-                : "";
-        return "A collection has begun; it runs in the daemon.\n" + paused + howToWatch();
+    @Command(
+            name = "stop",
+            description = {
+                "Stops the running collection of garbage after the container at hand.",
+                "",
+                "What it has returned stays returned, and the next collection goes on from there.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME gc stop [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {"", "Example:", "  sdfscli pool0 gc stop"})
+    void stop(@Option(names = "--json", description = "Print the progress until now as JSON.") boolean asJson)
+            throws IOException, CommandFailedException {
+        print(
+                asJson,
+                named(askFor(GcControl.STOP, Map.of())),
+                "The collection is being stopped; what it has returned stays returned.");
     }
 
-    private String howToWatch() {
-        return "Watch it: sdfscli " + cli().name() + " gc status. Stop it: sdfscli " + cli().name() + " gc stop";
-    }
-
-    /** Returns a report with the volume's name, and without the number that only the daemon needs. */
-    Map<String, Object> named(Map<String, Object> report) {
-        var named = new LinkedHashMap<String, Object>();
-        named.put("name", cli().name());
-        named.putAll(report);
-        named.remove("number");
-        return named;
-    }
-
-    VolumeClient cli() {
-        return Objects.requireNonNull(parent);
-    }
-
-    /** Returns whether JSON is wanted, by this command, the one above it, or the calling subcommand. */
-    boolean json(boolean asked) {
-        return asked || json || cli().json;
-    }
-
-    /**
-     * Asks the daemon for a subcommand, which has no use for the options of this command.
-     *
-     * @throws CommandFailedException if the volume is not mounted
-     */
-    Map<String, Object> ask(String action, Map<String, ?> arguments) throws IOException, CommandFailedException {
-        var parsed = Objects.requireNonNull(spec).commandLine().getParseResult();
-        for (String option : List.of(DRY_RUN, WAIT, LEAVE, ARRANGE, RECOMPRESS)) {
-            if (parsed.hasMatchedOption(option)) {
-                throw usage(option + " is an option of 'gc' without a command");
-            }
+    @Command(
+            name = "set",
+            description = {
+                "Changes the pace of the collections of garbage of a mounted volume, and how hard they compress.",
+                "",
+                "The pace takes effect at once, also while a collection is running, and until the volume is unmounted.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME gc set OPTION... [--json]%n",
+            sortOptions = false,
+            modelTransformer = OptionSpecs.class,
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {
+                "",
+                "Examples:",
+                "  sdfscli pool0 gc set --paused=true     # after the container at hand; a scheduled one waits too",
+                "  sdfscli pool0 gc set --paused=false",
+                "  sdfscli pool0 gc set --rate=20",
+                "  sdfscli pool0 gc set --arrange=true    # scheduled collections make the newest files faster to read",
+                "  sdfscli pool0 gc set --rate=0          # as fast as the disk allows",
+                "  sdfscli pool0 gc set --recompress=zstd:9   # from the next collection on, also after a new mount"
+            })
+    void set(
+            @Mixin PaceOptions pace,
+            @Option(
+                            names = "--arrange",
+                            arity = "1",
+                            paramLabel = "true|false",
+                            description = "Whether collections move chunks first as the newest files want them, the "
+                                    + "scheduled ones too. False after each mount.")
+                    @Nullable
+                    Boolean arranges,
+            @Option(names = "--json", description = "Print the result as JSON.") boolean asJson)
+            throws IOException, CommandFailedException {
+        Map<String, Object> changes = pace.changes();
+        changes.putAll(OptionSpecs.changes(Objects.requireNonNull(spec)
+                .commandLine()
+                .getSubcommands()
+                .get(GcControl.SET)
+                .getCommandSpec()));
+        if (arranges != null) {
+            changes.put("arrange", arranges ? 1 : 0);
         }
-        var request = new LinkedHashMap<String, Object>(arguments);
-        request.put("action", action);
-        return cli().ask(GcControl.COMMAND, request);
-    }
-
-    /** Prints a reply as JSON, or as the given text. */
-    void print(boolean asked, Map<String, Object> reply, String words) {
-        cli().environment().out().println(json(asked) ? Json.pretty(reply) : words);
-    }
-
-    private ParameterException usage(String message) {
-        return new ParameterException(Objects.requireNonNull(spec).commandLine(), message);
+        set(changes, "--rate=20", asJson);
     }
 }

@@ -1,11 +1,8 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
@@ -13,11 +10,7 @@ import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.HealControl;
 import org.opendedup.sar.sdfs.cli.report.HealText;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME heal}: heals damaged chunks from copies. */
 @Command(
@@ -38,7 +31,6 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         commandListHeading = "%nCommands:%n",
-        subcommands = {HealStatusCommand.class, HealStopCommand.class},
         footer = {
             "",
             "Without --wait, the command returns when the pass has begun; it goes on in the daemon. One pass that was",
@@ -56,85 +48,87 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 heal --wait --json | jq .unhealed",
             "  sdfscli pool0 heal status      # the pass that is running, or the last one of this mount"
         })
-final class HealCommand implements Callable<Integer> {
-    private static final String WAIT = "--wait";
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
-    @Option(names = WAIT, description = "Show the progress, and wait for the result.")
+final class HealCommand extends JobCommand {
+    @Option(names = "--wait", description = "Show the progress, and wait for the result.")
     boolean wait;
 
-    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
-    boolean json;
+    HealCommand() {
+        super(HealControl.COMMAND);
+    }
 
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        Map<String, Object> reply = cli().ask(HealControl.COMMAND, Map.of("action", HealControl.START));
-        boolean started = Boolean.TRUE.equals(reply.get(HealControl.STARTED));
-        String begun = started
-                ? "A pass has begun; it runs in the daemon."
-                : "A pass is running already, started by " + reply.get("cause") + " at " + reply.get("began") + ".";
-        if (!wait) {
-            String name = cli().name();
-            print(
-                    false,
-                    reply,
-                    begun + "\nWatch it, and see its result: sdfscli " + name + " heal status. Stop it: sdfscli " + name
-                            + " heal stop");
-            return ExitCode.OK;
-        }
-        if (!started) {
-            cli().environment().err().println("sdfscli: " + begun + " Ctrl-C ends only the waiting.");
-        }
-        var client = new JobClient(cli(), HealControl.COMMAND, !json(false));
-        return report(client.follow(reply, started));
+        Optional<Map<String, Object>> ended = start("pass", Map.of(), wait, false);
+        return ended.isPresent() ? report(ended.get()) : ExitCode.OK;
     }
 
-    private int report(Map<String, Object> report) throws CommandFailedException {
-        String state = String.valueOf(report.get("state"));
-        if (state.equals("failed")) {
-            throw new CommandFailedException("the healing failed: " + report.get("error"));
-        }
-        boolean done = state.equals("done");
+    /** Has the number: heals have shown it from the beginning. */
+    @Override
+    Map<String, Object> named(Map<String, Object> report) {
+        Map<String, Object> named = super.named(report);
+        named.put("number", report.get("number"));
+        return named;
+    }
+
+    private int report(Map<String, Object> report) {
         print(
                 false,
-                report,
-                (done ? "" : "The healing was stopped; the same command continues it.\n") + HealText.result(report));
-        return done && Json.number(report, HealText.UNHEALED_CHUNKS) == 0 ? ExitCode.OK : ExitCode.FAILED;
+                named(report),
+                (isDone(report) ? "" : "The healing was stopped; the same command continues it.\n")
+                        + HealText.result(report));
+        return isDone(report) && Json.number(report, HealText.UNHEALED_CHUNKS) == 0 ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    VolumeClient cli() {
-        return Objects.requireNonNull(parent);
+    @Command(
+            name = "status",
+            description = {
+                "Shows the running pass, or the last one.",
+                "",
+                "Prints the progress of the running one, or the result of the last one that was asked for in this mount,",
+                "and how many chunks are damaged.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME heal status [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {"", "Example:", "  sdfscli pool0 heal status"})
+    void status(@Option(names = "--json", description = "Print JSON; the keys are stable.") boolean asJson)
+            throws IOException, CommandFailedException {
+        Map<String, Object> report = askFor(HealControl.STATUS, Map.of());
+        print(asJson, named(report), text(report));
     }
 
-    private boolean json(boolean asked) {
-        return asked || json || cli().json;
-    }
-
-    /**
-     * Asks the daemon for a subcommand, which has no use for the options of this command.
-     *
-     * @throws CommandFailedException if the volume is not mounted
-     */
-    Map<String, Object> ask(String action) throws IOException, CommandFailedException {
-        if (wait) {
-            throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine(), WAIT + " is an option of 'heal' without a command");
+    private static String text(Map<String, Object> report) {
+        if (Boolean.TRUE.equals(report.get("running"))) {
+            return "A pass is running, started by " + report.get("cause") + " at " + report.get("began") + ": "
+                    + JobClient.line(report).strip();
         }
-        return cli().ask(HealControl.COMMAND, Map.of("action", action));
+        if (Json.number(report, "number") == 0) {
+            return "No pass was asked for since the volume was mounted; "
+                    + Json.number(report, HealText.UNHEALED_CHUNKS) + " chunks are damaged.";
+        }
+        Object error = report.get("error");
+        return "The last pass, started by " + report.get("cause") + " at " + report.get("began") + ": "
+                + report.get("state") + (error == null ? "" : ": " + error) + "\n" + HealText.result(report);
     }
 
-    /** Prints a reply with the volume's name as JSON, or a text. */
-    void print(boolean asked, Map<String, Object> reply, String text) {
-        var named = new LinkedHashMap<String, Object>();
-        named.put("name", cli().name());
-        named.putAll(reply);
-        cli().environment().out().println(json(asked) ? Json.pretty(named) : text);
+    @Command(
+            name = "stop",
+            description = {
+                "Stops the running pass after the container at hand. What is healed stays healed.",
+                "",
+                "The volume goes on to heal by itself.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME heal stop [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {"", "Example:", "  sdfscli pool0 heal stop"})
+    void stop(@Option(names = "--json", description = "Print the progress until now as JSON.") boolean asJson)
+            throws IOException, CommandFailedException {
+        print(
+                asJson,
+                named(askFor(HealControl.STOP, Map.of())),
+                "The pass is being stopped; what is healed stays healed.");
     }
 }

@@ -3,15 +3,22 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 
 /** {@code sdfscli VOLUME index}: shows and converts the fingerprint index, and joins what it missed. */
 @Command(
@@ -28,12 +35,6 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         commandListHeading = "%nCommands:%n",
-        subcommands = {
-            IndexStatusCommand.class,
-            IndexConvertCommand.class,
-            IndexJoinCommand.class,
-            IndexStopCommand.class
-        },
         footer = {
             "",
             "Examples:",
@@ -92,5 +93,153 @@ final class IndexCommand extends CommandGroup {
                 + (error == null ? "" : "\nlast error  " + error)
                 + IndexUseText.lines(report)
                 + JoinText.lines(report);
+    }
+
+    @Command(
+            name = "status",
+            description = {
+                "Shows class and state of the fingerprint index, and what it missed.",
+                "",
+                "Also the progress of a conversion or an exact pass, and how much is estimated to be stored more than",
+                "once. Of a chunkstash index the bytes of its log and of the disk index behind it, and how often lookups",
+                "asked the latter.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME index status [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {"", "Example:", "  sdfscli pool0 index status --json"})
+    void status(@Option(names = "--json", description = "Print JSON; the keys are stable.") boolean asJson)
+            throws IOException, CommandFailedException {
+        print(asJson, ask(IndexControl.STATUS, Map.of()));
+    }
+
+    @Command(
+            name = "convert",
+            description = {
+                "Exchanges the fingerprint index of a mounted volume for one of another class.",
+                "",
+                "The new index is filled from the containers, beside the old one, which stays in use until then. Programs",
+                "may read and write. Both indexes need their memory and their space meanwhile. If the new one cannot be",
+                "made, or the volume is unmounted before the end, the old one stays.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME index convert CLASS [--wait] [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {
+                "",
+                "Without --wait, the command returns at once; 'index status' shows the progress. Ctrl-C ends only the",
+                "waiting.",
+                "",
+                "Example:",
+                "  sdfscli pool0 index convert chunkstash --wait"
+            })
+    void convert(
+            @Parameters(paramLabel = "CLASS", description = "The new class: rocksdb, chunkstash or silo.") String kind,
+            @Option(names = "--wait", description = "Show the progress, and wait for the end.") boolean wait,
+            @Option(names = "--json", description = "Print the result as JSON.") boolean asJson)
+            throws IOException, CommandFailedException, InterruptedException {
+        if (IndexClass.of(kind).isEmpty()) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine().getSubcommands().get(IndexControl.CONVERT),
+                    "the index '" + kind + "' is not known; this release has " + IndexClass.labels());
+        }
+        Map<String, Object> report = ask(IndexControl.CONVERT, Map.of(IndexControl.CLASS, kind));
+        if (wait) {
+            long began = System.nanoTime();
+            report = follow(report, now -> converting(now, began));
+            Object error = report.get(IndexControl.ERROR);
+            if (error != null) {
+                throw new CommandFailedException("the index was not converted: " + error);
+            }
+        }
+        print(asJson, report);
+    }
+
+    private static @Nullable String converting(Map<String, Object> report, long began) {
+        return report.get(IndexControl.CONVERTING) == null
+                ? null
+                : ProgressLine.step(
+                        "containers",
+                        Json.number(report, "examinedContainers"),
+                        Json.number(report, "containers"),
+                        (System.nanoTime() - began) / 1e9);
+    }
+
+    @Command(
+            name = "join",
+            description = {
+                "Joins chunks that are stored more than once, because the index did not find them.",
+                "",
+                "Compares the fingerprints of all stored chunks, and makes all files refer to the youngest copy of each,",
+                "after it was read and verified. Programs may read and write. The other copies are garbage then, which",
+                "'gc' returns. No collection runs meanwhile; the pass ends early if a writer waits for one.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME index join [--wait] [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {
+                "",
+                "Without --wait, the command returns at once; 'index status' shows the progress, 'index stop' ends the",
+                "pass. Ctrl-C ends only the waiting. What is joined stays joined, and the next pass does the rest. Sorting",
+                "takes 48 bytes a chunk in the metadata location. The rate of 'gc set' holds.",
+                "",
+                "Exit codes:  0 done, or without --wait: begun",
+                "             1 failed, was stopped or ended early",
+                "             64 wrong usage",
+                "",
+                "Example:",
+                "  sdfscli pool0 index join --wait && sdfscli pool0 gc --wait"
+            })
+    int join(
+            @Option(names = "--wait", description = "Show the progress, and wait for the end.") boolean wait,
+            @Option(names = "--json", description = "Print the result as JSON.") boolean asJson)
+            throws IOException, CommandFailedException, InterruptedException {
+        Map<String, Object> report = ask(IndexControl.JOIN, Map.of());
+        if (!wait) {
+            print(asJson, report);
+            return ExitCode.OK;
+        }
+        report = follow(report, new Phases()::line);
+        Map<String, Object> pass = Json.object(report, JoinText.JOIN);
+        if (pass.containsKey(JoinText.ERROR)) {
+            throw new CommandFailedException("the exact pass failed: " + pass.get(JoinText.ERROR));
+        }
+        print(asJson, report);
+        return Boolean.TRUE.equals(pass.get("complete")) ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    /** Shows each phase from its own begin on. */
+    private static final class Phases {
+        private String phase = "";
+        private long began;
+
+        @Nullable
+        String line(Map<String, Object> report) {
+            Map<String, Object> pass = Json.object(report, JoinText.JOIN);
+            if (!"running".equals(pass.get(JoinText.STATE))) {
+                return null;
+            }
+            String now = String.valueOf(pass.get("phase"));
+            began = now.equals(phase) ? began : System.nanoTime();
+            phase = now;
+            String unit = phase.equals("comparing") ? "containers" : "bytes of files";
+            return ProgressLine.step(
+                    unit, Json.number(pass, "done"), Json.number(pass, "of"), (System.nanoTime() - began) / 1e9);
+        }
+    }
+
+    @Command(
+            name = "stop",
+            description = {"Stops the exact pass that 'index join' began. What is joined stays joined.", ""},
+            customSynopsis = "sdfscli VOLUME index stop [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {"", "A conversion of the index cannot be stopped.", "", "Example:", "  sdfscli pool0 index stop"})
+    void stop(@Option(names = "--json", description = "Print JSON; the keys are stable.") boolean asJson)
+            throws IOException, CommandFailedException {
+        print(asJson, ask(IndexControl.STOP, Map.of()));
     }
 }

@@ -14,7 +14,6 @@ import org.opendedup.sar.sdfs.cli.command.RoughTime;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
-import org.opendedup.sar.sdfs.cli.report.CheckText;
 
 /**
  * The client side of {@link JobControl}: starts a job, shows its progress on the error stream, and stops it when the
@@ -22,7 +21,6 @@ import org.opendedup.sar.sdfs.cli.report.CheckText;
  */
 final class JobClient {
     private static final long POLL_MILLIS = 200;
-    private static final int BAR = 30;
     /** Number of polls for the end of a job; together longer than a job runs between two points where it can stop. */
     private static final int STOP_POLLS = 300;
 
@@ -152,7 +150,7 @@ final class JobClient {
      */
     static String line(Map<String, Object> report) {
         if (report.containsKey("step")) {
-            return CheckText.progress(
+            return ProgressLine.step(
                     String.valueOf(report.get("step")),
                     Json.number(report, "stepDone"),
                     Json.number(report, "stepOf"),
@@ -167,23 +165,20 @@ final class JobClient {
                     + paused + "      ";
         }
         double share = Math.min(1, (double) done / bytes);
-        int filled = (int) (share * BAR);
         double rate = (done - Json.number(report, "bytesResumed")) / Math.max(0.001, Json.decimal(report, "seconds"));
         String left = rate <= 0 ? "" : ", " + RoughTime.of((long) Math.ceil((bytes - done) / rate)) + " left";
         // Copies are written before the space of the old containers is returned.
         String returned = report.containsKey("returnedBytes")
                 ? ", " + ByteSize.rounded(Math.max(0, Json.number(report, "returnedBytes"))) + " returned"
                 : "";
-        return String.format(
-                Locale.ROOT,
-                "[%s%s] %3.0f %%, %s of %s, %.0f MB/s%s%s      ",
-                "#".repeat(filled),
-                ".".repeat(BAR - filled),
-                share * 100,
-                ByteSize.rounded(done),
-                ByteSize.rounded(bytes),
-                rate / 1e6,
-                paused.isEmpty() ? left : paused,
-                returned);
+        return ProgressLine.bar(share)
+                + String.format(
+                        Locale.ROOT,
+                        "%s of %s, %.0f MB/s%s%s      ",
+                        ByteSize.rounded(done),
+                        ByteSize.rounded(bytes),
+                        rate / 1e6,
+                        paused.isEmpty() ? left : paused,
+                        returned);
     }
 }

@@ -10,7 +10,6 @@ import org.opendedup.sar.sdfs.cli.control.SarControl;
 /** Waits for a sweep of the Map table to end, and shows its progress. */
 final class SarWait {
     private static final long POLL_MILLIS = 250;
-    private static final int BAR = 30;
 
     private SarWait() {}
 
@@ -33,22 +32,8 @@ final class SarWait {
             }
             long examined = ((Number) demotion.getOrDefault("examined", 0)).longValue();
             long toExamine = ((Number) demotion.getOrDefault("toExamine", 0)).longValue();
-            progress.show(bar(examined, toExamine, System.nanoTime() - startNanos, "entries"));
+            progress.show(ProgressLine.step("entries", examined, toExamine, (System.nanoTime() - startNanos) / 1e9));
             Thread.sleep(POLL_MILLIS);
         }
-    }
-
-    /**
-     * Returns {@code [#####.....] 50 %, 500 of 1000 entries, 12 s left}.
-     *
-     * @param what plural of what is examined
-     */
-    static String bar(long examined, long toExamine, long elapsedNanos, String what) {
-        double share = toExamine <= 0 ? 0 : Math.min(1, (double) examined / toExamine);
-        int filled = (int) (share * BAR);
-        String left = share == 0 ? "" : ", " + (long) Math.ceil(elapsedNanos / 1e9 * (1 - share) / share) + " s left";
-        return String.format(
-                "[%s%s] %3.0f %%, %d of %d %s%s   ",
-                "#".repeat(filled), ".".repeat(BAR - filled), share * 100, examined, toExamine, what, left);
     }
 }

@@ -1,10 +1,19 @@
 package org.opendedup.sar.sdfs.cli;
 
-import java.util.LinkedHashMap;
+import java.io.IOException;
 import java.util.Map;
+import java.util.Optional;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
+import org.opendedup.sar.sdfs.cli.report.ScrubReport;
+import org.opendedup.sar.sdfs.cli.report.ScrubText;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** {@code sdfscli VOLUME scrub}: the scrubs. {@link ScrubControl} answers its requests in the daemon. */
 @Command(
@@ -27,8 +36,6 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         commandListHeading = "%nCommands:%n",
-        subcommands = {ScrubStartCommand.class, ScrubStatusCommand.class, ScrubSetCommand.class, ScrubStopCommand.class
-        },
         footer = {
             "",
             "The volume also scrubs by its schedule, see --scrub-schedule of mkfs.sdfs. Programs go before it at the",
@@ -40,17 +47,138 @@ import picocli.CommandLine.Command;
             "  sdfscli pool0 scrub status           # what is running, the last result, the next time",
             "  sdfscli pool0 scrub set --rate=50    # at most 50 MB/s, also while a scrub is running"
         })
-final class ScrubCommand extends CommandGroup {
+final class ScrubCommand extends JobCommand {
     ScrubCommand() {
         super(ScrubControl.COMMAND);
     }
 
-    /** Returns a report with the volume's name, and without the number that only the daemon needs. */
-    Map<String, Object> named(Map<String, Object> report) {
-        var named = new LinkedHashMap<String, Object>();
-        named.put("name", cli().name());
-        named.putAll(report);
-        named.remove("number");
-        return named;
+    @Command(
+            name = "start",
+            description = {
+                "Starts a scrub, or continues the one that was stopped; says which.",
+                "",
+                "It runs in the daemon while the volume is in use. Without --wait, the command returns when the scrub has",
+                "begun.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME scrub start [--wait] [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {
+                "",
+                "One scrub runs at a time. If one is running already, the command says so; --wait waits for its end, and",
+                "Ctrl-C then ends only the waiting. Ctrl-C stops a scrub that the command started itself; the same",
+                "command continues it.",
+                "",
+                "Exit codes:  0 nothing found, or without --wait: begun",
+                "             1 failed or stopped, 2 damage found",
+                "             64 wrong usage",
+                "",
+                "Example:",
+                "  sdfscli pool0 scrub start --wait"
+            })
+    int start(
+            @Option(names = "--wait", description = "Show the progress, and wait for the result.") boolean wait,
+            @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.") boolean asJson)
+            throws IOException, CommandFailedException, InterruptedException {
+        Optional<Map<String, Object>> ended = start("scrub", Map.of(), wait, asJson);
+        return ended.isPresent() ? report(ended.get(), asJson) : ExitCode.OK;
+    }
+
+    @Override
+    String begun(String noun, Map<String, Object> reply) {
+        return isStarted(reply) && Boolean.TRUE.equals(reply.get("continued"))
+                ? "The scrub that was stopped goes on; " + ByteSize.rounded(Json.number(reply, "bytesResumed"))
+                        + " are verified already."
+                : super.begun(noun, reply);
+    }
+
+    private int report(Map<String, Object> report, boolean asJson) throws IOException, CommandFailedException {
+        if (!isDone(report) && !json(asJson)) {
+            throw new CommandFailedException("the scrub was stopped; the same command continues it");
+        }
+        boolean clean = Boolean.TRUE.equals(report.get(ScrubReport.CLEAN));
+        print(
+                asJson,
+                named(report),
+                (clean ? "" : "DAMAGE FOUND. ")
+                        + ScrubText.result(report)
+                        + ScrubText.advice(cli().name(), !cli().isOfPlugin(), report));
+        if (!isDone(report)) {
+            return ExitCode.FAILED;
+        }
+        return clean ? ExitCode.OK : ExitCode.DAMAGED;
+    }
+
+    @Command(
+            name = "status",
+            description = {
+                "Shows the scrubs of a mounted volume.",
+                "",
+                "Prints the progress of the running or stopped one and what it has found, the pace, the schedule with its",
+                "next time, and the result of the last complete one, which may be older than the mount.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME scrub status [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {
+                "",
+                "Examples:",
+                "  sdfscli pool0 scrub status",
+                "  sdfscli pool0 scrub status --json | jq .last.damagedFrames"
+            })
+    void status(@Option(names = "--json", description = "Print JSON; the keys are stable.") boolean asJson)
+            throws IOException, CommandFailedException {
+        Map<String, Object> status = askFor(ScrubControl.STATUS, Map.of());
+        String progress = JobClient.line(Json.object(status, "current"));
+        print(asJson, status, ScrubText.status(cli().name(), !cli().isOfPlugin(), status, progress));
+    }
+
+    @Command(
+            name = "set",
+            description = {
+                "Changes the pace of the scrubs of a mounted volume.",
+                "",
+                "It takes effect at once, also while a scrub is running, and until the volume is unmounted.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME scrub set OPTION... [--json]%n",
+            sortOptions = false,
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {
+                "",
+                "Examples:",
+                "  sdfscli pool0 scrub set --rate=50       # a terabyte takes about 6 hours",
+                "  sdfscli pool0 scrub set --rate=0        # as fast as the disk and programs allow",
+                "  sdfscli pool0 scrub set --paused=true   # a scheduled one waits too"
+            })
+    void set(
+            @Mixin PaceOptions pace,
+            @Option(names = "--json", description = "Print the result as JSON.") boolean asJson)
+            throws IOException, CommandFailedException {
+        set(pace.changes(), "--rate=50", asJson);
+    }
+
+    @Command(
+            name = "stop",
+            description = {
+                "Stops the running scrub after the container at hand.",
+                "",
+                "What it has verified counts: 'scrub start' continues it from there, also after a new mount. It does not",
+                "go on by itself before the next time of the schedule.",
+                ""
+            },
+            customSynopsis = "sdfscli VOLUME scrub stop [--json]%n",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            footer = {"", "Example:", "  sdfscli pool0 scrub stop"})
+    void stop(@Option(names = "--json", description = "Print the progress until now as JSON.") boolean asJson)
+            throws IOException, CommandFailedException {
+        print(
+                asJson,
+                named(askFor(ScrubControl.STOP, Map.of())),
+                "The scrub is being stopped; 'scrub start' continues it.");
     }
 }

@@ -222,7 +222,7 @@ class GcCommandTest {
         var waiting = new FutureTask<>(() ->
                 CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0", "gc", "--wait"));
         new Thread(waiting, "waiting").start();
-        while (!output.err().contains("waiting for its end")) {
+        while (!output.err().contains("Waiting for its end")) {
             Thread.sleep(5);
         }
         collector.endless = false;

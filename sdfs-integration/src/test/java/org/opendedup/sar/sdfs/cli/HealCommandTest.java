@@ -98,7 +98,7 @@ class HealCommandTest {
     void aPassThatFailsSaysWhy() throws IOException {
         heal.failure = new IOException("the disk is full");
         assertEquals(ExitCode.FAILED, daemon.cli("heal", "--wait"));
-        assertTrue(daemon.err().contains("the healing failed: the disk is full"), daemon.err());
+        assertTrue(daemon.err().contains("the pass failed: the disk is full"), daemon.err());
         assertEquals("failed", status().get("state"));
     }
 

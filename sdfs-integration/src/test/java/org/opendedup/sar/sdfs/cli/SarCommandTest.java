@@ -177,7 +177,7 @@ class SarCommandTest {
         onTerminal = true;
         ssd.sweeps = 3;
         assertEquals(0, sar("set", "--threshold=10", "--wait"), output.err());
-        assertTrue(output.err().contains("25 %, 250 of 1000 entries"), output.err());
+        assertTrue(output.err().contains("25 %, entries: 250 of 1000"), output.err());
         assertTrue(output.out().contains("Chunks that no longer qualified are demoted."), output.out());
     }
 

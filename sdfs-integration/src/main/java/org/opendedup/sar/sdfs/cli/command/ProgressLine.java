@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli.command;
 
 import java.io.PrintWriter;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -10,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 public final class ProgressLine {
     private static final long SELDOM_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final int WIDTH = 100;
+    private static final int BAR = 30;
 
     private final PrintWriter err;
     private final boolean isTerminal;
@@ -26,6 +28,30 @@ public final class ProgressLine {
         this.err = environment.err();
         this.isTerminal = environment.isTerminal();
         this.seldomNanos = seldomNanos;
+    }
+
+    /**
+     * Returns {@code [#####.....] 50 %, packs: 500 of 1000, 12 s left}; while nothing is counted, the step alone.
+     *
+     * @param step name of the step
+     * @param done units of the step that are done
+     * @param of all units of the step; 0 if unknown
+     * @param seconds time since the begin of the step
+     */
+    public static String step(String step, long done, long of, double seconds) {
+        if (of <= 0) {
+            return step + (done == 0 ? "" : ": " + done) + "   ";
+        }
+        double share = Math.min(1, (double) done / of);
+        String left = done == 0 ? "" : ", " + RoughTime.of((long) Math.ceil(seconds * (1 - share) / share)) + " left";
+        return bar(share) + step + ": " + done + " of " + of + left + "      ";
+    }
+
+    /** Returns {@code [#####.....] 50 %, }. */
+    public static String bar(double share) {
+        int filled = (int) (share * BAR);
+        return String.format(
+                Locale.ROOT, "[%s%s] %3.0f %%, ", "#".repeat(filled), ".".repeat(BAR - filled), share * 100);
     }
 
     public void show(String text) {

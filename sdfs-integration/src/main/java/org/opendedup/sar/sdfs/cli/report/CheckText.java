@@ -10,7 +10,6 @@ import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.cli.command.RoughTime;
 import org.opendedup.sar.volume.OfflineCheck;
 
 /** What a check of a volume found, as text and as values for JSON. */
@@ -18,8 +17,6 @@ public final class CheckText {
     private static final String INDENT = "        ";
     /** Containers of a finding that the text names; JSON has more. */
     private static final int MAX_NAMED = 10;
-
-    private static final int BAR = 30;
 
     private static final String FINDINGS = "findings";
     private static final String SEVERITY = "severity";
@@ -100,33 +97,6 @@ public final class CheckText {
         return Json.objects(report, FINDINGS).stream()
                 .filter(finding -> text(finding, SEVERITY).equals(lower(severity)))
                 .count();
-    }
-
-    /**
-     * Returns {@code [#####.....] 50 %, packs: 500 of 1000, 12 s left}; while nothing is counted, the step alone.
-     *
-     * @param step name of the step
-     * @param done units of the step that are done
-     * @param of all units of the step; 0 if unknown
-     * @param seconds time since the begin of the step
-     */
-    public static String progress(String step, long done, long of, double seconds) {
-        if (of <= 0) {
-            return step + (done == 0 ? "" : ": " + done) + "   ";
-        }
-        double share = Math.min(1, (double) done / of);
-        int filled = (int) (share * BAR);
-        String left = done == 0 ? "" : ", " + RoughTime.of((long) Math.ceil(seconds * (1 - share) / share)) + " left";
-        return String.format(
-                Locale.ROOT,
-                "[%s%s] %3.0f %%, %s: %d of %d%s      ",
-                "#".repeat(filled),
-                ".".repeat(BAR - filled),
-                share * 100,
-                step,
-                done,
-                of,
-                left);
     }
 
     /** Returns what was done to the container table, for people. */
