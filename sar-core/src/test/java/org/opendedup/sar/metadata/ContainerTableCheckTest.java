@@ -12,12 +12,13 @@ import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.Writing;
-import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /** The check of the container table finds each kind of contradiction, here made by hand, and nothing else. */
@@ -62,8 +63,8 @@ final class ContainerTableCheckTest {
 
     @Test
     void aContainerInUseWithoutAnEntryIsReported() throws IOException {
-        delete(Family.CONTAINER, Keys.of(5));
-        putSummary(new ContainerSummary(1, 1000, 0, new TreeSet<>(Set.of(6L))));
+        MetadataDefects.remove(database, Family.CONTAINER, Keys.of(5));
+        putSummary(summary(1, 1000, 0, 6L));
         assertReported("container 5 has counts and is not in the container table");
     }
 
@@ -74,8 +75,8 @@ final class ContainerTableCheckTest {
         store.counts().tombstoneCondemned(9);
         commit(Map.of(9L, SEALED), Set.of());
         assertEquals(List.of(), problems(), "it has an entry");
-        delete(Family.CONTAINER, Keys.of(9));
-        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES, new TreeSet<>(Set.of(6L))));
+        MetadataDefects.remove(database, Family.CONTAINER, Keys.of(9));
+        putSummary(summary(2, 4000, GARBAGE_BYTES, 6L));
         assertReported("container 9 has a count record without any chunk and is not in the container table");
     }
 
@@ -91,55 +92,50 @@ final class ContainerTableCheckTest {
     }
 
     @Test
-    void wrongLiveBytesAreReported() throws IOException {
-        putEntry(new ContainerEntry(5, SEALED, 149, 2));
-        assertReported("container 5 has 149 live bytes in the container table and 150 in its counts");
-    }
-
-    @Test
-    void aWrongNumberOfDamagedSlotsIsReported() throws IOException {
-        putEntry(new ContainerEntry(5, SEALED, 150, 1));
-        assertReported("container 5 has 1 damaged slots in the container table and 2 in its counts");
-    }
-
-    @Test
     void liveBytesOfAContainerWithoutCountsAreReported() throws IOException {
         commit(Map.of(8L, SEALED), Set.of());
         assertEquals(List.of(), problems());
         putEntry(new ContainerEntry(8, SEALED, 1, 0));
-        putSummary(new ContainerSummary(3, 7000, GARBAGE_BYTES + 2999, new TreeSet<>(Set.of(6L))));
+        putSummary(summary(3, 7000, GARBAGE_BYTES + 2999, 6L));
         assertReported("container 8 has 1 live bytes in the container table and 0 in its counts");
     }
 
     @Test
-    void anOpenContainerThatTheListLacksIsReported() throws IOException {
-        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES, new TreeSet<>()));
-        assertReported("the summary of the container table is ");
+    void whatDiffersFromTheCountsIsReported() throws IOException {
+        putEntry(new ContainerEntry(5, SEALED, 149, 2));
+        assertReported("container 5 has 149 live bytes in the container table and 150 in its counts");
+        putEntry(new ContainerEntry(5, SEALED, 150, 1));
+        assertReported("container 5 has 1 damaged slots in the container table and 2 in its counts");
     }
 
-    @Test
-    void aSealedContainerInTheListOfOpenOnesIsReported() throws IOException {
-        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES, new TreeSet<>(Set.of(5L, 6L))));
-        assertReported("the summary of the container table is ");
+    private static ContainerSummary summary(long containers, long bytes, long garbageBytes, Long... open) {
+        return new ContainerSummary(containers, bytes, garbageBytes, new TreeSet<>(Set.of(open)));
     }
 
-    @Test
-    void wrongTotalsAreReported() throws IOException {
-        putSummary(new ContainerSummary(3, 4000, GARBAGE_BYTES, new TreeSet<>(Set.of(6L))));
+    /** An open container that the list lacks, a sealed one in it, and each number. */
+    static List<ContainerSummary> wrongSummaries() {
+        return List.of(
+                summary(2, 4000, GARBAGE_BYTES),
+                summary(2, 4000, GARBAGE_BYTES, 5L, 6L),
+                summary(3, 4000, GARBAGE_BYTES, 6L),
+                summary(2, 4001, GARBAGE_BYTES, 6L),
+                summary(2, 4000, GARBAGE_BYTES + 1, 6L));
+    }
+
+    @ParameterizedTest
+    @MethodSource("wrongSummaries")
+    void aWrongSummaryIsReported(ContainerSummary wrong) throws IOException {
+        putSummary(wrong);
         assertReported("the summary of the container table is ");
-        putSummary(new ContainerSummary(2, 4001, GARBAGE_BYTES, new TreeSet<>(Set.of(6L))));
-        assertReported("the summary of the container table is ");
-        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES + 1, new TreeSet<>(Set.of(6L))));
-        assertReported("the summary of the container table is ");
-        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES, new TreeSet<>(Set.of(6L))));
+        putSummary(summary(2, 4000, GARBAGE_BYTES, 6L));
         store = MetadataStore.open(database, 100_000);
-        assertEquals(List.of(), problems(), "the control: these are right");
+        assertEquals(List.of(), problems(), "the control: this one is right");
     }
 
     @Test
     void aSummaryInMemoryThatIsNotTheStoredOneIsReported() throws IOException {
         putEntry(new ContainerEntry(9, stored(State.SEALED, 12_288, 10), 0, 0));
-        putSummary(new ContainerSummary(3, 4010, GARBAGE_BYTES + 10, new TreeSet<>(Set.of(6L))));
+        putSummary(summary(3, 4010, GARBAGE_BYTES + 10, 6L));
         List<String> problems = problems();
         assertEquals(1, problems.size(), problems::toString);
         assertTrue(problems.get(0).contains(" in memory and "), problems::toString);
@@ -169,25 +165,11 @@ final class ContainerTableCheckTest {
     }
 
     private void putEntry(ContainerEntry entry) throws IOException {
-        put(Family.CONTAINER, Keys.of(entry.container()), ContainerEntryFormat.encode(entry));
+        MetadataDefects.put(database, Family.CONTAINER, Keys.of(entry.container()), ContainerEntryFormat.encode(entry));
     }
 
     private void putSummary(ContainerSummary summary) throws IOException {
-        put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(summary));
-    }
-
-    private void delete(Family family, byte[] key) throws IOException {
-        try (Batch batch = database.batch()) {
-            batch.delete(family, key);
-            batch.commit();
-        }
-    }
-
-    private void put(Family family, byte[] key, byte[] value) throws IOException {
-        try (Batch batch = database.batch()) {
-            batch.put(family, key, value);
-            batch.commit();
-        }
+        MetadataDefects.put(database, Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(summary));
     }
 
     private static StoredContainer stored(State state, long offset, long bytes) {

@@ -316,26 +316,15 @@ final class ContainerTableModelTest {
     }
 
     /** Writes the container table in a batch of its own, after the batch with everything else. */
-    private static final class SplittingKeyValueStore implements KeyValueStore {
-        private final CrashKeyValueStore store;
+    private static final class SplittingKeyValueStore extends HookedKeyValueStore<CrashKeyValueStore> {
         private boolean secondFails;
 
         SplittingKeyValueStore(CrashKeyValueStore store) {
-            this.store = store;
+            super(store);
         }
 
         void failNextSecond() {
             secondFails = true;
-        }
-
-        @Override
-        public byte[] get(Family family, byte[] key) throws IOException {
-            return store.get(family, key);
-        }
-
-        @Override
-        public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
-            return store.scan(family, from, to);
         }
 
         @Override
@@ -373,11 +362,6 @@ final class ContainerTableModelTest {
                     second.close();
                 }
             };
-        }
-
-        @Override
-        public void close() {
-            store.close();
         }
     }
 }

@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,7 +18,6 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.common.ChunkId;
@@ -48,70 +46,8 @@ final class ContainerTableTest {
     }
 
     @Test
-    void anEntryIsReadAsItWasCommittedAlsoAfterReopening() throws IOException {
-        assertNull(store.containers().get(5));
-        commit(Map.of(5L, SEALED, 7L, OPEN));
-        for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
-            assertEquals(SEALED, each.containers().get(5));
-            assertEquals(OPEN, each.containers().get(7));
-            assertNull(each.containers().get(6));
-            assertEquals(List.of(entry(5, SEALED), entry(7, OPEN)), entries(each));
-            assertEquals(2, each.containers().containers());
-            assertEquals(4000, each.containers().storedBytes());
-        }
-    }
-
-    @Test
-    void anEntryIsReadAsItWasCommittedAlsoFromRocksDb(@TempDir Path folder) throws IOException {
-        Path files = folder.resolve("metadata");
-        try (MetadataStore first = MetadataStore.format(KeyValueStores.openRocksDb(files, 8 << 20, true), HEADER)) {
-            first.commit(first.freeze(), new ContainerChanges(Map.of(5L, SEALED, 6L, SEALED, 7L, OPEN), Set.of()));
-            first.commit(first.freeze(), new ContainerChanges(Map.of(), Set.of(6L)));
-        }
-        try (MetadataStore second =
-                MetadataStore.open(KeyValueStores.openRocksDb(files, 8 << 20, false), CACHE_BYTES)) {
-            assertEquals(List.of(entry(5, SEALED), entry(7, OPEN)), entries(second));
-            assertEquals(List.of(entry(7, OPEN)), openEntries(second));
-            assertEquals(4000, second.containers().storedBytes());
-        }
-    }
-
-    @Test
-    void theListOfOpenContainersFollowsTheirState() throws IOException {
-        commit(Map.of(7L, OPEN, 8L, OPEN, 9L, SEALED, 10L, OPEN));
-        assertEquals(List.of(entry(7, OPEN), entry(8, OPEN), entry(10, OPEN)), openEntries(store));
-        store.commit(store.freeze(), new ContainerChanges(Map.of(8L, SEALED, 9L, SEALED), Set.of(7L, 300L)));
-        for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
-            assertEquals(List.of(entry(10, OPEN)), openEntries(each));
-            assertEquals(List.of(entry(8, SEALED), entry(9, SEALED), entry(10, OPEN)), entries(each));
-            assertEquals(3, each.containers().containers());
-            assertEquals(7000, each.containers().storedBytes());
-        }
-    }
-
-    @Test
     void aContainerIsNotStoredAndRemovedAtOnce() {
         assertThrows(IllegalArgumentException.class, () -> new ContainerChanges(Map.of(7L, OPEN), Set.of(7L)));
-    }
-
-    @Test
-    void liveBytesAreThoseOfTheChunksThatHaveReferences() throws IOException {
-        reference(5, 0, 100);
-        reference(5, 1, 50);
-        reference(6, 0, 7);
-        commit(Map.of(5L, SEALED));
-        assertEquals(List.of(new ContainerEntry(5, SEALED, 150, 0)), entries(store), "6 has no entry");
-
-        store.counts().add(ChunkId.of(5, 0), -1);
-        assertEquals(List.of(new ContainerEntry(5, SEALED, 150, 0)), entries(store), "not committed");
-        store.counts().markDamaged(5, 1, 4);
-        commit(Map.of());
-        assertEquals(List.of(new ContainerEntry(5, SEALED, 50, 3)), entries(store));
-
-        commit(Map.of(5L, OPEN));
-        assertEquals(List.of(new ContainerEntry(5, OPEN, 50, 3)), entries(store), "a new place keeps them");
-        commit(Map.of(6L, SEALED));
-        assertEquals(7, entries(store).get(1).liveBytes(), "its chunks were referenced before it had an entry");
     }
 
     /** Also without a container that is stored or removed; only the estimate assumes that all chunks compress alike. */
@@ -141,21 +77,6 @@ final class ContainerTableTest {
         for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
             assertEquals(bytes, each.containers().garbageBytes());
         }
-    }
-
-    @Test
-    void aRemovedContainerStaysRemovedWhenItsCountsChange() throws IOException {
-        reference(5, 0, 100);
-        commit(Map.of(5L, SEALED));
-        store.counts().add(ChunkId.of(5, 0), -1);
-        store.counts().markDamaged(5, 0, 1);
-        store.commit(store.freeze(), new ContainerChanges(Map.of(), Set.of(5L)));
-        tombstoneAll(5);
-        commit(Map.of());
-        assertNull(store.containers().get(5));
-        assertEquals(List.of(), entries(store));
-        assertEquals(0, store.containers().containers());
-        assertEquals(0, store.containers().storedBytes());
     }
 
     @Test
@@ -281,7 +202,7 @@ final class ContainerTableTest {
         commit(Map.of(5L, SEALED, 6L, SEALED));
         boolean[] failing = {false};
         store = MetadataStore.open(
-                new HookedKeyValueStore(database) {
+                new HookedKeyValueStore<>(database) {
                     @Override
                     protected void commit(Batch batch) throws IOException {
                         if (isKept || !failing[0]) {
@@ -314,23 +235,6 @@ final class ContainerTableTest {
     }
 
     @Test
-    void aCommitWritesCountsAndTableInOneBatch() throws IOException {
-        reference(5, 0, 100);
-        int batches = database.batches();
-        database.failNextCommits(1);
-        Generation frozen = store.freeze();
-        ContainerChanges changes = new ContainerChanges(Map.of(5L, SEALED), Set.of());
-        assertThrows(IOException.class, () -> store.commit(frozen, changes));
-        assertNull(database.get(Family.COUNT, Keys.of(5)));
-        assertNull(database.get(Family.CONTAINER, Keys.of(5)));
-        assertEquals(0, store.containers().containers());
-        store.commit(frozen, changes);
-        assertNotNull(database.get(Family.COUNT, Keys.of(5)));
-        assertNotNull(database.get(Family.CONTAINER, Keys.of(5)));
-        assertEquals(batches + 2, database.batches(), "one for each attempt");
-    }
-
-    @Test
     void anEmptyGenerationIsWrittenIfAContainerChanged() throws IOException {
         int batches = database.batches();
         commit(Map.of());
@@ -346,16 +250,11 @@ final class ContainerTableTest {
         commit(Map.of(5L, SEALED));
         List<Family> written = new ArrayList<>();
         MetadataStore watched = MetadataStore.open(
-                new HookedKeyValueStore(database) {
+                new HookedKeyValueStore<>(database) {
                     @Override
                     protected void put(Batch batch, Family family, byte[] key, byte[] value) throws IOException {
                         written.add(family);
                         super.put(batch, family, key, value);
-                    }
-
-                    @Override
-                    protected void commit(Batch batch) throws IOException {
-                        batch.commit();
                     }
                 },
                 CACHE_BYTES);
@@ -365,68 +264,6 @@ final class ContainerTableTest {
         watched.counts().add(ChunkId.of(5, 0), -2);
         watched.commit(watched.freeze());
         assertTrue(written.contains(Family.CONTAINER), "the control: " + written);
-    }
-
-    /** RocksDB may recover the batch of a commit that it has reported as failed, when it is reopened. */
-    @Test
-    void aCommitThatFailedAndIsInTheDatabaseNeverthelessIsCountedOnce() throws IOException {
-        boolean[] failing = {false};
-        MetadataStore uncertain = MetadataStore.open(
-                new HookedKeyValueStore(database) {
-                    @Override
-                    protected void commit(Batch batch) throws IOException {
-                        batch.commit();
-                        if (failing[0]) {
-                            throw new IOException("the sync failed");
-                        }
-                    }
-                },
-                CACHE_BYTES);
-        uncertain.counts().addNew(ChunkId.of(5, 0), 100, 0);
-        uncertain.counts().add(ChunkId.of(5, 0), 1);
-        Generation frozen = uncertain.freeze();
-        failing[0] = true;
-        Map<Long, StoredContainer> stored = new HashMap<>(Map.of(5L, OPEN, 6L, SEALED));
-        assertThrows(IOException.class, () -> uncertain.commit(frozen, new ContainerChanges(stored, Set.of())));
-        assertNotNull(database.get(Family.CONTAINER, Keys.of(5)), "it is in the database");
-        assertEquals(0, uncertain.containers().containers(), "it was not acknowledged");
-        failing[0] = false;
-        stored.put(5L, SEALED);
-        stored.put(7L, OPEN);
-        uncertain.commit(frozen, new ContainerChanges(stored, Set.of()));
-        for (MetadataStore each : List.of(uncertain, MetadataStore.open(database, CACHE_BYTES))) {
-            assertEquals(3, each.containers().containers());
-            assertEquals(7000, each.containers().storedBytes());
-            assertEquals(List.of(entry(7, OPEN)), openEntries(each));
-            assertEquals(new ContainerEntry(5, SEALED, 100, 0), entries(each).get(0));
-        }
-    }
-
-    @Test
-    void aCrashThatKeepsAFailedCommitDoesNotUndoItsRetry() throws IOException {
-        ContainerChanges first = new ContainerChanges(Map.of(5L, OPEN, 6L, OPEN), Set.of());
-        ContainerChanges retry = new ContainerChanges(Map.of(5L, SEALED), Set.of(6L));
-        boolean kept = false;
-        for (int seed = 0; seed < 20; seed++) {
-            format();
-            commit(Map.of(5L, SEALED));
-            Generation frozen = store.freeze();
-            database.failNextCommits(1);
-            assertThrows(IOException.class, () -> store.commit(frozen, first));
-            if (seed % 2 == 0) {
-                store.commit(frozen, retry);
-            }
-            MetadataStore found = MetadataStore.open(database.crash(seed), CACHE_BYTES);
-            if (seed % 2 == 0) {
-                assertEquals(List.of(entry(5, SEALED)), entries(found));
-                assertEquals(List.of(), openEntries(found));
-                assertEquals(1, found.containers().containers());
-                assertEquals(SEALED.bytes(), found.containers().storedBytes());
-            } else {
-                kept |= entries(found).equals(List.of(entry(5, OPEN), entry(6, OPEN)));
-            }
-        }
-        assertTrue(kept, "the control: without the retry, crashes keep the failed commit");
     }
 
     @Test
@@ -469,13 +306,10 @@ final class ContainerTableTest {
     @Test
     void aListOfOpenContainersThatTheTableContradictsIsDamage() throws IOException {
         commit(Map.of(5L, OPEN, 6L, OPEN));
-        put(Family.CONTAINER, Keys.of(5), ContainerEntryFormat.encode(entry(5, SEALED)));
+        MetadataDefects.put(database, Family.CONTAINER, Keys.of(5), ContainerEntryFormat.encode(entry(5, SEALED)));
         CorruptionException e = assertThrows(CorruptionException.class, () -> openEntries(store));
         assertTrue(e.getMessage().contains("container 5"), e.getMessage());
-        try (Batch batch = database.batch()) {
-            batch.delete(Family.CONTAINER, Keys.of(5));
-            batch.commit();
-        }
+        MetadataDefects.remove(database, Family.CONTAINER, Keys.of(5));
         assertThrows(CorruptionException.class, () -> openEntries(store));
     }
 
@@ -484,7 +318,7 @@ final class ContainerTableTest {
         reference(5, 0, 100);
         commit(Map.of(5L, SEALED));
         byte[] damaged = {ContainerEntryFormat.VERSION, 5};
-        put(Family.CONTAINER, Keys.of(5), damaged);
+        MetadataDefects.put(database, Family.CONTAINER, Keys.of(5), damaged);
         CorruptionException e =
                 assertThrows(CorruptionException.class, () -> store.containers().get(5));
         assertTrue(e.getMessage().contains("container 5"), e.getMessage());
@@ -509,13 +343,6 @@ final class ContainerTableTest {
 
     private void commit(Map<Long, StoredContainer> stored) throws IOException {
         store.commit(store.freeze(), new ContainerChanges(stored, Set.of()));
-    }
-
-    private void put(Family family, byte[] key, byte[] value) throws IOException {
-        try (Batch batch = database.batch()) {
-            batch.put(family, key, value);
-            batch.commit();
-        }
     }
 
     private static List<ContainerEntry> entries(MetadataStore store) throws IOException {

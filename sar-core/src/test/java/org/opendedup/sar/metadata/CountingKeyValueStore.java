@@ -5,14 +5,13 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /** A key-value store that counts the records read, by family, and the durable commits. For one thread. */
-final class CountingKeyValueStore implements KeyValueStore {
-    private final KeyValueStore store;
+final class CountingKeyValueStore extends HookedKeyValueStore<KeyValueStore> {
     private final Map<Family, Integer> reads = new EnumMap<>(Family.class);
 
     private int commits;
 
     CountingKeyValueStore(KeyValueStore store) {
-        this.store = store;
+        super(store);
     }
 
     /** Number of records of a family that were looked up or scanned since {@link #reset}. */
@@ -63,39 +62,13 @@ final class CountingKeyValueStore implements KeyValueStore {
     }
 
     @Override
-    public Batch batch() throws IOException {
-        Batch batch = store.batch();
-        return new Batch() {
-            @Override
-            public void put(Family family, byte[] key, byte[] value) throws IOException {
-                batch.put(family, key, value);
-            }
-
-            @Override
-            public void delete(Family family, byte[] key) throws IOException {
-                batch.delete(family, key);
-            }
-
-            @Override
-            public void commit() throws IOException {
-                commits++;
-                batch.commit();
-            }
-
-            @Override
-            public void commitLater() throws IOException {
-                batch.commitLater();
-            }
-
-            @Override
-            public void close() {
-                batch.close();
-            }
-        };
+    protected void commit(Batch batch) throws IOException {
+        commits++;
+        batch.commit();
     }
 
     @Override
-    public void close() throws IOException {
-        store.close();
+    protected void commitLater(Batch batch) throws IOException {
+        batch.commitLater();
     }
 }

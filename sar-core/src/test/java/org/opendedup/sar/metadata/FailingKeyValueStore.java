@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.opendedup.sar.common.WriteFailedException;
 
 /** A key-value store whose disk fails on demand: commits then fail, and reads work. */
-public final class FailingKeyValueStore extends HookedKeyValueStore {
+public final class FailingKeyValueStore extends HookedKeyValueStore<CrashKeyValueStore> {
     private volatile boolean failing;
 
     public FailingKeyValueStore(CrashKeyValueStore store) {

@@ -7,7 +7,7 @@ import org.opendedup.sar.common.NoSpaceException;
  * A key-value store that can become full: commits then fail for lack of space. As with a real one, it is unknown
  * whether such a batch exists after a crash.
  */
-public final class FullKeyValueStore extends HookedKeyValueStore {
+public final class FullKeyValueStore extends HookedKeyValueStore<CrashKeyValueStore> {
     private int commitsToRefuse;
     private volatile boolean refusingRecipes;
 

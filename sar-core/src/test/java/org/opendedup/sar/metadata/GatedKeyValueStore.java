@@ -8,17 +8,16 @@ import org.jspecify.annotations.Nullable;
  * A key-value store whose reads wait at a gate, as on a slow disk: each read of one thread waits until the test opens
  * the gate. Closing this store leaves the underlying store open for the next user.
  */
-public final class GatedKeyValueStore implements KeyValueStore {
+public final class GatedKeyValueStore extends HookedKeyValueStore<KeyValueStore> {
     private static final long LOOK_MS = 10;
 
-    private final KeyValueStore store;
     private @Nullable Thread gated;
     private boolean waits;
     private int mayPass;
     private int reads;
 
     public GatedKeyValueStore(KeyValueStore store) {
-        this.store = store;
+        super(store);
     }
 
     /** Makes each read of a thread wait from now on. */
@@ -81,11 +80,6 @@ public final class GatedKeyValueStore implements KeyValueStore {
     public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
         pass();
         return store.scan(family, from, to);
-    }
-
-    @Override
-    public Batch batch() throws IOException {
-        return store.batch();
     }
 
     @Override

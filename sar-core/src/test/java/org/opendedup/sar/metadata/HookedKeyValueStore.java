@@ -2,16 +2,23 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 
-/** A key-value store whose commits a test can make fail. Everything else goes on to the store that it is made of. */
-public abstract class HookedKeyValueStore implements KeyValueStore {
-    protected final CrashKeyValueStore store;
+/** A key-value store of which a test changes some calls. The others go on to the store that it is made of. */
+public abstract class HookedKeyValueStore<S extends KeyValueStore> implements KeyValueStore {
+    protected final S store;
 
-    protected HookedKeyValueStore(CrashKeyValueStore store) {
+    protected HookedKeyValueStore(S store) {
         this.store = store;
     }
 
     /** Commits a batch of the store, or fails. */
-    protected abstract void commit(Batch batch) throws IOException;
+    protected void commit(Batch batch) throws IOException {
+        batch.commit();
+    }
+
+    /** Commits a batch of the store that need not be durable yet, or fails. */
+    protected void commitLater(Batch batch) throws IOException {
+        commit(batch);
+    }
 
     /** Adds a record to a batch of the store. */
     protected void put(Batch batch, Family family, byte[] key, byte[] value) throws IOException {
@@ -48,6 +55,11 @@ public abstract class HookedKeyValueStore implements KeyValueStore {
             }
 
             @Override
+            public void commitLater() throws IOException {
+                HookedKeyValueStore.this.commitLater(batch);
+            }
+
+            @Override
             public void close() {
                 batch.close();
             }
@@ -55,7 +67,7 @@ public abstract class HookedKeyValueStore implements KeyValueStore {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         store.close();
     }
 }

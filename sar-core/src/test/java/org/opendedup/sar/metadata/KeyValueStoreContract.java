@@ -42,11 +42,6 @@ abstract class KeyValueStoreContract {
     }
 
     @Test
-    void aKeyThatWasNeverPutHasNoValue() throws IOException {
-        assertNull(store.get(Family.INODE, bytes("a")));
-    }
-
-    @Test
     void familiesDoNotShareKeys() throws IOException {
         for (Family family : Family.values()) {
             assertNull(store.get(family, bytes("a")), family.name());

@@ -126,7 +126,14 @@ public final class MetadataDefects {
         put(database, Family.RAW, Keys.of(inode), value);
     }
 
-    private static void put(KeyValueStore database, Family family, byte[] key, byte[] value) throws IOException {
+    static void remove(KeyValueStore database, Family family, byte[] key) throws IOException {
+        try (Batch batch = database.batch()) {
+            batch.delete(family, key);
+            batch.commit();
+        }
+    }
+
+    static void put(KeyValueStore database, Family family, byte[] key, byte[] value) throws IOException {
         try (Batch batch = database.batch()) {
             batch.put(family, key, value);
             batch.commit();

@@ -16,6 +16,8 @@ import org.opendedup.sar.common.ChunkId;
 final class MetadataModel {
     static final int NUMBERS = 12;
     static final int PAGES = 10;
+    /** The names are n0, n1, and so on. */
+    static final int NAMES = 10;
 
     final TreeMap<Long, String> inodes = new TreeMap<>();
     final TreeMap<String, Entry> entries = new TreeMap<>();
@@ -226,9 +228,13 @@ final class MetadataModel {
                         Recipes.describe(store.recipes().page(id, page)));
             }
         }
-        for (Map.Entry<String, Entry> entry : entries.entrySet()) {
-            String[] path = entry.getKey().split("/", 2);
-            assertEquals(entry.getValue(), store.namespace().entry(Long.parseLong(path[0]), path[1].getBytes(UTF_8)));
+        for (int i = 0; i < NUMBERS * NAMES; i++) {
+            long directory = i / NAMES;
+            String name = "n" + i % NAMES;
+            assertEquals(
+                    entries.get(directory + "/" + name),
+                    store.namespace().entry(directory, name.getBytes(UTF_8)),
+                    name);
         }
     }
 

@@ -140,7 +140,7 @@ final class MetadataModelTest {
             throws IOException {
         for (int i = 0; i < changes; i++) {
             long id = 1L + random.nextInt(MetadataModel.NUMBERS - 1);
-            String name = "n" + random.nextInt(10);
+            String name = "n" + random.nextInt(MetadataModel.NAMES);
             switch (random.nextInt(6)) {
                 case 0 -> changeInode(random, store, model, id);
                 case 1 -> changeEntry(random, store, model, id, name);

@@ -6,14 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 final class MetadataStoreTest {
@@ -28,11 +25,6 @@ final class MetadataStoreTest {
     void format() throws IOException {
         database = new CrashKeyValueStore();
         store = MetadataStore.format(database, HEADER);
-    }
-
-    @Test
-    void theHeaderIsFoundAgain() throws IOException {
-        assertEquals(HEADER, MetadataStore.open(database, 1000).header());
     }
 
     @Test
@@ -109,42 +101,12 @@ final class MetadataStoreTest {
     }
 
     @Test
-    void aCopyIsAliveFromItsFirstReferenceToItsTombstone() throws IOException {
-        ReferenceCounts counts = store.counts();
-        assertFalse(counts.isAlive(CHUNK));
-        store.recipes().replace(2, 0, page(CHUNK));
-        assertTrue(counts.isAlive(CHUNK));
-        assertFalse(counts.isAlive(CHUNK - 1), "a slot before it that was never referenced");
-        counts.condemn(5, 20);
-        assertFalse(counts.tombstoneCondemned(5).get(7), "it has a reference");
-        store.recipes().replace(2, 0, RecipePage.EMPTY);
-        assertTrue(counts.isAlive(CHUNK), "garbage is alive");
-        assertEquals(0, counts.count(CHUNK));
-        counts.condemn(5, 20);
-        assertTrue(counts.tombstoneCondemned(5).get(7));
-        assertFalse(counts.isAlive(CHUNK));
-        assertThrows(IllegalStateException.class, () -> store.recipes().replace(2, 0, page(CHUNK)));
-    }
-
-    @Test
     void aCountNeverFallsBelowZero() throws IOException {
         store.counts().add(CHUNK, 2);
         IllegalStateException e =
                 assertThrows(IllegalStateException.class, () -> store.counts().add(CHUNK, -3));
         assertTrue(e.getMessage().contains("5:7"), e.getMessage());
         assertEquals(2, store.counts().count(CHUNK));
-    }
-
-    @Test
-    void zerosAndHolesAreNotCounted() throws IOException {
-        RecipePage zeros = new RecipePage.Builder()
-                .add(ChunkId.NONE, 0, 100, 0)
-                .add(CHUNK, 0, 100, 1)
-                .build();
-        store.recipes().replace(2, 0, zeros);
-        List<Long> containers = new ArrayList<>();
-        store.counts().forEachContainer((container, counts) -> containers.add(container));
-        assertEquals(List.of(5L), containers);
     }
 
     @Test
@@ -160,7 +122,7 @@ final class MetadataStoreTest {
         byte[] key = Keys.of(9, 3);
         byte[] value = database.get(Family.RECIPE, key);
         value[2] ^= 1;
-        put(Family.RECIPE, key, value);
+        MetadataDefects.put(database, Family.RECIPE, key, value);
         MetadataStore reopened = MetadataStore.open(database, 1000);
         CorruptionException e =
                 assertThrows(CorruptionException.class, () -> reopened.recipes().page(9, 3));
@@ -173,7 +135,7 @@ final class MetadataStoreTest {
 
     @Test
     void damagedCountsStopAReplacementBeforeItChangesAnything() throws IOException {
-        put(Family.COUNT, Keys.of(6), new byte[] {CountRecord.VERSION, 5});
+        MetadataDefects.put(database, Family.COUNT, Keys.of(6), new byte[] {CountRecord.VERSION, 5});
         RecipePage both = new RecipePage.Builder()
                 .add(CHUNK, 0, 100, 1)
                 .add(ChunkId.of(6, 0), 0, 100, 1)
@@ -181,29 +143,6 @@ final class MetadataStoreTest {
         assertThrows(CorruptionException.class, () -> store.recipes().replace(2, 0, both));
         assertFalse(store.counts().isAlive(CHUNK));
         assertEquals(0, store.recipes().page(2, 0).count());
-    }
-
-    @Test
-    void removingPagesInBatchesGetsAllOfThemAndThoseWrittenAfterwards() throws IOException {
-        for (int page = 0; page < 25; page++) {
-            store.recipes().replace(2, page * 1000L, page(CHUNK));
-        }
-        store.recipes().replace(3, 0, page(CHUNK));
-        List<Integer> removed = new ArrayList<>();
-        int count;
-        do {
-            count = Recipes.removePages(store, 2, 5000, 8);
-            removed.add(count);
-            store.commit(store.freeze());
-        } while (count > 0);
-        assertEquals(List.of(8, 8, 4, 0), removed);
-        assertEquals(6, store.counts().count(CHUNK));
-
-        store.recipes().replace(2, 6000, page(CHUNK));
-        assertEquals(1, Recipes.removePages(store, 2, 5000, 8));
-        assertEquals(0, Recipes.removePages(store, 2, 5000, 8));
-        assertEquals(5, Recipes.removePages(store, 2, 0, 8));
-        assertEquals(1, store.counts().count(CHUNK));
     }
 
     @Test
@@ -218,13 +157,6 @@ final class MetadataStoreTest {
         assertEquals(
                 new Totals(100, 1, new StoredCopies(50, 1, 0, 0, 0)),
                 MetadataStore.open(database.crash(1), 1000).totals());
-    }
-
-    private void put(Family family, byte[] key, byte[] value) throws IOException {
-        try (Batch batch = database.batch()) {
-            batch.put(family, key, value);
-            batch.commit();
-        }
     }
 
     private static RecipePage page(long chunk) {

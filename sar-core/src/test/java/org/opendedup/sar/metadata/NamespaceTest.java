@@ -1,7 +1,6 @@
 package org.opendedup.sar.metadata;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -36,18 +35,6 @@ final class NamespaceTest {
         namespace = store.namespace();
     }
 
-    @Test
-    void aNameLeadsToItsInodeUntilItIsRemoved() throws IOException {
-        namespace.putEntry(1, bytes("a"), 7, FILE);
-        assertEquals(new Entry(7, FILE), namespace.entry(1, bytes("a")));
-        assertNull(namespace.entry(2, bytes("a")));
-        commit();
-        namespace.removeEntry(1, bytes("a"));
-        assertNull(namespace.entry(1, bytes("a")));
-        commit();
-        assertNull(namespace.entry(1, bytes("a")));
-    }
-
     /** Names that would lead out of a directory, or nowhere. */
     private static List<byte[]> badNames() {
         return List.of(
@@ -75,7 +62,7 @@ final class NamespaceTest {
                 inject(Keys.of(2, 17, name));
                 var e = assertThrows(CorruptionException.class, () -> list(edited, 2));
                 assertTrue(e.getMessage().contains("entry of directory 2"), e.getMessage());
-                remove(Keys.of(2, 17, name));
+                MetadataDefects.remove(database, KeyValueStore.Family.ENTRY, Keys.of(2, 17, name));
             }
             // The control.
             inject(Keys.of(2, 17, bytes("a..b")));
@@ -88,17 +75,7 @@ final class NamespaceTest {
 
     /** Writes the entry of a file, bypassing the namespace. */
     private void inject(byte[] key) throws IOException {
-        try (KeyValueStore.Batch batch = database.batch()) {
-            batch.put(KeyValueStore.Family.ENTRY, key, new byte[] {1, FILE >>> 12, 7});
-            batch.commit();
-        }
-    }
-
-    private void remove(byte[] key) throws IOException {
-        try (KeyValueStore.Batch batch = database.batch()) {
-            batch.delete(KeyValueStore.Family.ENTRY, key);
-            batch.commit();
-        }
+        MetadataDefects.put(database, KeyValueStore.Family.ENTRY, key, new byte[] {1, FILE >>> 12, 7});
     }
 
     private static List<String> list(MetadataStore store, long directory) throws IOException {
@@ -116,33 +93,6 @@ final class NamespaceTest {
         namespace.removeEntry(1, bytes("a"));
         assertTrue(namespace.isEmpty(1));
         assertFalse(namespace.isEmpty(2));
-    }
-
-    @Test
-    void attributesKeepTheirBytesEvenNone() throws IOException {
-        namespace.putAttribute(7, bytes("user.b"), new byte[0]);
-        namespace.putAttribute(7, bytes("user.a"), bytes("value"));
-        namespace.putAttribute(8, bytes("user.c"), bytes("other"));
-        commit();
-        assertArrayEquals(new byte[0], namespace.attribute(7, bytes("user.b")));
-        assertEquals(List.of("user.a", "user.b"), texts(namespace.attributes(7)));
-        namespace.removeAttribute(7, bytes("user.a"));
-        namespace.removeAttribute(7, bytes("user.b"));
-        assertEquals(List.of(), texts(namespace.attributes(7)));
-        assertArrayEquals(bytes("other"), namespace.attribute(8, bytes("user.c")));
-    }
-
-    @Test
-    void ofAnOrphanTheSmallestPageCounts() throws IOException {
-        namespace.addOrphan(7, 10);
-        commit();
-        namespace.addOrphan(7, 20);
-        assertEquals(List.of(new Orphan(7, 10)), namespace.orphans());
-        namespace.addOrphan(7, 0);
-        namespace.addOrphan(5, 3);
-        assertEquals(List.of(new Orphan(5, 3), new Orphan(7, 0)), namespace.orphans());
-        namespace.removeOrphan(7);
-        assertEquals(List.of(new Orphan(5, 3)), namespace.orphans());
     }
 
     @Test
@@ -266,10 +216,6 @@ final class NamespaceTest {
 
     private void commit() throws IOException {
         store.commit(store.freeze());
-    }
-
-    private static List<String> texts(List<byte[]> names) {
-        return names.stream().map(name -> new String(name, UTF_8)).toList();
     }
 
     private static byte[] bytes(String text) {

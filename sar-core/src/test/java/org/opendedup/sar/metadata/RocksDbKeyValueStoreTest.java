@@ -4,18 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
@@ -24,7 +20,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
@@ -50,14 +45,6 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
     @Override
     KeyValueStore make() throws IOException {
         return KeyValueStores.openRocksDb(temporary.resolve("contract"), MEMORY_BYTES, true);
-    }
-
-    @Test
-    void whatWasCommittedIsThereAfterReopening() throws IOException {
-        put(store, Family.XATTR, "a", "1");
-        store.close();
-        store = KeyValueStores.openRocksDb(temporary.resolve("contract"), MEMORY_BYTES, false);
-        assertArrayEquals(bytes("1"), store.get(Family.XATTR, bytes("a")));
     }
 
     @Test
@@ -141,18 +128,6 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         assertThrows(IOException.class, () -> put(store, Family.INODE, "a", "1"));
     }
 
-    @Test
-    void aReopeningAfterAFailureKeepsWhatWasCommittedAndABatchThatWaits() throws IOException {
-        put(store, Family.INODE, "a", "1");
-        try (Batch batch = store.batch()) {
-            batch.put(Family.ENTRY, bytes("b"), bytes("2"));
-            ((RocksDbKeyValueStore) store).reopen();
-            batch.commit();
-        }
-        assertArrayEquals(bytes("1"), store.get(Family.INODE, bytes("a")));
-        assertArrayEquals(bytes("2"), store.get(Family.ENTRY, bytes("b")));
-    }
-
     /** Other programs may take the space between the check and the reopening, when the database is already closed. */
     @Test
     void aReopeningThatFindsNoSpaceIsToldAsSuchAndTriedAgain() throws IOException {
@@ -210,7 +185,7 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
     void whatCanOnlyBeSeenInPartIsNotShown() throws IOException {
         put(store, Family.INODE, "a", "1");
         RocksDbKeyValueStore database = (RocksDbKeyValueStore) store;
-        Path log = newestLog(temporary.resolve("contract"));
+        Path log = TornLogTest.newestLog(temporary.resolve("contract"));
         byte[] whole = Files.readAllBytes(log);
         database.recovery = () -> {
             Files.write(log, Arrays.copyOf(whole, whole.length / 2));
@@ -291,72 +266,5 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         } finally {
             thread.shutdownNow();
         }
-    }
-
-    @Test
-    void ofALogThatWasCutOffOnlyTheLastBatchIsLost() throws IOException {
-        Path copy = copyWithTwoBatchesInTheLog();
-        try (RandomAccessFile log = new RandomAccessFile(newestLog(copy).toFile(), "rw")) {
-            log.setLength(log.length() - 10);
-        }
-        Files.delete(copy.resolve(AcknowledgedSequence.NAME)); // as if it was not acknowledged
-        try (KeyValueStore reopened = KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false)) {
-            assertNotNull(reopened.get(Family.INODE, bytes("first")));
-            assertNull(reopened.get(Family.INODE, bytes("second")));
-        }
-    }
-
-    @Test
-    void aLogDamagedInTheMiddleIsRefused() throws IOException {
-        Path copy = copyWithTwoBatchesInTheLog();
-        flip(newestLog(copy), 0.25);
-        IOException e =
-                assertThrows(CorruptionException.class, () -> KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false));
-        assertTrue(e.getMessage().contains(copy.toString()), e.getMessage());
-        assertTrue(e.getMessage().contains("backup"), e.getMessage());
-    }
-
-    @Test
-    void aDamagedManifestIsRefused() throws IOException {
-        Path copy = copyWithTwoBatchesInTheLog();
-        flip(newest(copy, "MANIFEST-"), 0.5);
-        assertThrows(CorruptionException.class, () -> KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false));
-    }
-
-    /** As after a kill: copied while open, so that nothing was flushed from the log. */
-    private Path copyWithTwoBatchesInTheLog() throws IOException {
-        put(store, Family.INODE, "first", "1".repeat(5000));
-        put(store, Family.INODE, "second", "2".repeat(5000));
-        Path copy = Files.createDirectory(temporary.resolve("copy"));
-        try (Stream<Path> files = Files.list(temporary.resolve("contract"))) {
-            for (Path file : (Iterable<Path>) files::iterator) {
-                Files.copy(file, copy.resolve(file.getFileName()));
-            }
-        }
-        return copy;
-    }
-
-    private static Path newestLog(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.toString().endsWith(".log"))
-                    .max(Comparator.naturalOrder())
-                    .orElseThrow();
-        }
-    }
-
-    private static Path newest(Path folder, String prefix) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            List<Path> found = files.filter(
-                            file -> file.getFileName().toString().startsWith(prefix))
-                    .sorted()
-                    .toList();
-            return found.get(found.size() - 1);
-        }
-    }
-
-    private static void flip(Path file, double where) throws IOException {
-        byte[] bytes = Files.readAllBytes(file);
-        bytes[(int) (bytes.length * where)] ^= 1;
-        Files.write(file, bytes);
     }
 }

@@ -23,7 +23,6 @@ import org.opendedup.sar.check.MetadataCheck;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /** What others refer to is made anew, bytes that may be lost become errors, and nothing is read again and again. */
@@ -56,10 +55,7 @@ class SalvageRepairTest {
     }
 
     private void put(Family family, byte[] key, byte[] value) throws IOException {
-        try (Batch batch = heap.batch()) {
-            batch.put(family, key, value);
-            batch.commit();
-        }
+        MetadataDefects.put(heap, family, key, value);
     }
 
     private void directory(long id, long parent, int links) throws IOException {

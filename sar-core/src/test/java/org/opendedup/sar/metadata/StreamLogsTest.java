@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
@@ -42,24 +40,20 @@ class StreamLogsTest {
     @Test
     void hooksAndTheSummaryAreStoredAsSpecified() throws IOException {
         StreamPlace place = new StreamPlace(7, 300);
-        assertEquals(GOLDEN_HOOK, hex(StreamLogFormat.encodeHook(HOOK_KEY, place)));
-        assertEquals(place, StreamLogFormat.decodeHook(HOOK_KEY, unhex(GOLDEN_HOOK)));
+        assertEquals(GOLDEN_HOOK, FormatsTest.hex(StreamLogFormat.encodeHook(HOOK_KEY, place)));
+        assertEquals(place, StreamLogFormat.decodeHook(HOOK_KEY, FormatsTest.unhex(GOLDEN_HOOK)));
         StreamLogFormat.Summary summary = new StreamLogFormat.Summary(1_000_000, new StreamPlace(7, 3));
-        assertEquals(GOLDEN_SUMMARY, hex(StreamLogFormat.encodeSummary(summary)));
-        assertEquals(summary, StreamLogFormat.decodeSummary(unhex(GOLDEN_SUMMARY)));
+        assertEquals(GOLDEN_SUMMARY, FormatsTest.hex(StreamLogFormat.encodeSummary(summary)));
+        assertEquals(summary, StreamLogFormat.decodeSummary(FormatsTest.unhex(GOLDEN_SUMMARY)));
     }
 
     @Test
     void aDamagedHookIsFound() {
-        for (int bit = 0; bit < 8 * GOLDEN_HOOK.length() / 2; bit++) {
-            byte[] flipped = unhex(GOLDEN_HOOK);
-            flipped[bit / 8] ^= (byte) (1 << bit % 8);
-            assertThrows(CorruptionException.class, () -> StreamLogFormat.decodeHook(HOOK_KEY, flipped));
-        }
+        FormatsTest.assertEveryDamageIsFound(GOLDEN_HOOK, value -> StreamLogFormat.decodeHook(HOOK_KEY, value), "hook");
         assertThrows(
                 CorruptionException.class,
-                () -> StreamLogFormat.decodeHook(Keys.of(1L << 62, ChunkId.of(5, 8)), unhex(GOLDEN_HOOK)));
-        byte[] later = unhex(GOLDEN_SUMMARY);
+                () -> StreamLogFormat.decodeHook(Keys.of(1L << 62, ChunkId.of(5, 8)), FormatsTest.unhex(GOLDEN_HOOK)));
+        byte[] later = FormatsTest.unhex(GOLDEN_SUMMARY);
         later[0]++;
         assertThrows(UnsupportedFormatException.class, () -> StreamLogFormat.decodeSummary(later));
     }
@@ -192,18 +186,7 @@ class StreamLogsTest {
         for (int slot = 0; slot < 64; slot++) {
             assertNull(logs.find(ChunkId.of(3, slot)));
         }
-        try (Batch batch = database.batch()) {
-            batch.put(Family.SYSTEM, SystemRecords.STREAM_LOGS, new byte[] {1, (byte) 0xff});
-            batch.commit();
-        }
+        MetadataDefects.put(database, Family.SYSTEM, SystemRecords.STREAM_LOGS, new byte[] {1, (byte) 0xff});
         assertEquals(0, MetadataStore.open(database, 1 << 20).streamLogs().references());
-    }
-
-    private static String hex(byte[] bytes) {
-        return HexFormat.of().formatHex(bytes);
-    }
-
-    private static byte[] unhex(String hex) {
-        return HexFormat.of().parseHex(hex);
     }
 }

@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A damaged index of a table gives fewer keys, and neither ends the salvage nor takes all memory. */
 class TableSeparatorsTest {
@@ -65,24 +67,15 @@ class TableSeparatorsTest {
         assertArrayEquals(new byte[3], keys.get(0));
     }
 
-    @Test
-    void anIndexBehindTheEndGivesNoKeys() throws IOException {
-        assertEquals(List.of(), keys(entry(0, 3, 3), 1 << 20, 0));
-    }
-
-    @Test
-    void aCompressionThatDoesNotExistGivesNoKeys() throws IOException {
-        assertEquals(List.of(), keys(entry(0, 3, 3), 0, 9));
-    }
-
-    @Test
-    void aLengthThatIsLongerThanTheBlockGivesNoKeys() throws IOException {
-        assertEquals(List.of(), keys(entry(0, Integer.MAX_VALUE, 3), 0, 0));
-        assertEquals(List.of(), keys(entry(0, 1L << 33, 3), 0, 0));
-    }
-
-    @Test
-    void aSharedPartThatIsLongerThanTheKeyBeforeGivesNoKeys() throws IOException {
-        assertEquals(List.of(), keys(entry(Integer.MAX_VALUE - 8, 3, 3), 0, 0));
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "an index behind the end, 0, 3, 1048576, 0",
+        "a compression that does not exist, 0, 3, 0, 9",
+        "a length that is longer than the block, 0, 2147483647, 0, 0",
+        "a length of more than 32 bits, 0, 8589934592, 0, 0",
+        "a shared part that is longer than the key before, 2147483639, 3, 0, 0"
+    })
+    void aDamagedIndexGivesNoKeys(String damage, long shared, long rest, long place, int type) throws IOException {
+        assertEquals(List.of(), keys(entry(shared, rest, 3), place, type), damage);
     }
 }

@@ -18,14 +18,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -43,7 +42,10 @@ class TornLogTest {
     Path temporary;
 
     private Path written;
+
+    @AutoClose
     private KeyValueStore store;
+
     private int trials;
 
     /** The state before the last commit. */
@@ -57,17 +59,8 @@ class TornLogTest {
         store = KeyValueStores.openRocksDb(written, MEMORY_BYTES, true);
     }
 
-    @AfterEach
-    void close() throws IOException {
-        store.close();
-    }
-
-    static Stream<Integer> lengthsOfLastBatches() {
-        return Stream.of(100, 3000, 9000, 20_000, 33_000, 70_000, 100_000);
-    }
-
     @ParameterizedTest
-    @MethodSource("lengthsOfLastBatches")
+    @ValueSource(ints = {100, 3000, 9000, 20_000, 33_000, 70_000, 100_000})
     void aPageOfTheLastRecordThatIsMissingTakesTheRecordOnly(int bytes) throws IOException {
         commit("first", 5000);
         commit("second", 30_000);
@@ -386,22 +379,17 @@ class TornLogTest {
         return newestLog(written);
     }
 
-    private static Path newestLog(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> file.toString().endsWith(".log"))
-                    .max(Comparator.naturalOrder())
-                    .orElseThrow();
-        }
+    static Path newestLog(Path folder) throws IOException {
+        return TestFolders.files(folder).stream()
+                .filter(file -> file.toString().endsWith(".log"))
+                .max(Comparator.naturalOrder())
+                .orElseThrow();
     }
 
     /** The database on the disk, with this log and the mark from before the last commit. */
     private Path copy(byte[] log) throws IOException {
-        Path copy = Files.createDirectory(temporary.resolve("copy" + trials++));
-        try (Stream<Path> files = Files.list(written)) {
-            for (Path file : (Iterable<Path>) files::iterator) {
-                Files.copy(file, copy.resolve(file.getFileName()));
-            }
-        }
+        Path copy = temporary.resolve("copy" + trials++);
+        TestFolders.copy(written, copy);
         Files.write(newestLog(copy), log);
         Path markCopy = copy.resolve(AcknowledgedSequence.NAME);
         if (mark == null) {

@@ -19,10 +19,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -79,7 +79,7 @@ class TornManifestTest {
             for (int i = 0; i < FLUSHES; i++) {
                 database.put(inodes, synced, key(i), key(i));
                 if (i == FLUSHES - 1) {
-                    copy(folder, before);
+                    TestFolders.copy(folder, before);
                 }
                 database.flush(flush, inodes);
             }
@@ -285,12 +285,7 @@ class TornManifestTest {
     }
 
     private static Path copy(Path from, Path to) throws IOException {
-        Files.createDirectory(to);
-        try (Stream<Path> files = Files.list(from)) {
-            for (Path file : (Iterable<Path>) files::iterator) {
-                Files.copy(file, to.resolve(file.getFileName()));
-            }
-        }
+        TestFolders.copy(from, to);
         return to;
     }
 }

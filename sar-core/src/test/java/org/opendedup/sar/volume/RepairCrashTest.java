@@ -132,7 +132,7 @@ class RepairCrashTest {
     }
 
     /** A store that fails one commit, which the test names by its number from 0. */
-    private static final class FailingStore extends HookedKeyValueStore {
+    private static final class FailingStore extends HookedKeyValueStore<CrashKeyValueStore> {
         private int left;
 
         FailingStore(CrashKeyValueStore store, int number) {
