@@ -44,10 +44,10 @@ class ArchitectureTest {
     private static final String ROOT = "org.opendedup.sar";
 
     private static final Set<String> DATABASE_FILES = Set.of(
-            ROOT + ".metadata.LogTail",
-            ROOT + ".metadata.LogFragments",
-            ROOT + ".metadata.AcknowledgedSequence",
-            ROOT + ".metadata.SyncedManifest");
+            ROOT + ".metadata.db.LogTail",
+            ROOT + ".metadata.db.LogFragments",
+            ROOT + ".metadata.db.AcknowledgedSequence",
+            ROOT + ".metadata.db.SyncedManifest");
 
     /**
      * The packages of the project that each package of the engine may import, in addition to itself. The front ends

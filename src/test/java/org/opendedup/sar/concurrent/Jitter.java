@@ -6,7 +6,7 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 
 /** Stores that are slow from time to time, so that threads meet in the middle of calls even with few processors. */
 final class Jitter {

@@ -18,15 +18,15 @@ import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.model.TestVolumes;
-import org.opendedup.sar.volume.Defragmentation;
-import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -123,7 +123,8 @@ class DefragmentationCrashTest {
             }
         }
 
-        private Volume open(Directory directory, org.opendedup.sar.metadata.KeyValueStore database) throws IOException {
+        private Volume open(Directory directory, org.opendedup.sar.metadata.db.KeyValueStore database)
+                throws IOException {
             return Volume.open(
                     config,
                     new VolumeStores(directory, database, ChunkIndexes.heap(), clock),

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.RandomFile;
-import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.raw.RawFolder;
 
 /**

@@ -14,7 +14,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.model.BeforeCalls;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.TestVolumes;

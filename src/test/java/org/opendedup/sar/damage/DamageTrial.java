@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.EntryVisitor;
-import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.names.EntryVisitor;
+import org.opendedup.sar.volume.node.OpenFile;
 
 /**
  * Uses a damaged volume as programs would: mounts it, reads everything, writes, deletes, unmounts, and mounts it again,

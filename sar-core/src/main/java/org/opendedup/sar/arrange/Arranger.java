@@ -17,7 +17,7 @@ import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.tier.promotion.FrameTables;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -3,7 +3,7 @@ package org.opendedup.sar.arrange;
 import com.carrotsearch.hppc.LongHashSet;
 import com.carrotsearch.hppc.LongLongHashMap;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /**
  * Which chunks have another copy that recipes are to refer to instead. Memory: 8 MiB when it is full. For one thread.

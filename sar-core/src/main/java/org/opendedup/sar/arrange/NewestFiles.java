@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
-import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.record.Inode;
 
 /**
  * Finds the files that were changed last, and puts them together to sequences that are probably read one after another:

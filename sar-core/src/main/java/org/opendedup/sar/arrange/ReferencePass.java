@@ -10,7 +10,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.RecipeStore.Position;
+import org.opendedup.sar.metadata.recipes.RecipeStore.Position;
 
 /** Makes all recipes of a volume refer to other copies of some chunks. For one thread. */
 public final class ReferencePass {

@@ -3,7 +3,7 @@ package org.opendedup.sar.check;
 import java.io.Closeable;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.metadata.RecordCursor;
+import org.opendedup.sar.metadata.db.RecordCursor;
 
 /** A cursor that is at a record, and knows the record's number. */
 final class Ahead<T> implements Closeable {

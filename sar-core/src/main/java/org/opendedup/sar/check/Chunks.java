@@ -2,7 +2,7 @@ package org.opendedup.sar.check;
 
 import java.util.BitSet;
 import org.opendedup.sar.container.FoundContainer;
-import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerCounts;
 
 /** Compares the chunks of a container with its counts. */
 final class Chunks {

@@ -24,10 +24,10 @@ import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.NoAnswer;
-import org.opendedup.sar.metadata.ContainerCounts;
-import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
-import org.opendedup.sar.metadata.StoredCopies;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.StoredCopies;
 
 /**
  * Compares the container table with the packs and with the counts, pack by pack in the order of the disk. Reads footer

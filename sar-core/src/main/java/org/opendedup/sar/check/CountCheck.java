@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.io.NoAnswer;
-import org.opendedup.sar.metadata.ContainerCounts;
-import org.opendedup.sar.metadata.StoredCopies;
 import org.opendedup.sar.metadata.StoredCounts;
-import org.opendedup.sar.metadata.Totals;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.StoredCopies;
+import org.opendedup.sar.metadata.record.Totals;
 
 /**
  * Compares the counts of a volume of chunks with the directories of the containers (slots and lengths) and with the

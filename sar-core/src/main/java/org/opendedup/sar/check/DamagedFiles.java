@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.DamagedFile.Range;
-import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /**
  * Finds which bytes of which files are in chunks that cannot be read: reads all recipes once, and then all names once.

@@ -7,8 +7,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeMap;
-import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.record.ContainerEntry;
 
 /**
  * The container table in the order of the disk. Keeps 8 bytes in memory for each container, and one map entry for each

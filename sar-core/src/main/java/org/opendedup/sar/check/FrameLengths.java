@@ -2,7 +2,7 @@ package org.opendedup.sar.check;
 
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerCounts;
 
 /** Compares the lengths of chunks in the counts with the frames that have them. */
 final class FrameLengths {

@@ -5,11 +5,11 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
-import org.opendedup.sar.metadata.Corrections;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.IntentRecord;
 import org.opendedup.sar.metadata.MetadataRecords;
-import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.IntentRecord;
+import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * Compares the records of the intent log with the inodes: each belongs to a file, can be decoded, follows the one

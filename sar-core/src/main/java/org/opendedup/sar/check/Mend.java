@@ -1,7 +1,7 @@
 package org.opendedup.sar.check;
 
 import org.opendedup.sar.check.Finding.Kind;
-import org.opendedup.sar.metadata.MetadataHeader.Contents;
+import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
 
 /**
  * What to do about findings, for the volume's administrator: whole commands, to be entered as they are.

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
-import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.record.ContainerEntry;
 
 /** Checks the places that the container table has in one pack: each lies within the pack, and no two overlap. */
 public final class PlaceCheck {

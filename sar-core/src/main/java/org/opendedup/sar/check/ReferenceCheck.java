@@ -7,10 +7,10 @@ import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.io.NoAnswer;
-import org.opendedup.sar.metadata.ContainerCounts;
-import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.MetadataRecords;
-import org.opendedup.sar.metadata.StoredCopies;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.StoredCopies;
+import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * Compares the references of recipes with the counts and with the directories of the containers, container by

@@ -3,7 +3,7 @@ package org.opendedup.sar.check;
 import java.io.Closeable;
 import java.io.IOException;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.sort.TupleSort;
 
 /**

@@ -11,12 +11,12 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
-import org.opendedup.sar.metadata.Corrections;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.MetadataHeader.Contents;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.StoredCounts;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
+import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * The check of a volume by its metadata, which do not change meanwhile, and by its packs: everything that can be

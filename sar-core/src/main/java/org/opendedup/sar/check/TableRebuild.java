@@ -20,10 +20,10 @@ import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.metadata.ContainerCounts;
-import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
-import org.opendedup.sar.metadata.MetadataHeader.Contents;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
 
 /**
  * Makes the container table anew from the packs and the counts, whatever is left of the old table. Changes only the

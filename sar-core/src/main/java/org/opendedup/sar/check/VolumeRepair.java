@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.MetadataRepair;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.repair.MetadataRepair;
 
 /** Repairs the metadata of a volume that is not in use: checks and corrects until nothing is left to correct. */
 public final class VolumeRepair {

@@ -8,7 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.opendedup.sar.metadata.ContainerTable;
+import org.opendedup.sar.metadata.pending.ContainerTable;
 
 /**
  * Chooses the packs to be written anew where the file system cannot free a part of a file: only a pack without a

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.Set;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
 
 /**
  * Forgets the garbage of lost containers: those that have counts, because files refer to them, and no entry in the

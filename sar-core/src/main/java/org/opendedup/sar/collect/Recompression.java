@@ -2,7 +2,7 @@ package org.opendedup.sar.collect;
 
 import java.util.function.BooleanSupplier;
 import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.record.ContainerEntry;
 
 /**
  * Which containers a collection compresses anew, after it has collected the garbage.

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.metadata.ContainerEntry;
-import org.opendedup.sar.metadata.ContainerTable;
+import org.opendedup.sar.metadata.pending.ContainerTable;
+import org.opendedup.sar.metadata.record.ContainerEntry;
 
 /**
  * Chooses the containers to collect, by the container table: those with the largest share of garbage, until the rest

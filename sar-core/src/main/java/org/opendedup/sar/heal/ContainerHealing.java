@@ -19,10 +19,10 @@ import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.io.NoAnswer;
-import org.opendedup.sar.metadata.DamageNote;
-import org.opendedup.sar.metadata.DamageNote.How;
-import org.opendedup.sar.metadata.FormerPlaces;
-import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.metadata.counts.FormerPlaces;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.opendedup.sar.metadata.record.DamageNote;
+import org.opendedup.sar.metadata.record.DamageNote.How;
 
 /**
  * The healing of one container: examines its damaged frames, finds the bytes of their chunks, and writes its next

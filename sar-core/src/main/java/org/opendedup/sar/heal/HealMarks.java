@@ -2,7 +2,7 @@ package org.opendedup.sar.heal;
 
 import java.io.IOException;
 import java.util.BitSet;
-import org.opendedup.sar.metadata.NewDamage;
+import org.opendedup.sar.metadata.counts.NewDamage;
 
 /** Where healing says what it found: chunks with the right bytes, and chunks that are damaged. */
 public interface HealMarks extends NewDamage {

@@ -13,8 +13,8 @@ import org.opendedup.sar.container.Verification;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.io.NoAnswer;
-import org.opendedup.sar.metadata.DamageNote.How;
-import org.opendedup.sar.metadata.FormerPlaces;
+import org.opendedup.sar.metadata.counts.FormerPlaces;
+import org.opendedup.sar.metadata.record.DamageNote.How;
 
 /**
  * Brings a healed container to its new place. The old one is recorded as a {@link FormerPlaces former place} in the

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.KnownChunks;
-import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerCounts;
 
 /**
  * Which chunks a container has whose directory is gone: the fingerprints that the index keeps, with the lengths in the

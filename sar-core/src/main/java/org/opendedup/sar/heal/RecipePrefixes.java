@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /**
  * What recipes say about the chunks of containers whose directories are gone: the first four bytes of each fingerprint.

@@ -14,7 +14,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.ContainerWriter;
-import org.opendedup.sar.metadata.HeldRecipe;
+import org.opendedup.sar.metadata.recipes.HeldRecipe;
 
 /**
  * Stores new copies of chunks next to each other, so that recipes can refer to them instead of the old copies. The

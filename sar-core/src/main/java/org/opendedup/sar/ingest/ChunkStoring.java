@@ -17,7 +17,7 @@ import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.ContentsBeingStored.Content;
-import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.tier.copies.AccessListener;
 
 /**

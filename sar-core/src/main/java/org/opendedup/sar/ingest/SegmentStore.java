@@ -17,9 +17,9 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.ingest.ContentsBeingStored.Content;
-import org.opendedup.sar.metadata.HeldRecipe;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.recipes.HeldRecipe;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.tier.copies.AccessListener;
 
 /**

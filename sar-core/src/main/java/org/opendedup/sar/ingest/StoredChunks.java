@@ -1,8 +1,8 @@
 package org.opendedup.sar.ingest;
 
 import java.io.IOException;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /**
  * Finds in a file's present recipe where its stored chunks begin, and which bytes are in no chunk: holes and zero runs.

@@ -9,9 +9,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.function.LongSupplier;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.StreamLogs;
-import org.opendedup.sar.metadata.StreamPlace;
+import org.opendedup.sar.metadata.recipes.StreamLogs;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.StreamPlace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

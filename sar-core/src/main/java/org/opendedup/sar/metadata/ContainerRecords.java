@@ -11,9 +11,29 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.KeyValueStore.Batch;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.counts.DamageRecords;
+import org.opendedup.sar.metadata.counts.FormerPlaces;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.pending.Generation;
+import org.opendedup.sar.metadata.pending.Overlay;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.ContainerEntryFormat;
+import org.opendedup.sar.metadata.record.ContainerSummary;
+import org.opendedup.sar.metadata.record.CountRecord;
+import org.opendedup.sar.metadata.record.DamageNote;
+import org.opendedup.sar.metadata.record.DamagedPlace;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.RecipeFormat;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.StoredCopies;
+import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.Totals;
 
 /**
  * The records of the container table and of the counts as they are in a database, damaged ones included: for the check

@@ -10,9 +10,12 @@ import java.util.UUID;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Timeline;
-import org.opendedup.sar.metadata.KeyValueStore.Batch;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.record.EpochBegin;
+import org.opendedup.sar.metadata.record.SystemRecords;
 
 /**
  * The epochs of a volume's metadata, with the first container id that each could allocate.

@@ -3,8 +3,13 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.pending.Overlay;
+import org.opendedup.sar.metadata.record.IntentFormat;
+import org.opendedup.sar.metadata.record.IntentRecord;
+import org.opendedup.sar.metadata.record.Keys;
 
 /**
  * The records of the intent log: bytes of files that are durable before they are in chunks (docs/adr/0048). Changes
@@ -51,7 +56,7 @@ public final class IntentRecords {
     }
 
     /** Decodes the records at a cursor of their family. */
-    static RecordCursor<IntentRecord> cursor(Cursor cursor) {
+    public static RecordCursor<IntentRecord> cursor(Cursor cursor) {
         return new RecordCursor<>(cursor, 2 * Keys.LONG_BYTES, IntentFormat::decode);
     }
 }

@@ -4,8 +4,30 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.pending.Overlay;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.CountRecord;
+import org.opendedup.sar.metadata.record.Entry;
+import org.opendedup.sar.metadata.record.EntryFormat;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.InodeFormat;
+import org.opendedup.sar.metadata.record.IntentRecord;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.Orphan;
+import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.metadata.record.RecipeFormat;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.StoredCopies;
+import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.Totals;
 
 /** The records of a volume's metadata one by one, damaged ones included: for checks. No change may run meanwhile. */
 public final class MetadataRecords {
@@ -115,7 +137,7 @@ public final class MetadataRecords {
     }
 
     /** Returns what the totals must be, by all inodes and counts that can be decoded. */
-    Totals recount() throws IOException {
+    public Totals recount() throws IOException {
         long bytes = 0;
         long files = 0;
         try (RecordCursor<Inode> inodes = inodes()) {
@@ -155,7 +177,7 @@ public final class MetadataRecords {
     }
 
     /** Returns the names of one directory that have this hash: seldom more than one. */
-    RecordCursor<Name> names(long directory, long hash) throws IOException {
+    public RecordCursor<Name> names(long directory, long hash) throws IOException {
         return names(Keys.of(directory, hash), hash == -1 ? Keys.of(directory + 1) : Keys.of(directory, hash + 1));
     }
 

@@ -8,9 +8,31 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
-import org.opendedup.sar.metadata.KeyValueStore.Batch;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.counts.DamageRecords;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.pending.ContainerTable;
+import org.opendedup.sar.metadata.pending.ContainerTableCheck;
+import org.opendedup.sar.metadata.pending.ContainerUpdate;
+import org.opendedup.sar.metadata.pending.Generation;
+import org.opendedup.sar.metadata.pending.IdAllocator;
+import org.opendedup.sar.metadata.pending.Overlay;
+import org.opendedup.sar.metadata.pending.Uncommitted;
+import org.opendedup.sar.metadata.recipes.RecipeRanges;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.recipes.StreamLogs;
+import org.opendedup.sar.metadata.record.ContainerSummary;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.Totals;
 
 /**
  * The metadata database with its pending changes. Changes are collected in the pending generation and are visible to

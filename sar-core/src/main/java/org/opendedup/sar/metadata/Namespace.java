@@ -8,8 +8,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.pending.HeldRange;
+import org.opendedup.sar.metadata.pending.Overlay;
+import org.opendedup.sar.metadata.record.Entry;
+import org.opendedup.sar.metadata.record.EntryFormat;
+import org.opendedup.sar.metadata.record.EntryNames;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.InodeFormat;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.Orphan;
+import org.opendedup.sar.metadata.record.ValueReader;
+import org.opendedup.sar.metadata.record.ValueWriter;
 
 /**
  * Inodes, directory entries, extended attributes and orphans. Reads may run at any time from any thread. Changes of one
@@ -182,7 +195,7 @@ public final class Namespace {
         overlay.put(Family.ORPHAN, key, encodeOrphan(first));
     }
 
-    static byte[] encodeOrphan(long fromPage) {
+    public static byte[] encodeOrphan(long fromPage) {
         return new ValueWriter(10).writeByte(VERSION).writeVarint(fromPage).toBytes();
     }
 
@@ -251,7 +264,7 @@ public final class Namespace {
         return key.length >= EntryFormat.NAME_OFFSET && Keys.longAt(key, Keys.LONG_BYTES) == hash;
     }
 
-    static Orphan decodeOrphan(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {
+    public static Orphan decodeOrphan(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {
         ValueReader in = new ValueReader(value, "orphan inode", inode).expectVersion(VERSION);
         long fromPage = in.readVarint(Long.MAX_VALUE);
         in.expectEnd();

@@ -3,8 +3,15 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.pending.Overlay;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.metadata.record.RecordChecksum;
+import org.opendedup.sar.metadata.record.ValueReader;
+import org.opendedup.sar.metadata.record.ValueWriter;
 
 /**
  * The records of raw files: which files lie whole on the fast tier (docs/adr/0050). Changes belong to the pending
@@ -40,7 +47,7 @@ public final class RawRecords {
         return new RecordCursor<>(cursor, Keys.LONG_BYTES, (key, value) -> decode(Keys.longAt(key, 0), value));
     }
 
-    static byte[] encode(long inode, RawRecord record) {
+    public static byte[] encode(long inode, RawRecord record) {
         RawRecord.Copy copy = record.copy();
         ValueWriter out = new ValueWriter(32)
                 .writeByte(VERSION)
@@ -53,7 +60,7 @@ public final class RawRecords {
                 .toBytes();
     }
 
-    static RawRecord decode(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {
+    public static RawRecord decode(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {
         RecordChecksum.verify(Keys.of(inode), value, KIND, inode);
         ValueReader in =
                 new ValueReader(value, value.length - RecordChecksum.BYTES, KIND, inode).expectVersion(VERSION);

@@ -2,6 +2,11 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.Totals;
 
 /**
  * The counts of a volume of chunks as they are stored, and the totals that they must add up to. There are no references

@@ -11,7 +11,7 @@ import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.NoAnswer;
-import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerCounts;
 
 /** Reads directories of containers, with which other parts of a volume are compared. For use by one thread. */
 final class Directories {

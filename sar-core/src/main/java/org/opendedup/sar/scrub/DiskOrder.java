@@ -7,8 +7,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.metadata.ContainerEntry;
-import org.opendedup.sar.metadata.ContainerTable;
+import org.opendedup.sar.metadata.pending.ContainerTable;
+import org.opendedup.sar.metadata.record.ContainerEntry;
 
 /**
  * The sealed containers of a volume in the order in which they lie on the disk, some thousands at a time. A container

@@ -12,7 +12,7 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.sort.SortSteps;
 import org.opendedup.sar.sort.TupleSort;
 

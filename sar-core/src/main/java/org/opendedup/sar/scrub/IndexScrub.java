@@ -18,10 +18,10 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.metadata.ContainerCounts;
-import org.opendedup.sar.metadata.ScrubCursor;
-import org.opendedup.sar.metadata.ScrubPhase;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.ScrubCursor;
+import org.opendedup.sar.metadata.record.ScrubPhase;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 
 /**
  * Compares random samples of the fingerprint index with the containers, in both directions: the chunk that an entry

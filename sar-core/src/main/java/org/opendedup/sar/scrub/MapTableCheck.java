@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.ssd.LogCopies;
 import org.opendedup.sar.tier.SsdAudit;
 

@@ -1,7 +1,7 @@
 package org.opendedup.sar.scrub;
 
-import org.opendedup.sar.metadata.ScrubCursor;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubCursor;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 
 /** Receives the progress of a scrub, and may stop it. */
 @FunctionalInterface

@@ -21,12 +21,12 @@ import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.io.NoAnswer;
-import org.opendedup.sar.metadata.ContainerCounts;
-import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.ScrubCursor;
-import org.opendedup.sar.metadata.ScrubPhase;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.ScrubCursor;
+import org.opendedup.sar.metadata.record.ScrubPhase;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 
 /**
  * Verifies all sealed containers of a volume while it is in use, in the order of the disk: checksums of frames, SHA-256

@@ -11,18 +11,45 @@ import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.engine.SpaceCollector;
+import org.opendedup.sar.volume.engine.VolumeCondition;
+import org.opendedup.sar.volume.engine.VolumeCreation;
+import org.opendedup.sar.volume.file.AttributeChanges;
+import org.opendedup.sar.volume.file.FileLengths;
+import org.opendedup.sar.volume.file.FileRanges;
+import org.opendedup.sar.volume.file.FileReader;
+import org.opendedup.sar.volume.file.OpenFiles;
+import org.opendedup.sar.volume.file.RangeCopy;
+import org.opendedup.sar.volume.names.AccessTimes;
+import org.opendedup.sar.volume.names.Accesses;
+import org.opendedup.sar.volume.names.DirectoryTree;
+import org.opendedup.sar.volume.names.EntryVisitor;
+import org.opendedup.sar.volume.names.Listing;
+import org.opendedup.sar.volume.node.ExtendedAttributes;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.NodeTable;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.node.RawFile;
+import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.raw.FastTier;
+import org.opendedup.sar.volume.raw.Reaper;
 import org.opendedup.sar.volume.store.VolumeStores;
+import org.opendedup.sar.volume.write.FileWriter;
+import org.opendedup.sar.volume.write.UnsavedChangesException;
 
 /**
  * A deduplicating volume: the entry point of this package. Its methods use inode numbers and open files, as the kernel
@@ -108,7 +135,7 @@ public final class Volume implements Closeable {
         return context.tier();
     }
 
-    VolumeContext context() {
+    public VolumeContext context() {
         return context;
     }
 

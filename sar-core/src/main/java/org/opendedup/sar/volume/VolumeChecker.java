@@ -13,8 +13,10 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.metadata.Corrections;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.repair.Corrections;
+import org.opendedup.sar.volume.care.PlaceChecker;
+import org.opendedup.sar.volume.parts.VolumeContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -28,9 +28,27 @@ import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.ReferenceScrub;
+import org.opendedup.sar.volume.care.VolumeCheck;
+import org.opendedup.sar.volume.care.VolumeDamage;
+import org.opendedup.sar.volume.care.VolumeHeal;
+import org.opendedup.sar.volume.care.VolumeScrub;
+import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.commit.WriteStop;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.engine.EngineInUse;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.NodeTable;
+import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.rewrite.Defragmentation;
+import org.opendedup.sar.volume.rewrite.Defragmenter;
+import org.opendedup.sar.volume.rewrite.FileReferences;
+import org.opendedup.sar.volume.rewrite.FileState;
+import org.opendedup.sar.volume.rewrite.ReferenceVisitor;
+import org.opendedup.sar.volume.rewrite.VolumeFiles;
+import org.opendedup.sar.volume.rewrite.VolumeJoin;
 
 /**
  * Maintenance operations on the stored files of a volume that go beyond POSIX: explaining, measuring and repairing how

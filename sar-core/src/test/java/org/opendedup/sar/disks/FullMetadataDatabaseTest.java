@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
-import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 
 /**
  * The metadata database on a device that becomes full at random moments, within a record of its log, while it writes a

@@ -12,9 +12,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.container.PackFuzz;
 import org.opendedup.sar.container.format.ContainerFormatFuzz;
-import org.opendedup.sar.metadata.MetadataFilesFuzz;
-import org.opendedup.sar.metadata.MetadataRecordsFuzz;
 import org.opendedup.sar.metadata.backup.BackupFormatFuzz;
+import org.opendedup.sar.metadata.db.MetadataFilesFuzz;
+import org.opendedup.sar.metadata.db.MetadataRecordsFuzz;
 import org.opendedup.sar.ssd.SsdFormatFuzz;
 import org.opendedup.sar.volume.VolumeTextsFuzz;
 

@@ -38,7 +38,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ForwardingChunkIndex;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.StoredCopies;
+import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /**

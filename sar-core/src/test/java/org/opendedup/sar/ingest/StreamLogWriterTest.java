@@ -9,11 +9,11 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStores;
-import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.StreamLogs;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.recipes.StreamLogs;
+import org.opendedup.sar.metadata.record.MetadataHeader;
 
 /** Logs of streams are bounded, and not in the way of a put. */
 class StreamLogWriterTest {

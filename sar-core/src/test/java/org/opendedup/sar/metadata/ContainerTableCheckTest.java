@@ -19,7 +19,13 @@ import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.Writing;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.ContainerEntryFormat;
+import org.opendedup.sar.metadata.record.ContainerSummary;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.SystemRecords;
 
 /** The check of the container table finds each kind of contradiction, here made by hand, and nothing else. */
 final class ContainerTableCheckTest {

@@ -3,27 +3,28 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 
 /** A key-value store that counts the records read, by family, and the durable commits. For one thread. */
-final class CountingKeyValueStore extends HookedKeyValueStore<KeyValueStore> {
+public final class CountingKeyValueStore extends HookedKeyValueStore<KeyValueStore> {
     private final Map<Family, Integer> reads = new EnumMap<>(Family.class);
 
     private int commits;
 
-    CountingKeyValueStore(KeyValueStore store) {
+    public CountingKeyValueStore(KeyValueStore store) {
         super(store);
     }
 
     /** Number of records of a family that were looked up or scanned since {@link #reset}. */
-    int reads(Family family) {
+    public int reads(Family family) {
         return reads.getOrDefault(family, 0);
     }
 
-    int commits() {
+    public int commits() {
         return commits;
     }
 
-    void reset() {
+    public void reset() {
         reads.clear();
     }
 

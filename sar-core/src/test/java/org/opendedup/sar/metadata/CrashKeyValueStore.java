@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 
 /**
  * A key-value store in memory that can lose power. It remembers every batch. {@link #crash} returns the store that is

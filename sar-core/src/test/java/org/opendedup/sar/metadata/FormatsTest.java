@@ -22,10 +22,34 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
-import org.opendedup.sar.metadata.MetadataHeader.Contents;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.ContainerEntryFormat;
+import org.opendedup.sar.metadata.record.ContainerSummary;
+import org.opendedup.sar.metadata.record.CountRecord;
+import org.opendedup.sar.metadata.record.DamageNote;
+import org.opendedup.sar.metadata.record.DamagedPlace;
+import org.opendedup.sar.metadata.record.EpochBegin;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.InodeFormat;
+import org.opendedup.sar.metadata.record.IntentFormat;
+import org.opendedup.sar.metadata.record.IntentRecord;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
+import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.metadata.record.RecipeFormat;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.ScrubCursor;
+import org.opendedup.sar.metadata.record.ScrubPhase;
+import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.metadata.record.StoredCopies;
+import org.opendedup.sar.metadata.record.SystemRecords;
+import org.opendedup.sar.metadata.record.Totals;
 
 /** The bytes of every record of format version 1, as in docs/FORMAT.md. They must never change. */
-final class FormatsTest {
+public final class FormatsTest {
     private static final int PAGE_BYTES = 256 << 10;
     private static final byte[] KEY = Keys.of(7, 3);
 
@@ -50,8 +74,8 @@ final class FormatsTest {
 
     private static final String GOLDEN_INTENT = "0100ac020361626313ba1a41";
     private static final String GOLDEN_DROPPED = "0101800103bcae9f3d";
-    static final String GOLDEN_RAW = "0103850eac028080d0e2c6bfce972f03ddc81c";
-    static final String GOLDEN_RAW_FRESH = "0104800e65f03697";
+    public static final String GOLDEN_RAW = "0103850eac028080d0e2c6bfce972f03ddc81c";
+    public static final String GOLDEN_RAW_FRESH = "0104800e65f03697";
 
     private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
             List.of(GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS, GOLDEN_CONTAINERS, GOLDEN_ENTRY);

@@ -3,6 +3,7 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 
 /**
  * A key-value store whose reads wait at a gate, as on a slow disk: each read of one thread waits until the test opens

@@ -1,6 +1,7 @@
 package org.opendedup.sar.metadata;
 
 import java.io.IOException;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 
 /** A key-value store of which a test changes some calls. The others go on to the store that it is made of. */
 public abstract class HookedKeyValueStore<S extends KeyValueStore> implements KeyValueStore {

@@ -23,6 +23,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.pending.Generation;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /** Writers and readers work while generations are frozen and committed. */
 final class MetadataConcurrencyTest {

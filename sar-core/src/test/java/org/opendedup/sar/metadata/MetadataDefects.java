@@ -5,9 +5,23 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.util.Objects;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.KeyValueStore.Batch;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.record.CountRecord;
+import org.opendedup.sar.metadata.record.EntryFormat;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.InodeFormat;
+import org.opendedup.sar.metadata.record.IntentFormat;
+import org.opendedup.sar.metadata.record.IntentRecord;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.NameHash;
+import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.metadata.record.RecipeFormat;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.SystemRecords;
 
 /** Makes records that contradict others, each whole by itself, in a database that is not in use. */
 public final class MetadataDefects {
@@ -133,7 +147,7 @@ public final class MetadataDefects {
         }
     }
 
-    static void put(KeyValueStore database, Family family, byte[] key, byte[] value) throws IOException {
+    public static void put(KeyValueStore database, Family family, byte[] key, byte[] value) throws IOException {
         try (Batch batch = database.batch()) {
             batch.put(family, key, value);
             batch.commit();

@@ -11,6 +11,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.metadata.record.Entry;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.InodeFormat;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /** The contents of a {@link MetadataStore}, in sorted maps. Numbers are small, so that all contents can be compared. */
 final class MetadataModel {

@@ -19,6 +19,13 @@ import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.pending.Generation;
+import org.opendedup.sar.metadata.record.Entry;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /** Compares random changes, commits, failures, crashes and reopenings with {@link MetadataModel}. */
 final class MetadataModelTest {

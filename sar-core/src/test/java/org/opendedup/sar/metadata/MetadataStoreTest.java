@@ -11,7 +11,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.pending.Generation;
+import org.opendedup.sar.metadata.record.CountRecord;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Keys;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.StoredCopies;
+import org.opendedup.sar.metadata.record.Totals;
 
 final class MetadataStoreTest {
     private static final MetadataHeader HEADER =

@@ -1,5 +1,7 @@
 package org.opendedup.sar.metadata;
 
+import org.opendedup.sar.metadata.repair.BackingFiles;
+
 /** A volume without raw files. */
 public final class NoBackingFiles implements BackingFiles {
     @Override

@@ -15,7 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.metadata.RecipeRanges.Copy;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.recipes.RecipeRanges.Copy;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 final class RecipeRangesTest {
     private static final int PAGE = 65536;

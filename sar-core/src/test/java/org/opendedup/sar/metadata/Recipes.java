@@ -3,6 +3,9 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 import java.util.Random;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.metadata.pending.StepLimit;
+import org.opendedup.sar.metadata.recipes.HeldRecipe;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /** Recipe pages for tests. */
 public final class Recipes {

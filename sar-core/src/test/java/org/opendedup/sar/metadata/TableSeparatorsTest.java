@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.metadata.db.TableSeparators;
 
 /** A damaged index of a table gives fewer keys, and neither ends the salvage nor takes all memory. */
 class TableSeparatorsTest {

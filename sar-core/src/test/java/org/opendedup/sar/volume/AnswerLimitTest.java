@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
+import org.opendedup.sar.volume.node.AnswerLimit;
 
 @Timeout(60)
 class AnswerLimitTest {

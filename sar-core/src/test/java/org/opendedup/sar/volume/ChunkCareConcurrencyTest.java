@@ -25,6 +25,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.volume.chunks.ChunkMaintenance;
 
 /** A damaged volume of chunks is scrubbed, healed, collected, backed up and checked while clients use it. */
 @Timeout(300)

@@ -24,15 +24,16 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.backup.MetadataMend;
 import org.opendedup.sar.volume.backup.MetadataReport;
 import org.opendedup.sar.volume.backup.MetadataRestore;
+import org.opendedup.sar.volume.care.OfflineCheck;
 import org.opendedup.sar.volume.config.OtherHistory;
 
 /** Checks, repairs and backups of the metadata of a volume of chunks. */

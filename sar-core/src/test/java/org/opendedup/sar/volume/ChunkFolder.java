@@ -17,11 +17,13 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.engine.ChunkEngine;
 
 /** A volume of chunks in a folder, whose containers are damaged, healed and checked. For one thread. */
 final class ChunkFolder implements Closeable {

@@ -24,6 +24,7 @@ import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.volume.HookedStores.Call;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
 
 /**
  * Cuts the power at each change that a pass of healing makes in a volume of chunks. After that no read gives wrong

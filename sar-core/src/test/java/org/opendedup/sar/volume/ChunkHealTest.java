@@ -22,8 +22,14 @@ import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.volume.care.DamageFound;
+import org.opendedup.sar.volume.care.DamageReport;
+import org.opendedup.sar.volume.care.NewDamageListener;
+import org.opendedup.sar.volume.care.VolumeHeal;
+import org.opendedup.sar.volume.care.VolumeScrub;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
 
 /** Scrub and healing of a volume of chunks. */
 @Timeout(300)

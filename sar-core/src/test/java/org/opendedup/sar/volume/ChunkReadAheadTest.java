@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.StreamLogDefects;
+import org.opendedup.sar.metadata.record.StreamLogDefects;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
 
 /** A client that names chunks one by one is read ahead in the order of the containers, if the stream has no log. */
 @Timeout(120)

@@ -23,6 +23,10 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.Commits;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
+import org.opendedup.sar.volume.chunks.ClientRecount;
+import org.opendedup.sar.volume.chunks.ClientReferences;
+import org.opendedup.sar.volume.chunks.RecentlyUnreferenced;
 
 /**
  * Plays a client whose maps survive a kill while the last counts do not, that loses calls and repeats others: what its

@@ -26,7 +26,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.StreamLogDefects;
+import org.opendedup.sar.metadata.record.StreamLogDefects;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
+import org.opendedup.sar.volume.chunks.ChunkVolumeStatistics;
 
 /** A series of backups, of which the last one refers to chunks of all before it, is read ahead along its stream. */
 @Timeout(240)

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
 
 /** Many threads put, claim and read the same contents while others sync and collect. */
 @Timeout(180)

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
 
 /**
  * Cuts the power at a random call of the stores while one thread puts, claims, syncs and collects. Afterwards the

@@ -34,12 +34,15 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.rewrite.Defragmentation;
 
 /**
  * Threads write, delete, copy, read and defragment, each its own files whose contents it knows, all with the same few

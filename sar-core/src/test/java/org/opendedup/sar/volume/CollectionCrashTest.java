@@ -22,7 +22,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 

@@ -35,12 +35,14 @@ import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Output;
-import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.engine.DamagedFrames;
+import org.opendedup.sar.volume.parts.VolumeContext;
 
 /**
  * Each call of the stores during a collection fails once. No file loses a byte, in the same mount, after an unmount and

@@ -41,9 +41,11 @@ import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.FileRange;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 

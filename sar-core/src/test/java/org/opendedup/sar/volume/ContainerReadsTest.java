@@ -25,7 +25,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.disk.DiskOption;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
@@ -35,6 +35,7 @@ import org.opendedup.sar.restore.cache.ContainerContents;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 
 /**
  * A volume reads as many containers for a file as its policy's classes count from the recipe alone, as in the

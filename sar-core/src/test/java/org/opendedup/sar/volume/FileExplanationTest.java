@@ -22,7 +22,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskCost;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.Chunk;
@@ -33,6 +33,7 @@ import org.opendedup.sar.tier.policy.PromotionPolicies;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** Explains files of a real volume with chunks of 4 KiB; the contents of the SSD are simulated. */

@@ -17,9 +17,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.metadata.counts.ReferenceCounts;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 

@@ -41,10 +41,13 @@ import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.heal.Healer;
 import org.opendedup.sar.heal.SsdCopies;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.metadata.DamageNote.How;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.DamageNote.How;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.volume.care.VolumeHeal;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.engine.DamagedFrames;
+import org.opendedup.sar.volume.parts.VolumeContext;
 
 /** Damaged chunks become whole again under their ids, from each source; wrong bytes never replace them. */
 final class HealTest {

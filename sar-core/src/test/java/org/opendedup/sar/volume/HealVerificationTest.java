@@ -21,7 +21,7 @@ import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.metadata.DamageNote.How;
+import org.opendedup.sar.metadata.record.DamageNote.How;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.store.ChunkIndexes;

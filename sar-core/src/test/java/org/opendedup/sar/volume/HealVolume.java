@@ -16,10 +16,12 @@ import java.util.TreeMap;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 
 /** A volume in a folder whose containers are damaged and healed. For one thread. */
 final class HealVolume implements Closeable {

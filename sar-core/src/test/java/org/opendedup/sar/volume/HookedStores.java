@@ -12,11 +12,11 @@ import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.raw.RawFolder;
 
 /** Leads every call of a volume's stores that can fail through a hook, which may do something else instead. */
-final class HookedStores {
+public final class HookedStores {
     /** The calls that change what a crash leaves. Reserving space is not among them: a crash may undo it anyway. */
     private static final Set<String> CHANGES =
             Set.of("create", "append", "force", "trim", "release", "delete", "rename", "sync", "commit");
@@ -25,8 +25,8 @@ final class HookedStores {
             Set.of("create", "write", "truncate", "allocate", "zero", "setModified", "force", "delete", "sync");
 
     /** @param file name of the file, or of the family of records; empty if there is none */
-    record Call(Object target, Method method, Object[] arguments, String file) {
-        String what() {
+    public record Call(Object target, Method method, Object[] arguments, String file) {
+        public String what() {
             return method.getName();
         }
 
@@ -43,12 +43,12 @@ final class HookedStores {
                     || target instanceof KeyValueStore.Cursor;
         }
 
-        boolean isOfRawFiles() {
+        public boolean isOfRawFiles() {
             return target instanceof RawFolder || target instanceof RandomFile;
         }
 
         /** Makes the call. */
-        Object proceed() throws IOException {
+        public Object proceed() throws IOException {
             try {
                 method.setAccessible(true);
                 return method.invoke(target, arguments);
@@ -100,12 +100,12 @@ final class HookedStores {
         }
     }
 
-    interface Hook {
+    public interface Hook {
         /** Makes the call, or something else; returns its result. */
         Object around(Call call) throws IOException;
     }
 
-    volatile Hook hook = Call::proceed;
+    public volatile Hook hook = Call::proceed;
 
     Directory hooked(Directory directory) {
         return hooked(Directory.class, directory, "");
@@ -119,7 +119,7 @@ final class HookedStores {
         return hooked(ChunkIndex.class, index, "index");
     }
 
-    RawFolder hooked(RawFolder folder) {
+    public RawFolder hooked(RawFolder folder) {
         return hooked(RawFolder.class, folder, "");
     }
 

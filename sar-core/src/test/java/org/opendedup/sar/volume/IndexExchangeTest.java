@@ -28,6 +28,8 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.engine.IndexRebuilder;
+import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.store.RenewableIndex;
 
 /** The fingerprint index of an open volume is exchanged for another one while the volume is used. */

@@ -24,18 +24,22 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.metadata.IntentRecord;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.MetadataDefects;
-import org.opendedup.sar.metadata.MetadataRepair;
 import org.opendedup.sar.metadata.NoBackingFiles;
-import org.opendedup.sar.metadata.RecordCursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.record.IntentRecord;
+import org.opendedup.sar.metadata.repair.MetadataRepair;
+import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.FileIntents;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
+import org.opendedup.sar.volume.write.IntentLog;
 
 /** What a sync of few bytes costs, and what becomes of the records of the intent log. */
 @Timeout(120)

@@ -42,11 +42,12 @@ import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.KeptChunks;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.rewrite.VolumeJoin;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 

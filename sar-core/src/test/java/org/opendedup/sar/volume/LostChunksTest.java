@@ -27,11 +27,14 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.metadata.DamageNote.How;
-import org.opendedup.sar.metadata.DamagedPlace;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.record.DamageNote.How;
+import org.opendedup.sar.metadata.record.DamagedPlace;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.backup.MetadataRestore;
+import org.opendedup.sar.volume.care.DamageFound;
+import org.opendedup.sar.volume.care.NewDamageListener;
+import org.opendedup.sar.volume.care.OfflineCheck;
 import org.opendedup.sar.volume.config.OtherHistory;
 
 /** Frames of which some chunks exist nowhere else: the others are healed, and these stay listed without their bytes. */

@@ -22,6 +22,8 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.engine.IndexRebuilder;
+import org.opendedup.sar.volume.parts.VolumeContext;
 
 /** The fingerprint index of an open volume is deleted: everything is served, and the index is made anew. */
 @Timeout(300)

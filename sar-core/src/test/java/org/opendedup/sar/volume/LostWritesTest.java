@@ -20,15 +20,17 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
+import org.opendedup.sar.volume.write.UnsavedChangesException;
 
 /**
  * Bytes that are written into a file whose recipe cannot be read: kept while that may pass, and otherwise reported. In

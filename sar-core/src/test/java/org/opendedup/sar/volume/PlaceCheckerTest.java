@@ -25,11 +25,12 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.PackedContainer;
-import org.opendedup.sar.metadata.ContainerEntry;
-import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** The check of a volume finds each kind of wrong place in the container table, here made by hand. */

@@ -26,19 +26,21 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.raw.OutlivingMapping;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.volume.FastTier.Place;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.raw.FastTier;
+import org.opendedup.sar.volume.raw.FastTier.Place;
 
 /** Raw files on a real fast tier: what a volume shows, where the bytes are, and that migration keeps them. */
 @Timeout(120)

@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
@@ -21,7 +23,7 @@ import org.opendedup.sar.volume.posix.RenameMode;
  * sync, or to a later one. Each byte of a file is as in one of the file's versions since its last sync, or zero where
  * one of these is shorter; no byte is of another file. For one thread.
  */
-final class RawHistory {
+public final class RawHistory {
     private Volume volume;
     /** What each name may lead to; the last one is the present. */
     private final Map<String, List<Candidate>> names = new TreeMap<>();
@@ -52,7 +54,7 @@ final class RawHistory {
         }
     }
 
-    void use(Volume opened) {
+    public void use(Volume opened) {
         volume = opened;
     }
 
@@ -73,7 +75,7 @@ final class RawHistory {
         candidates.subList(0, candidates.size() - 1).clear();
     }
 
-    long inode(String name) throws IOException {
+    public long inode(String name) throws IOException {
         long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
         volume.forget(inode, 1);
         return inode;
@@ -88,7 +90,7 @@ final class RawHistory {
         }
     }
 
-    void make(String name) throws IOException {
+    public void make(String name) throws IOException {
         Versions made = new Versions();
         made.all.add(new byte[0]);
         candidates(name).add(new Candidate(made, 0));
@@ -97,14 +99,14 @@ final class RawHistory {
         volume.forget(inode, 1);
     }
 
-    void write(String name, int offset, byte[] bytes) throws IOException {
+    public void write(String name, int offset, byte[] bytes) throws IOException {
         byte[] now = Arrays.copyOf(content(name), Math.max(content(name).length, offset + bytes.length));
         System.arraycopy(bytes, 0, now, offset, bytes.length);
         file(name).all.add(now);
         with(name, true, file -> volume.write(file, offset, ByteBuffer.wrap(bytes)));
     }
 
-    void append(String name, byte[] bytes) throws IOException {
+    public void append(String name, byte[] bytes) throws IOException {
         write(name, content(name).length, bytes);
     }
 
@@ -167,7 +169,7 @@ final class RawHistory {
     }
 
     /** Each name that gets the other file shows no bytes from before. */
-    void exchange(String one, String other) throws IOException {
+    public void exchange(String one, String other) throws IOException {
         Versions first = file(one);
         Versions second = file(other);
         candidates(one).add(new Candidate(second, second.all.size() - 1));
@@ -181,7 +183,7 @@ final class RawHistory {
     }
 
     /** Stores a raw file in chunks, and keeps it raw. */
-    void copy(String name) throws IOException {
+    public void copy(String name) throws IOException {
         VolumeContext context = volume.context();
         context.nodes().with(inode(name), node -> {
             context.fastTier().makeCurrent(node);
@@ -189,7 +191,7 @@ final class RawHistory {
         });
     }
 
-    void migrate(String name) throws IOException {
+    public void migrate(String name) throws IOException {
         volume.fastTier().migrate(inode(name));
     }
 
@@ -201,7 +203,7 @@ final class RawHistory {
     }
 
     /** Migrates all that are raw. */
-    void migrateAll() throws IOException {
+    public void migrateAll() throws IOException {
         for (Map.Entry<String, List<Candidate>> name : names.entrySet()) {
             if (file(name.getKey()) != null) {
                 migrate(name.getKey());
@@ -210,7 +212,7 @@ final class RawHistory {
     }
 
     /** Everything that a power cut must not have left. What is found is the state from now on. */
-    List<String> problemsAfterCrash() {
+    public List<String> problemsAfterCrash() {
         List<String> problems = new ArrayList<>();
         names.forEach((name, candidates) -> {
             byte[] found;
@@ -259,7 +261,7 @@ final class RawHistory {
     }
 
     /** Everything that differs from the present state. */
-    List<String> problems() {
+    public List<String> problems() {
         allDurable();
         return problemsAfterCrash();
     }

@@ -21,16 +21,19 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.volume.FastTier.Place;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.raw.FastTier;
+import org.opendedup.sar.volume.raw.FastTier.Place;
+import org.opendedup.sar.volume.raw.RawMover;
 
 /** What the background migrates by itself, and in which order, on a real fast tier of one MiB. */
 @Timeout(120)

@@ -30,8 +30,11 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.join.JoinLimits;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.engine.VolumeCondition;
+import org.opendedup.sar.volume.names.AccessTimes;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** A volume that is opened for reading only is read, also where it is damaged, and no file of it changes. */

@@ -24,8 +24,8 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /** Which containers a collection compresses anew, and what stays as it was. */

@@ -31,13 +31,15 @@ import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.ScrubPhase;
-import org.opendedup.sar.volume.Defragmentation.Limits;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.rewrite.Defragmentation;
+import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** A volume whose container was written anew without chunks that a file refers to, as no collector must do. */
 @Timeout(60)

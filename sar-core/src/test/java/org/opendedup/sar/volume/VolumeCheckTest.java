@@ -39,7 +39,8 @@ import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.volume.care.VolumeCheck;
 
 /** The check of a volume that is in use. */
 class VolumeCheckTest extends OpenVolumeTrial {

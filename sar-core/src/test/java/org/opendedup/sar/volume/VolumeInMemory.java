@@ -14,7 +14,7 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** The stores of a volume in memory, which can lose power; a test may act at a moment during storing. */
-final class VolumeInMemory {
+public final class VolumeInMemory {
     /** Runs while a run of bytes is being stored, in the thread that stores it. */
     @FunctionalInterface
     interface WhileStored {
@@ -71,7 +71,7 @@ final class VolumeInMemory {
     }
 
     /** Discards a volume whose stores have no power. */
-    static void abandon(Volume volume) {
+    public static void abandon(Volume volume) {
         try {
             volume.close();
         } catch (IOException e) {

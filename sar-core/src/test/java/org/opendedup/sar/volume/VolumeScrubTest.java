@@ -30,15 +30,16 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackedContainer;
-import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.ScrubCursor;
-import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.ContainerEntry;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.ScrubCursor;
+import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.volume.care.VolumeScrub;
 
 /** What a scrub verifies, what it finds, and how it goes on after a stop. */
 final class VolumeScrubTest extends OpenVolumeTrial {

@@ -28,14 +28,17 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FailingKeyValueStore;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
+import org.opendedup.sar.volume.write.UnsavedChanges;
+import org.opendedup.sar.volume.write.UnsavedChangesException;
 
 /**
  * Disks that fail for a while: reads work, no accepted data is lost when writing is resumed, nothing is reported as
@@ -149,7 +152,7 @@ class WriteFailureTest {
         }
     }
 
-    private Volume open(org.opendedup.sar.io.Directory data, org.opendedup.sar.metadata.KeyValueStore database)
+    private Volume open(org.opendedup.sar.io.Directory data, org.opendedup.sar.metadata.db.KeyValueStore database)
             throws IOException {
         VolumeStores stores = new VolumeStores(data, database, ChunkIndexes.heap(), InstantSource.system());
         return Volume.open(config, stores, Verification.FINGERPRINTS);

@@ -46,9 +46,9 @@ public final class TwoVersions {
                         .getProtectionDomain()
                         .getCodeSource()
                         .getLocation());
-        for (String hidden :
-                new String[] {"com.github.luben.zstd.Zstd", "org.opendedup.sar.volume.ChunkVolume", "org.slf4j.Logger"
-                }) {
+        for (String hidden : new String[] {
+            "com.github.luben.zstd.Zstd", "org.opendedup.sar.volume.chunks.ChunkVolume", "org.slf4j.Logger"
+        }) {
             try {
                 Class.forName(hidden);
                 throw new IllegalStateException("the host sees " + hidden);

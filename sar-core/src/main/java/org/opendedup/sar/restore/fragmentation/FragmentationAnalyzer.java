@@ -11,8 +11,8 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.tier.promotion.FrameTables;
 

@@ -1,8 +1,8 @@
 package org.opendedup.sar.restore.frame;
 
 import java.io.IOException;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /**
  * A range of a file as its recipe describes it, piece by piece: parts of chunks, and runs of zeros. Holes, and bytes

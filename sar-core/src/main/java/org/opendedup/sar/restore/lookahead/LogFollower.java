@@ -3,8 +3,8 @@ package org.opendedup.sar.restore.lookahead;
 import com.carrotsearch.hppc.LongLongHashMap;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.StreamLogs;
+import org.opendedup.sar.metadata.recipes.StreamLogs;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -10,7 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.metadata.RecipePages;
+import org.opendedup.sar.metadata.record.RecipePages;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 

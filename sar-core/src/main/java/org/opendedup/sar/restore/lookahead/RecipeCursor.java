@@ -1,8 +1,8 @@
 package org.opendedup.sar.restore.lookahead;
 
 import java.io.IOException;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipePages;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.RecipePages;
 
 /**
  * Iterates over a file's references to chunks, in the order of the file; skips holes and zeros. Unlike

@@ -3,8 +3,8 @@ package org.opendedup.sar.tier.promotion;
 import java.io.IOException;
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.record.RecipePage;
 
 /**
  * Measures the runs of the chunks in a range of a file. Runs are those of the file: the recipe shows how they continue

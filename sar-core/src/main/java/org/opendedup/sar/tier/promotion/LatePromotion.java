@@ -2,8 +2,8 @@ package org.opendedup.sar.tier.promotion;
 
 import java.io.IOException;
 import java.util.Arrays;
-import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.Refusal;
 import org.opendedup.sar.tier.promotion.FileSpans.Span;

@@ -2,7 +2,7 @@ package org.opendedup.sar.tier.promotion;
 
 import java.util.function.LongSupplier;
 import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.tier.copies.CountSource;
 
 /**

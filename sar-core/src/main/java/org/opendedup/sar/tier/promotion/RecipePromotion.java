@@ -3,7 +3,7 @@ package org.opendedup.sar.tier.promotion;
 import java.io.IOException;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

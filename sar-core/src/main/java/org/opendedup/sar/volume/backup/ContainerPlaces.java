@@ -21,11 +21,11 @@ import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.metadata.ContainerCounts;
-import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.EpochHistory;
-import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.record.ContainerCounts;
+import org.opendedup.sar.metadata.record.ContainerEntry;
 
 /**
  * Matches the container table of older metadata to the packs. A collection may have moved containers since, and given

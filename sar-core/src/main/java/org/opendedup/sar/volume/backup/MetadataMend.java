@@ -15,12 +15,12 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.metadata.backup.BackupFolder;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.tier.SsdTier;
 
 /**

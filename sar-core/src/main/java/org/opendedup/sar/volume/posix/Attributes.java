@@ -1,7 +1,7 @@
 package org.opendedup.sar.volume.posix;
 
 /**
- * The attributes of an inode, as {@code stat} shows them. Fields as in {@link org.opendedup.sar.metadata.Inode};
+ * The attributes of an inode, as {@code stat} shows them. Fields as in {@link org.opendedup.sar.metadata.record.Inode};
  * {@code blocks} is in units of 512 bytes. All are from one moment of the call, except those of a raw file that only
  * its backing file shows: size, blocks, and the times of changes are from a moment of their own during the call.
  */

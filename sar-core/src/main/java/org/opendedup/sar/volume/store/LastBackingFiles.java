@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.RandomFile;
-import org.opendedup.sar.metadata.BackingFiles;
+import org.opendedup.sar.metadata.repair.BackingFiles;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.raw.RawNumbers;

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.ReadOnlyDirectory;
-import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.tier.SsdTier;
 

@@ -30,14 +30,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore.Milestones;
 import org.opendedup.sar.restore.frame.StopCheck;
-import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.RemovedChunks;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** Restores from a volume with chunks of 4 KiB in several containers into memory. */

@@ -9,10 +9,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.KeyValueStores;
-import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 
 class ReaderWindowTest {

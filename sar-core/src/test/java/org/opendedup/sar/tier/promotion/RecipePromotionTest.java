@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.tier.copies.Cause;
 import org.opendedup.sar.tier.copies.CountSource;

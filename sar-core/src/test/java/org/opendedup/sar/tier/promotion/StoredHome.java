@@ -19,9 +19,9 @@ import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.metadata.KeyValueStores;
-import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.tier.copies.CountSource;
 
 /** Random chunks of 8 KiB in sealed containers of 1 MiB, eight to a frame, and recipes in memory. */

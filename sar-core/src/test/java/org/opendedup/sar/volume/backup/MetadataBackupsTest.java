@@ -21,9 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Device;
-import org.opendedup.sar.metadata.ScrubPhase;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFile;
+import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.volume.Volume;
 
 /** Backups of the metadata on a disk that becomes full, and beside collections. */

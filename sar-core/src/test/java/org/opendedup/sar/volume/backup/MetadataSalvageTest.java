@@ -27,11 +27,11 @@ import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.OfflineCheck;
-import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
+import org.opendedup.sar.volume.care.OfflineCheck;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** Databases with damaged blocks are salvaged record by record; what is not named as lost is right to the byte. */

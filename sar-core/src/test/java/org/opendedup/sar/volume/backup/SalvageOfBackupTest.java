@@ -26,13 +26,13 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.metadata.backup.BackupFolder;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.GarbageTrial;
-import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** The database is lost, and all backups share a damaged table: what can be read of the newest one comes back. */

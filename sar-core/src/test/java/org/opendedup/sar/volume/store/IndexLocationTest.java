@@ -24,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.TimeLimit;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
 
 /** A database whose opening hangs does not hang the mount; the thread that hangs does no harm when it goes on. */
 class IndexLocationTest {

@@ -30,15 +30,15 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Ballast;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDevice;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStores;
-import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** An index that cannot be opened, or not be made consistent with the volume, never prevents a mount. */

@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.Random;
 import java.util.UUID;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.KeyValueStores;
-import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.volume.config.MemoryPlan;
 
 /**

@@ -12,10 +12,10 @@ import java.util.Random;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.format.Compression;
-import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 

@@ -11,13 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
-import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.opendedup.sar.volume.posix.Owner;
 
 /**

@@ -25,7 +25,7 @@ import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.volume.OfflineCheck;
+import org.opendedup.sar.volume.care.OfflineCheck;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

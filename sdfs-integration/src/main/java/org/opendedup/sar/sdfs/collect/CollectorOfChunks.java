@@ -6,7 +6,7 @@ import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
-import org.opendedup.sar.volume.SpaceCollector;
+import org.opendedup.sar.volume.engine.SpaceCollector;
 
 /**
  * The collector of an open volume of chunks. Passes that move chunks to other locations change recipes: it has none.

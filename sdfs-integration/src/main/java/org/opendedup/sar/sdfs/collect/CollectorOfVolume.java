@@ -8,8 +8,8 @@ import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
-import org.opendedup.sar.volume.SpaceCollector;
 import org.opendedup.sar.volume.VolumeMaintenance;
+import org.opendedup.sar.volume.engine.SpaceCollector;
 
 /** The collector of an open volume, and what arranges its chunks. */
 public record CollectorOfVolume(SpaceCollector collector, VolumeMaintenance maintenance)

@@ -6,7 +6,7 @@ import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.disk.Pace;
-import org.opendedup.sar.volume.SpaceCollector;
+import org.opendedup.sar.volume.engine.SpaceCollector;
 
 /** What the collectors of open volumes have in common, whatever the volume stores. */
 interface SpaceCollectorSource extends CollectionSource {

@@ -34,8 +34,7 @@ import org.opendedup.sar.volume.config.MemoryPlan;
  * {@link VolumeDefinition}.
  */
 public final class VolumeOptions {
-    public static final VolumeOption<String> NAME = option(
-                    "--volume-name", "volume/name", "name", OptionKind.NAME)
+    public static final VolumeOption<String> NAME = option("--volume-name", "volume/name", "name", OptionKind.NAME)
             .required()
             .text("Letters, digits, '.', '_' and '-'.");
 

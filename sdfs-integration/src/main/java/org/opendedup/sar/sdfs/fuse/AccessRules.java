@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.io.handle.MountTable;
-import org.opendedup.sar.volume.AccessTimes;
+import org.opendedup.sar.volume.names.AccessTimes;
 
 /**
  * Decides when reading sets access times, by the current options of the mount. The kernel does not report a remount to

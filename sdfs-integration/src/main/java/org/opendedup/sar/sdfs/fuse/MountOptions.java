@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.opendedup.sar.volume.AccessTimes;
+import org.opendedup.sar.volume.names.AccessTimes;
 
 /**
  * The options of a mount. Start from {@link #of} and change individual options.

@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.heal;
 import java.io.IOException;
 import org.opendedup.sar.heal.HealProgress;
 import org.opendedup.sar.heal.HealReport;
-import org.opendedup.sar.volume.VolumeHeal;
+import org.opendedup.sar.volume.care.VolumeHeal;
 
 /** The heals of an open volume. */
 public record HealOfVolume(VolumeHeal heal) implements HealSource {

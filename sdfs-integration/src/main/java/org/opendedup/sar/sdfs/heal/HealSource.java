@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.opendedup.sar.heal.HealProgress;
 import org.opendedup.sar.heal.HealReport;
 
-/** What heals a volume; {@link org.opendedup.sar.volume.VolumeHeal} does it. */
+/** What heals a volume; {@link org.opendedup.sar.volume.care.VolumeHeal} does it. */
 public interface HealSource {
     /** @throws IOException if no healing may run; the message says why */
     default void requireAllowed() throws IOException {}

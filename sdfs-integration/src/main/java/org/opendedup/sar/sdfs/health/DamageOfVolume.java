@@ -2,10 +2,10 @@ package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
 import org.opendedup.sar.check.CheckProgress;
-import org.opendedup.sar.volume.DamageFound;
-import org.opendedup.sar.volume.DamageReport;
-import org.opendedup.sar.volume.NewDamageListener;
-import org.opendedup.sar.volume.VolumeDamage;
+import org.opendedup.sar.volume.care.DamageFound;
+import org.opendedup.sar.volume.care.DamageReport;
+import org.opendedup.sar.volume.care.NewDamageListener;
+import org.opendedup.sar.volume.care.VolumeDamage;
 
 /**
  * The damage of an open volume.

@@ -2,8 +2,8 @@ package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
 import org.opendedup.sar.check.CheckProgress;
-import org.opendedup.sar.volume.DamageReport;
-import org.opendedup.sar.volume.NewDamageListener;
+import org.opendedup.sar.volume.care.DamageReport;
+import org.opendedup.sar.volume.care.NewDamageListener;
 
 /** The damage of a mounted volume. */
 public interface DamageSource {

@@ -1,6 +1,6 @@
 package org.opendedup.sar.sdfs.health;
 
-import org.opendedup.sar.volume.FastTier;
+import org.opendedup.sar.volume.raw.FastTier;
 
 /**
  * What is known about the raw files of a volume.

@@ -2,8 +2,8 @@ package org.opendedup.sar.sdfs.health;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.engine.VolumeCondition;
+import org.opendedup.sar.volume.parts.SpaceUse;
 
 /**
  * What is known about a mounted volume at one moment. {@link HealthRules} decide whether that is well.

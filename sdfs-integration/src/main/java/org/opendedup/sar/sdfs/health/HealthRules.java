@@ -6,7 +6,7 @@ import java.util.List;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
-import org.opendedup.sar.volume.FastTier;
+import org.opendedup.sar.volume.raw.FastTier;
 
 /**
  * Decides from facts what is wrong with a mounted volume of files, and what to do: {@link StoreRules} about what it

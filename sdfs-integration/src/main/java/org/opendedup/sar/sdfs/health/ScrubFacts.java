@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.health;
 
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 
 /**
  * What is known about the scrubs of a volume.

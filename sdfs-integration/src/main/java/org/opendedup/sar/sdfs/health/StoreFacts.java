@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.engine.VolumeCondition;
 
 /**
  * What is known at one moment about what a volume stores, with or without files. {@link StoreRules} decide whether that

@@ -7,10 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** Decides from facts what is wrong with what a volume stores, and what to do; with or without files. */

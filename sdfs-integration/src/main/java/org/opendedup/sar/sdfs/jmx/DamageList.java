@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.jmx;
 
 import java.io.IOException;
 import java.util.List;
-import org.opendedup.sar.volume.DamageReport.Fault;
+import org.opendedup.sar.volume.care.DamageReport.Fault;
 
 /** Lists what is damaged on a volume. */
 @FunctionalInterface

@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.volume.FastTier;
+import org.opendedup.sar.volume.raw.FastTier;
 
 /**
  * The figures of the fast tier for new files: what {@code tier status} and {@code stats} show, and the attributes of

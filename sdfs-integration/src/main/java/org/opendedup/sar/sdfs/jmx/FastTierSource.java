@@ -1,7 +1,7 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import java.io.IOException;
-import org.opendedup.sar.volume.FastTier;
+import org.opendedup.sar.volume.raw.FastTier;
 
 /** The raw files of a mounted volume, as its figures show them; {@link FastTier} has these methods. */
 public interface FastTierSource {

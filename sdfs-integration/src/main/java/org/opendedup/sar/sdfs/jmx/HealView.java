@@ -5,7 +5,7 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
-import org.opendedup.sar.volume.DamageReport.Fault;
+import org.opendedup.sar.volume.care.DamageReport.Fault;
 
 /** Implements {@link HealMXBean} on {@link Heals}. */
 final class HealView extends JobView<HealReport> implements HealMXBean {

@@ -8,8 +8,8 @@ import javax.management.NotificationBroadcasterSupport;
 import javax.management.ObjectName;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthWatch;
-import org.opendedup.sar.volume.DamageFound;
-import org.opendedup.sar.volume.NewDamageListener;
+import org.opendedup.sar.volume.care.DamageFound;
+import org.opendedup.sar.volume.care.NewDamageListener;
 
 /**
  * Notifies JMX clients when a volume's health changes: sends one notification of type {@value #TYPE}. The message has

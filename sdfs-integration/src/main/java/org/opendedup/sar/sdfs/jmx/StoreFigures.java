@@ -6,9 +6,9 @@ import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.StoreFacts;
-import org.opendedup.sar.volume.ChunkVolumeStatistics;
-import org.opendedup.sar.volume.VolumeCondition;
-import org.opendedup.sar.volume.VolumeStatistics;
+import org.opendedup.sar.volume.chunks.ChunkVolumeStatistics;
+import org.opendedup.sar.volume.engine.VolumeCondition;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 
 /**
  * The figures of an open volume that do not depend on files: all of them of a volume of chunks, and some of a volume of

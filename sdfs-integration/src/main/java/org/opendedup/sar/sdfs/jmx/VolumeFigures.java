@@ -6,8 +6,8 @@ import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
-import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.VolumeStatistics;
+import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 
 /**
  * The figures of a mounted volume of files: what {@code stats} shows, and the attributes of

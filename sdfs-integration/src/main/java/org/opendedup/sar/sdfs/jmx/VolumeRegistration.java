@@ -21,8 +21,8 @@ import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
-import org.opendedup.sar.volume.NewDamageListener;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.NewDamageListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -6,7 +6,7 @@ import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.LossSample;
-import org.opendedup.sar.volume.VolumeJoin;
+import org.opendedup.sar.volume.rewrite.VolumeJoin;
 
 /** The exact pass of an open volume. */
 public record JoinOfVolume(VolumeJoin volume) implements JoinSource {

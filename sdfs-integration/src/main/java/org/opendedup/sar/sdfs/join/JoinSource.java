@@ -6,7 +6,7 @@ import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.LossSample;
 
-/** What joins copies of the same content; {@link org.opendedup.sar.volume.VolumeJoin} does it. */
+/** What joins copies of the same content; {@link org.opendedup.sar.volume.rewrite.VolumeJoin} does it. */
 public interface JoinSource {
     /** @throws IOException if no pass may run; the message says why */
     default void requireAllowed() throws IOException {}

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.metadata.EntryNames;
+import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
 
 /**

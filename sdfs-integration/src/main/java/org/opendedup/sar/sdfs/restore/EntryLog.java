@@ -10,7 +10,7 @@ import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
-import org.opendedup.sar.metadata.EntryNames;
+import org.opendedup.sar.metadata.record.EntryNames;
 
 /**
  * Stores the entries of a tree in a scratch file, because there may be more than fit in memory. The order is that of

@@ -5,8 +5,8 @@ import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.restore.frame.StopCheck;
-import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Attributes;
 
 /**

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
-import org.opendedup.sar.metadata.EntryNames;
+import org.opendedup.sar.metadata.record.EntryNames;
 
 /**
  * Makes symbolic links and nodes, and classifies failures that mean that the destination does not support an operation.

@@ -7,7 +7,7 @@ import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Libc;
-import org.opendedup.sar.metadata.EntryNames;
+import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
 import org.opendedup.sar.restore.bulk.PlaceWriter;
 import org.opendedup.sar.restore.bulk.Places;

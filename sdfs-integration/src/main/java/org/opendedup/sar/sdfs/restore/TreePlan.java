@@ -10,8 +10,8 @@ import org.opendedup.sar.restore.bulk.Places;
 import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.sdfs.log.EachEvent;
 import org.opendedup.sar.sort.TupleSort;
-import org.opendedup.sar.volume.FileState;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.rewrite.FileState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

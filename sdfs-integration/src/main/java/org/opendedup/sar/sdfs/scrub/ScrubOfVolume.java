@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.disk.Pace;
-import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.scrub.ScrubProgress;
-import org.opendedup.sar.volume.VolumeScrub;
+import org.opendedup.sar.volume.care.VolumeScrub;
 
 /** The scrub of an open volume. */
 public record ScrubOfVolume(VolumeScrub scrub) implements ScrubSource {

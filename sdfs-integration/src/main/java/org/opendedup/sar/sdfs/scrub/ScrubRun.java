@@ -1,6 +1,6 @@
 package org.opendedup.sar.sdfs.scrub;
 
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 
 /**
  * What a run of a scrub reports.

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.disk.Pace;
-import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.scrub.ScrubProgress;
 
-/** What scrubs a volume; {@link org.opendedup.sar.volume.VolumeScrub} does it. */
+/** What scrubs a volume; {@link org.opendedup.sar.volume.care.VolumeScrub} does it. */
 public interface ScrubSource {
     /** @throws IOException if no scrub may run; the message says why */
     default void requireAllowed() throws IOException {}

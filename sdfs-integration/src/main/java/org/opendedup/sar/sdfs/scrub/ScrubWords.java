@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.scrub;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 
 /** What a scrub has verified and found, in words. */
 public final class ScrubWords {

@@ -27,9 +27,9 @@ import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.volume.ChunkVolume;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The command on a volume on the disk, without a mount. */

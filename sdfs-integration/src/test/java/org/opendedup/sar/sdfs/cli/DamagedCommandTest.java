@@ -12,15 +12,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.metadata.DamageNote;
+import org.opendedup.sar.metadata.record.DamageNote;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
 import org.opendedup.sar.sdfs.health.FakeDamage;
-import org.opendedup.sar.volume.DamageReport;
-import org.opendedup.sar.volume.DamageReport.DamagedRange;
-import org.opendedup.sar.volume.DamageReport.Fault;
-import org.opendedup.sar.volume.DamageReport.FileDamage;
+import org.opendedup.sar.volume.care.DamageReport;
+import org.opendedup.sar.volume.care.DamageReport.DamagedRange;
+import org.opendedup.sar.volume.care.DamageReport.Fault;
+import org.opendedup.sar.volume.care.DamageReport.FileDamage;
 
 /** {@code sdfscli VOLUME damaged} against a daemon without engine. */
 @Timeout(60)

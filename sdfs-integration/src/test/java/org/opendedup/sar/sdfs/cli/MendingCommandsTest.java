@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Mend;
-import org.opendedup.sar.metadata.MetadataHeader.Contents;
+import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.control.PluginCommands;

@@ -24,7 +24,6 @@ import javax.management.Descriptor;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
-
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -118,13 +117,11 @@ class OptionsTest {
             if (option.isStored()) {
                 assertTrue(file.contains("=\"" + read.values().text(option) + "\""), option::toString);
             }
-            boolean isReported = !DECIDING.contains(option)
-                    && option != VolumeOptions.CODEC
-                    && option != VolumeOptions.CODEC_LEVEL;
+            boolean isReported =
+                    !DECIDING.contains(option) && option != VolumeOptions.CODEC && option != VolumeOptions.CODEC_LEVEL;
             assertEquals(isReported, !option.key().isEmpty(), option::toString);
             if (isReported) {
-                Map<String, Object> part =
-                        option.part().isEmpty() ? report : Json.object(report, option.part());
+                Map<String, Object> part = option.part().isEmpty() ? report : Json.object(report, option.part());
                 Object value = read.values().json(option);
                 assertEquals(String.valueOf(value), String.valueOf(part.get(option.key())), option::toString);
             }
@@ -175,8 +172,7 @@ class OptionsTest {
     }
 
     /** Changes an option in both ways, to its default and back. */
-    private <T> void takes(VolumeOption<T> option, @Nullable SarControl control)
-            throws Exception {
+    private <T> void takes(VolumeOption<T> option, @Nullable SarControl control) throws Exception {
         T other = option.byDefault().orElseGet(() -> option.least().orElseThrow());
         MBeanAttributeInfo attribute = Objects.requireNonNull(attribute(option));
         Descriptor limits = attribute.getDescriptor();
@@ -191,7 +187,8 @@ class OptionsTest {
         if (control != null) {
             T back = wanted.get(option);
             control.answer(Map.of("action", "set", "changes", Map.of(option.key(), option.json(back))));
-            assertEquals(option.print(back), VolumeFile.read(volumeFile()).values().text(option), option::toString);
+            assertEquals(
+                    option.print(back), VolumeFile.read(volumeFile()).values().text(option), option::toString);
         }
     }
 
@@ -204,7 +201,8 @@ class OptionsTest {
                 "options",
                 new FakeSar(definition.sar().ssdLocation(), definition.sar().tier()),
                 definition.sar(),
-                changed -> VolumeFile.write(volumeFile(), VolumeFile.read(volumeFile()).withSar(changed)),
+                changed -> VolumeFile.write(
+                        volumeFile(), VolumeFile.read(volumeFile()).withSar(changed)),
                 location -> {});
     }
 
@@ -286,7 +284,8 @@ class OptionsTest {
         String end = "<!-- options: end -->";
         List<String> found = new ArrayList<>();
         try (Stream<Path> pages = Files.list(Commands.projectFolder().resolve("docs"))) {
-            for (Path page : pages.filter(each -> each.toString().endsWith(".md")).toList()) {
+            for (Path page :
+                    pages.filter(each -> each.toString().endsWith(".md")).toList()) {
                 String text = Files.readString(page);
                 int from = text.indexOf(begin);
                 if (from >= 0) {

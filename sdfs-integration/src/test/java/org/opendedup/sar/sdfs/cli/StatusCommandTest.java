@@ -22,7 +22,7 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
-import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.engine.VolumeCondition;
 
 @Timeout(30)
 class StatusCommandTest {

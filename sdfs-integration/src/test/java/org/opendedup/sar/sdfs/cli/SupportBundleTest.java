@@ -29,7 +29,7 @@ class SupportBundleTest {
     private static final String LOG = """
             2026-05-01T10:00:00.000+02:00 INFO  [main] VolumeDaemon: mounted pool0 on %s
             2026-05-01T10:00:01.000+02:00 ERROR [fuse-0] Errno: READ /Küche plan/the Zwiebel.pdf (inode 169): java.io.IOException: Input/output error
-            \tat org.opendedup.sar.volume.FileReader.read(FileReader.java:12)
+            \tat org.opendedup.sar.volume.file.FileReader.read(FileReader.java:12)
             \tat java.base/java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1136)
             Caused by: java.nio.file.NoSuchFileException: /elsewhere/Zwiebel.pdf
             2026-05-01T10:00:02.000+02:00 ERROR [log] Errno: 999 more times in the last 60 s: READ /Küche plan/the Zwiebel.pdf (inode 169): Input/output error
@@ -110,7 +110,7 @@ class SupportBundleTest {
                             "2026-05-01T10:00:00.000+02:00 INFO  [main] VolumeDaemon: mounted VOLUME on MOUNTPOINT"),
                     log);
             assertTrue(log.contains("): java.io.IOException: Input/output error"), log);
-            assertTrue(log.contains("at org.opendedup.sar.volume.FileReader.read(FileReader.java:12)"), log);
+            assertTrue(log.contains("at org.opendedup.sar.volume.file.FileReader.read(FileReader.java:12)"), log);
             assertTrue(log.contains("ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1136)"), log);
             assertTrue(log.contains("999 more times in the last 60 s"), log);
             assertTrue(log.contains(" 512 bytes at offset 4096"), log);

@@ -20,8 +20,8 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
-import org.opendedup.sar.volume.FastTier.FileStatus;
-import org.opendedup.sar.volume.FastTier.Place;
+import org.opendedup.sar.volume.raw.FastTier.FileStatus;
+import org.opendedup.sar.volume.raw.FastTier.Place;
 
 @Timeout(30)
 class TierCommandTest {

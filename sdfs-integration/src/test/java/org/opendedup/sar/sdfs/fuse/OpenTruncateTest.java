@@ -12,14 +12,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.format.Compression;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.volume.FastTier.Place;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.raw.FastTier.Place;
 
 /** The kernel has the file cut off by the OPEN request itself (FUSE_ATOMIC_O_TRUNC). */
 class OpenTruncateTest {

@@ -6,14 +6,14 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexUse;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.volume.FastTier;
-import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.VolumeCondition;
-import org.opendedup.sar.volume.VolumeCondition.Index;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.engine.VolumeCondition;
+import org.opendedup.sar.volume.engine.VolumeCondition.Index;
+import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** Facts of a volume that is well, to be changed by tests. */

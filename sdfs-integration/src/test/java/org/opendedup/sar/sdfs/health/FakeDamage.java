@@ -3,8 +3,8 @@ package org.opendedup.sar.sdfs.health;
 import java.io.IOException;
 import java.util.List;
 import org.opendedup.sar.check.CheckProgress;
-import org.opendedup.sar.volume.DamageReport;
-import org.opendedup.sar.volume.NewDamageListener;
+import org.opendedup.sar.volume.care.DamageReport;
+import org.opendedup.sar.volume.care.NewDamageListener;
 
 /** Damage that a test makes up. */
 public final class FakeDamage implements DamageSource {

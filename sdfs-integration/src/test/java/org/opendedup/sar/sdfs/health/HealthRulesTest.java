@@ -24,7 +24,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.index.IndexUse;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.control.PluginCommands;
@@ -32,10 +32,10 @@ import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.volume.FastTier;
-import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.VolumeCondition.Index;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.engine.VolumeCondition.Index;
+import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** The table of decisions about a volume's health. */

@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.jmx;
 
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.volume.FastTier;
+import org.opendedup.sar.volume.raw.FastTier;
 
 /** A fast tier with some figures, to be changed by tests. */
 public class FakeFastTier implements FastTierSource {

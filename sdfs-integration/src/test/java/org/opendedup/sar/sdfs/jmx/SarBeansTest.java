@@ -61,8 +61,8 @@ import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.ssd.SsdSize;
 import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.VolumeStatistics;
+import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.slf4j.LoggerFactory;
 
 class SarBeansTest {

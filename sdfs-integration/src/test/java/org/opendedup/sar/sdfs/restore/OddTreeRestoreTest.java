@@ -33,7 +33,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.io.handle.TrustedPath;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.SetMode;

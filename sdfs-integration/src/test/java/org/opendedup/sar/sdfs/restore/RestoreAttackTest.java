@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.io.handle.TrustedPath;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.sdfs.restore.TreeRestoreTest.Instead;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.TrustedPath;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 
 /**
  * Where something is mounted in a restore's way. Owner and mode of what lies in a FUSE file system are what its server

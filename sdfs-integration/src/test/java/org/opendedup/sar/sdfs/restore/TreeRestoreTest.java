@@ -35,16 +35,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.Libc;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
-import org.opendedup.sar.volume.Defragmentation;
-import org.opendedup.sar.volume.Defragmentation.Limits;
-import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.rewrite.Defragmentation;
+import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** Restores trees of a volume that nobody has mounted. */
 @Timeout(60)

@@ -5,10 +5,10 @@ import java.io.InterruptedIOException;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.disk.Pace;
-import org.opendedup.sar.metadata.ScrubCursor;
-import org.opendedup.sar.metadata.ScrubPhase;
-import org.opendedup.sar.metadata.ScrubRecord;
-import org.opendedup.sar.metadata.ScrubTotals;
+import org.opendedup.sar.metadata.record.ScrubCursor;
+import org.opendedup.sar.metadata.record.ScrubPhase;
+import org.opendedup.sar.metadata.record.ScrubRecord;
+import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.scrub.ScrubProgress;
 
 /** A scrub of a hundred containers of a megabyte with four chunks each, which waits when it is asked to. */

@@ -38,7 +38,7 @@ import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.volume.ChunkMaintenance;
+import org.opendedup.sar.volume.chunks.ChunkMaintenance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

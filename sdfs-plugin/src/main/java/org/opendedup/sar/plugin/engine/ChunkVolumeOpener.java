@@ -17,7 +17,7 @@ import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.volume.ChunkVolume;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

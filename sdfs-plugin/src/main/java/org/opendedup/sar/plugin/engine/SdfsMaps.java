@@ -18,7 +18,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.volume.ClientReferences;
+import org.opendedup.sar.volume.chunks.ClientReferences;
 
 /**
  * Reads the maps that SDFS 3.12 has of its files: which chunks each page of a file has. They are in the folder

@@ -10,7 +10,7 @@ import org.opendedup.sar.sdfs.cli.report.JobReport;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
-import org.opendedup.sar.volume.DamageReport;
+import org.opendedup.sar.volume.care.DamageReport;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME damaged}. The list is a job; when it is done, the action {@value #ITEMS}

@@ -15,7 +15,7 @@ import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.ReadersReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.Jobs.Work;
-import org.opendedup.sar.volume.Defragmentation.Limits;
+import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag}, {@code restore} and {@code check}: the

@@ -13,7 +13,7 @@ import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.join.Joins;
-import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

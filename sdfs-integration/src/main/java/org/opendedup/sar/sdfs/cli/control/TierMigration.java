@@ -7,7 +7,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
-import org.opendedup.sar.volume.FastTier;
+import org.opendedup.sar.volume.raw.FastTier;
 
 /** Migrates raw files. */
 final class TierMigration extends TreeJob {

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.opendedup.sar.metadata.Modes;
+import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.jobs.Jobs.Work;
-import org.opendedup.sar.volume.FastTier;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.raw.FastTier;
 
 /** The raw files of a volume that the kernel serves. */
 public final class TierOfVolume implements TierTools {

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
-import org.opendedup.sar.volume.FastTier.Place;
-import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.raw.FastTier.Place;
 
 /** Reads files that lie in chunks, each once and in sequence, as programs read them. */
 final class TierReload extends TreeJob {

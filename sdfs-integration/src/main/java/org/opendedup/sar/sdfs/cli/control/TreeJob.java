@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.common.Progress;
-import org.opendedup.sar.metadata.EntryNames;
+import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob;

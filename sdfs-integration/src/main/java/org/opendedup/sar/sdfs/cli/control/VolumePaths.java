@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.Volume;
 
 /** Finds files of a volume by their paths; the engine knows inodes only. */

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.FailureText;
-import org.opendedup.sar.volume.UnsavedChanges;
-import org.opendedup.sar.volume.UnsavedChangesException;
+import org.opendedup.sar.volume.write.UnsavedChanges;
+import org.opendedup.sar.volume.write.UnsavedChangesException;
 
 /**
  * How a volume was closed. The daemon reports it to the waiting client, to the log and to the next mount.

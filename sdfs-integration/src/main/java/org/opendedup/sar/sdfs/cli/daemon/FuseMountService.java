@@ -37,14 +37,14 @@ import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.tier.policy.PromotionPolicies;
 import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeCondition;
-import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.engine.VolumeCondition;
+import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 
 /** Serves volumes through the kernel's FUSE. */
 public final class FuseMountService implements MountService {

@@ -18,11 +18,11 @@ import org.opendedup.sar.sdfs.join.JoinSource;
 import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
-import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.VolumeCondition;
-import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
+import org.opendedup.sar.volume.engine.VolumeCondition;
+import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 
 /** Opens a volume and shows it as a file system. The commands reach engine and FUSE only through it. */
 public interface MountService {
@@ -138,7 +138,7 @@ public interface MountService {
         /**
          * Flushes, commits and closes the volume. Called once, after the mount has ended.
          *
-         * @throws org.opendedup.sar.volume.UnsavedChangesException if something is lost
+         * @throws org.opendedup.sar.volume.write.UnsavedChangesException if something is lost
          */
         @Override
         void close() throws IOException;

@@ -253,7 +253,9 @@ public final class VolumeDaemon {
                     DamageControl damageControl = new DamageControl(name(), volume.damage());
                     FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
                     var tierControl = new TierControl(
-                            name(), volume.tier(), Objects.toString(definition.sar().ssdLocation(), ""));
+                            name(),
+                            volume.tier(),
+                            Objects.toString(definition.sar().ssdLocation(), ""));
                     UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
                 volume.damage().listen(registration.damageListener());
                 mounted = volume;
@@ -261,7 +263,11 @@ public final class VolumeDaemon {
                 var gc = new GcControl(collections, timer);
                 var heal = new HealControl(heals);
                 var scrub = new ScrubControl(scrubs, scrubTimer);
-                var index = new IndexControl(definition.engineConfig().index(), volume, kind -> settings.keep(VolumeOptions.INDEX, kind), joins);
+                var index = new IndexControl(
+                        definition.engineConfig().index(),
+                        volume,
+                        kind -> settings.keep(VolumeOptions.INDEX, kind),
+                        joins);
                 var backup = new BackupControl(BackupTargets.of(volume.backups(), definition, mountPoint));
                 whileMounted.put(VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume));
                 whileMounted.put(VolumeCommands.RESUME, (arguments, caller) -> resume(volume));

@@ -10,7 +10,7 @@ import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.volume.OfflineCheck;
+import org.opendedup.sar.volume.care.OfflineCheck;
 
 /** What a check of a volume found, as text and as values for JSON. */
 public final class CheckText {

@@ -6,10 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.volume.DamageReport;
-import org.opendedup.sar.volume.DamageReport.DamagedRange;
-import org.opendedup.sar.volume.DamageReport.Fault;
-import org.opendedup.sar.volume.DamageReport.FileDamage;
+import org.opendedup.sar.volume.care.DamageReport;
+import org.opendedup.sar.volume.care.DamageReport.DamagedRange;
+import org.opendedup.sar.volume.care.DamageReport.Fault;
+import org.opendedup.sar.volume.care.DamageReport.FileDamage;
 
 /**
  * A list of damage as a sequence of small items, for messages of bounded length: one for each fault, then for each file

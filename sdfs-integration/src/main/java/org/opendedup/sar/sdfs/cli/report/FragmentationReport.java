@@ -7,7 +7,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.volume.Defragmentation;
+import org.opendedup.sar.volume.rewrite.Defragmentation;
 
 /** Reports what {@code sdfscli VOLUME file} shows, as JSON with stable keys and for people. */
 public final class FragmentationReport {

@@ -18,7 +18,7 @@ import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** Reports whether a mounted volume is well, as {@code sdfscli VOLUME status} shows it. The keys are stable. */

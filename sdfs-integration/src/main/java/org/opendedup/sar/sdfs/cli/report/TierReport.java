@@ -15,7 +15,7 @@ import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.jmx.FastTierFigures;
 import org.opendedup.sar.sdfs.jmx.FastTierSource;
-import org.opendedup.sar.volume.FastTier.FileStatus;
+import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 
 /** Reports as JSON what the {@code tier} commands show. The keys are stable. */
 public final class TierReport {

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
-import org.opendedup.sar.volume.AccessTimes;
+import org.opendedup.sar.volume.names.AccessTimes;
 
 /**
  * Mounts with mount(2), for root. Without {@code allow_other}, the kernel admits root only. With it, the kernel admits

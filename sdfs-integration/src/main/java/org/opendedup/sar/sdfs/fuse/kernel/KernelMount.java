@@ -13,11 +13,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Libc;
+import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Passthrough;
-import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -218,7 +218,8 @@ public final class KernelMount implements FuseMount {
         }
     }
 
-    private void start(Channel channel, Crew.Member member, Agreement agreement, PassedThroughFiles backings, String name) {
+    private void start(
+            Channel channel, Crew.Member member, Agreement agreement, PassedThroughFiles backings, String name) {
         served.add(channel.served());
         running.incrementAndGet();
         Worker worker =

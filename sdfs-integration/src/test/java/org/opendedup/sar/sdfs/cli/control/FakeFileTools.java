@@ -15,7 +15,7 @@ import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
-import org.opendedup.sar.volume.Defragmentation.Limits;
+import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** A volume with the files {@code vm/disk.img} and {@link #ODD}. */
 public class FakeFileTools implements FileTools {

@@ -16,9 +16,9 @@ import org.opendedup.sar.index.DiskIndexUse;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.index.SsdShare;
-import org.opendedup.sar.metadata.KeyValueStores;
-import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
@@ -42,12 +42,12 @@ import org.opendedup.sar.tier.FileExplanation.Share;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
-import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.VolumeCondition;
-import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.engine.VolumeCondition;
+import org.opendedup.sar.volume.parts.SpaceUse;
+import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** A volume without engine and without FUSE. Records the calls that it gets. */

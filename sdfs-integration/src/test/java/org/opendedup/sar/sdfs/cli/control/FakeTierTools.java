@@ -9,8 +9,8 @@ import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.jmx.FakeFastTier;
 import org.opendedup.sar.sdfs.jobs.Jobs.Work;
-import org.opendedup.sar.volume.FastTier.FileStatus;
-import org.opendedup.sar.volume.FastTier.Place;
+import org.opendedup.sar.volume.raw.FastTier.FileStatus;
+import org.opendedup.sar.volume.raw.FastTier.Place;
 
 /** Raw files without a volume: a folder {@code vm} with a file {@code disk.img}, and figures. Records the calls. */
 public final class FakeTierTools extends FakeFastTier implements TierTools {

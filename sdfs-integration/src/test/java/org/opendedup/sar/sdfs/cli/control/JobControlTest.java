@@ -84,8 +84,7 @@ class JobControlTest {
                         socket,
                         Map.of(
                                 "restore",
-                                (arguments, caller) ->
-                                        control.answer(Map.of("action", JobControl.START), caller)),
+                                (arguments, caller) -> control.answer(Map.of("action", JobControl.START), caller)),
                         command -> "not known")) {
             // A suspended command's end of the connection stays open.
             ControlSocket.Held suspended =

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.Progress;
-import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.restore.TreeEntry;

@@ -21,7 +21,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
-import org.opendedup.sar.volume.EntryVisitor;
+import org.opendedup.sar.volume.names.EntryVisitor;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;

@@ -1,0 +1,99 @@
+package org.opendedup.sar.metadata.db;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An ordered map from byte strings to byte strings in a few families, with atomic, durable batches: the database
+ * interface that the metadata needs. Keys are ordered as unsigned bytes. Safe for use by many threads.
+ */
+public interface KeyValueStore extends Closeable {
+    /** The families, each with a key space of its own. */
+    enum Family {
+        SYSTEM,
+        INODE,
+        ENTRY,
+        XATTR,
+        RECIPE,
+        COUNT,
+        ORPHAN,
+        CONTAINER,
+        INTENT,
+        RAW
+    }
+
+    byte @Nullable [] get(Family family, byte[] key) throws IOException;
+
+    /**
+     * Returns a cursor over the keys from {@code from} (inclusive) to {@code to} (exclusive), positioned ahead of its
+     * first entry.
+     */
+    Cursor scan(Family family, byte[] from, byte[] to) throws IOException;
+
+    /** Starts an empty batch. */
+    Batch batch() throws IOException;
+
+    /**
+     * Returns the bytes of committed changes in the log, which the store will write once more to tables that are faster
+     * to read.
+     */
+    default long logBytes() throws IOException {
+        return 0;
+    }
+
+    /** Returns a number that rises with each committed change, also over openings; 0 if the store counts none. */
+    default long changes() throws IOException {
+        return 0;
+    }
+
+    /**
+     * Makes a copy of the store as it is at a moment during the call, in a folder that must not exist; its parent must
+     * be on the store's file system. The copy has every batch that was committed before the call, and of a batch that
+     * is committed meanwhile all or nothing. The files of the copy share their bytes with the store's as far as
+     * possible.
+     *
+     * @return false if this store has no files
+     */
+    default boolean checkpoint(Path target) throws IOException {
+        return false;
+    }
+
+    /**
+     * Reads entries in key order, as they were in the store when the cursor was created; what follows after a failed
+     * commit was followed by another may be newer. For one thread at a time. Nobody waits for the end of a cursor.
+     */
+    interface Cursor extends Closeable {
+        /** Moves to the next entry; returns false at the end. */
+        boolean next() throws IOException;
+
+        byte[] key();
+
+        byte[] value();
+
+        @Override
+        void close();
+    }
+
+    /** Changes that take effect together. For one thread. */
+    interface Batch extends Closeable {
+        void put(Family family, byte[] key, byte[] value) throws IOException;
+
+        void delete(Family family, byte[] key) throws IOException;
+
+        /** Applies all changes atomically and returns when they are durable. */
+        void commit() throws IOException;
+
+        /**
+         * Applies all changes atomically. They are durable when a later {@link #commit} is; a crash before that may
+         * lose them.
+         */
+        default void commitLater() throws IOException {
+            commit();
+        }
+
+        @Override
+        void close();
+    }
+}

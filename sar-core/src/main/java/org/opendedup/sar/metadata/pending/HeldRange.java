@@ -1,0 +1,106 @@
+package org.opendedup.sar.metadata.pending;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.MapCursor;
+
+/**
+ * A range of keys, as committed in the database, held in memory: readers of the range do not wait for a disk. Each
+ * commit reports its changes to this object, so it stays equal to the database. Not usable for {@link Family#COUNT},
+ * whose changes are kept decoded.
+ */
+public final class HeldRange {
+    private final Family family;
+    private final byte[] from;
+    private final byte[] to;
+    /** The records by key. A key that was removed since loading has the value {@link Generation#DELETED}. */
+    private final ConcurrentNavigableMap<byte[], byte[]> records = new ConcurrentSkipListMap<>(Arrays::compareUnsigned);
+    /** Key up to which the range is in memory, exclusive; null until it is loaded. */
+    private volatile byte @Nullable [] end;
+
+    /** Creates a range from {@code from} (inclusive) to {@code to} (exclusive). */
+    HeldRange(Family family, byte[] from, byte[] to) {
+        this.family = family;
+        this.from = from;
+        this.to = to;
+    }
+
+    /**
+     * Reads the first {@code max} records of the range. Commits must already report their changes to this object.
+     *
+     * @param first a key below which the range has no record
+     * @param max maximum number of records
+     * @param removed keys whose removal waits for a commit; they do not count, because no reader sees their records
+     */
+    void load(KeyValueStore database, byte[] first, int max, Predicate<byte[]> removed) throws IOException {
+        byte[] reached = to;
+        int count = 0;
+        try (Cursor cursor = database.scan(family, first, to)) {
+            while (count < max && cursor.next()) {
+                byte[] key = cursor.key();
+                if (!removed.test(key)) {
+                    // A record that a commit has reported in the meantime is newer than the cursor's.
+                    records.putIfAbsent(key, cursor.value());
+                    count++;
+                    reached = count == max ? successor(key) : to;
+                }
+            }
+        }
+        end = reached;
+    }
+
+    /** Returns the least key that is greater than {@code key}. */
+    private static byte[] successor(byte[] key) {
+        return Arrays.copyOf(key, key.length + 1);
+    }
+
+    /**
+     * Adds the changes of a commit, which are now in the database. Called while the generation is still in the overlay.
+     */
+    void committed(Generation generation) {
+        records.putAll(generation.changes(family).subMap(from, to));
+    }
+
+    boolean covers(Family ofFamily, byte[] key) {
+        byte[] reached = end;
+        return reached != null
+                && family == ofFamily
+                && Arrays.compareUnsigned(from, key) <= 0
+                && Arrays.compareUnsigned(key, reached) < 0;
+    }
+
+    boolean covers(Family ofFamily, byte[] first, byte[] behindLast) {
+        byte[] reached = end;
+        return covers(ofFamily, first) && reached != null && Arrays.compareUnsigned(behindLast, reached) <= 0;
+    }
+
+    /** Returns the record of a covered key. */
+    byte @Nullable [] get(byte[] key) {
+        byte[] value = records.get(key);
+        return value == Generation.DELETED ? null : value;
+    }
+
+    /**
+     * Returns the records from {@code first} (inclusive) to {@code behindLast} (exclusive) in order; the range must be
+     * covered.
+     */
+    Cursor scan(byte[] first, byte[] behindLast) {
+        return new MapCursor(records.subMap(first, behindLast));
+    }
+
+    /** Returns the last key that was read, if the range has more after it; null if all of it is in memory. */
+    public byte @Nullable [] lastOfPart() {
+        byte[] reached = end;
+        if (reached == null || Arrays.equals(reached, to)) {
+            return null;
+        }
+        return Arrays.copyOf(reached, reached.length - 1);
+    }
+}

@@ -1,0 +1,57 @@
+package org.opendedup.sar.metadata.pending;
+
+import java.io.IOException;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.record.SystemRecords;
+
+/**
+ * Allocates numbers that are never allocated twice, even after crashes: a block of them is reserved durably before the
+ * use of its first one. A crash loses at most the rest of a block.
+ */
+public final class IdAllocator {
+    private final KeyValueStore database;
+    private final byte[] key;
+    private final int block;
+    /** The next number. Guarded by this, like {@link #reserved}. */
+    private long next;
+    /** Numbers below this one are reserved. */
+    private long reserved;
+
+    /**
+     * @param block numbers reserved at a time
+     * @param first the first number that was never reserved
+     */
+    public IdAllocator(KeyValueStore database, byte[] key, int block, long first) {
+        this.database = database;
+        this.key = key;
+        this.block = block;
+        this.next = first;
+        this.reserved = first;
+    }
+
+    public synchronized long next() throws IOException {
+        if (next == reserved) {
+            reserve(reserved + block);
+        }
+        return next++;
+    }
+
+    /** Continues at {@code first} if that is higher than the next number. Returns the next number. */
+    public synchronized long skipTo(long first) throws IOException {
+        if (first > reserved) {
+            reserve(first);
+        }
+        next = Math.max(next, first);
+        return next;
+    }
+
+    private void reserve(long end) throws IOException {
+        try (Batch batch = database.batch()) {
+            batch.put(Family.SYSTEM, key, SystemRecords.encodeNumber(end));
+            batch.commit();
+        }
+        reserved = end;
+    }
+}

@@ -1,0 +1,104 @@
+package org.opendedup.sar.metadata.record;
+
+/**
+ * An inode as the database stores it.
+ *
+ * @param id inode number; 1 is the root directory; never reused
+ * @param generation distinguishes two uses of one number (NFS); always 1, because numbers are not reused
+ * @param mode file type and permissions, as in {@code st_mode}
+ * @param links number of names; for a directory 2 plus the number of its subdirectories
+ * @param device device number of a device node, else 0
+ * @param size size in bytes; for a symbolic link the length of its target
+ * @param dataBytes for a regular file: bytes that its recipe takes from chunks, including a tail after its size that is
+ *     not removed yet; the rest of its size is holes and zeros. Else 0; also 0 for a file that is being freed
+ * @param parent for a directory: the inode number of the directory that contains it (for the root: its own); else 0
+ * @param times its four times
+ * @param target for a symbolic link: its target; else empty
+ */
+public record Inode(
+        long id,
+        long generation,
+        int mode,
+        int links,
+        int uid,
+        int gid,
+        int device,
+        long size,
+        long dataBytes,
+        long parent,
+        Times times,
+        byte[] target) {
+    /** The inode number of the root directory. */
+    public static final long ROOT = 1;
+
+    private static final byte[] NO_TARGET = {};
+
+    /**
+     * The times of an inode, in nanoseconds since 1970; negative for earlier times.
+     *
+     * @param accessedNs {@code st_atim}
+     * @param modifiedNs {@code st_mtim}
+     * @param changedNs {@code st_ctim}
+     * @param createdNs birth time
+     */
+    public record Times(long accessedNs, long modifiedNs, long changedNs, long createdNs) {
+        /** Returns the times of an inode that was created at {@code ns}. */
+        public static Times ofCreation(long ns) {
+            return new Times(ns, ns, ns, ns);
+        }
+    }
+
+    /** Returns an inode with one name and no bytes, which belongs to root. */
+    public static Inode of(long id, int mode, Times times) {
+        return new Inode(id, 1, mode, 1, 0, 0, 0, 0, 0, 0, times, NO_TARGET);
+    }
+
+    /** Returns the file type, as in {@code mode & S_IFMT}; see {@link Modes}. */
+    public int type() {
+        return mode & Modes.TYPE;
+    }
+
+    public boolean isDirectory() {
+        return type() == Modes.DIRECTORY;
+    }
+
+    /** Returns whether it is a regular file. */
+    public boolean isFile() {
+        return type() == Modes.REGULAR;
+    }
+
+    public Inode withMode(int newMode) {
+        return new Inode(id, generation, newMode, links, uid, gid, device, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withLinks(int newLinks) {
+        return new Inode(id, generation, mode, newLinks, uid, gid, device, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withOwner(int newUid, int newGid) {
+        return new Inode(id, generation, mode, links, newUid, newGid, device, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withDevice(int newDevice) {
+        return new Inode(id, generation, mode, links, uid, gid, newDevice, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withBytes(long newSize, long newDataBytes) {
+        return new Inode(id, generation, mode, links, uid, gid, device, newSize, newDataBytes, parent, times, target);
+    }
+
+    public Inode withParent(long newParent) {
+        return new Inode(id, generation, mode, links, uid, gid, device, size, dataBytes, newParent, times, target);
+    }
+
+    /** Returns this inode with a symbolic link's target, whose length becomes the size. */
+    public Inode withTarget(byte[] newTarget) {
+        int length = newTarget.length;
+        return new Inode(id, generation, mode, links, uid, gid, device, length, 0, parent, times, newTarget);
+    }
+
+    /** Returns this inode as that of an empty file whose recipe must still be removed. */
+    public Inode withoutBytes() {
+        return withBytes(0, 0);
+    }
+}

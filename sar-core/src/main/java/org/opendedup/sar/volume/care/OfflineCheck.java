@@ -1,0 +1,139 @@
+package org.opendedup.sar.volume.care;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.check.Scratch;
+import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.check.TableRebuild;
+import org.opendedup.sar.check.VolumeRepair;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.repair.MetadataRepair;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.store.CheckFolder;
+import org.opendedup.sar.volume.store.LastBackingFiles;
+
+/**
+ * Checks a volume that is not mounted, at its locations. The metadata database is locked meanwhile, so no mount can
+ * begin. Neither the index nor the copies on the SSD are opened: both can be rebuilt. Of the backing files of raw files
+ * only a repair asks.
+ */
+public final class OfflineCheck {
+    /** Native memory for the metadata database, in bytes. */
+    private static final long DATABASE_BYTES = 64 << 20;
+
+    /**
+     * What a repair did.
+     *
+     * @param rebuilt what it did to the container table
+     * @param done a sentence for each other change
+     * @param quarantines names of the files in the metadata location that have the records which it replaced
+     */
+    public record RepairReport(TableRebuild.Report rebuilt, List<String> done, List<String> quarantines) {}
+
+    private final String volume;
+    private final VolumeConfig.Locations locations;
+    private final InstantSource clock;
+    private final CheckProgress progress;
+
+    /** Checks a volume with these settings. */
+    public OfflineCheck(VolumeConfig config, CheckProgress progress, InstantSource clock) {
+        this(config.name(), config.locations(), progress, clock);
+    }
+
+    /** @param volume its name, for the commands in the findings */
+    public OfflineCheck(String volume, VolumeConfig.Locations locations, CheckProgress progress, InstantSource clock) {
+        this.volume = volume;
+        this.locations = locations;
+        this.clock = clock;
+        this.progress = progress;
+    }
+
+    /**
+     * Checks the volume, and changes nothing.
+     *
+     * @throws IOException if it cannot be checked: it is in use, a location is missing or is another volume's
+     */
+    public StoredVolume.Report check() throws IOException {
+        Directory data = data();
+        KeyValueStore database = KeyValueStores.lookIntoRocksDb(locations.metadata(), DATABASE_BYTES);
+        try {
+            VolumeIdentity.read(data, identity(database));
+        } catch (IOException e) {
+            database.close();
+            throw e;
+        }
+        try (database;
+                CheckFolder folder = CheckFolder.make(locations.metadata())) {
+            return StoredVolume.unmounted(data, database, volume, folder.scratch(Scratch.MOST_MEMORY_BYTES))
+                    .check(progress);
+        }
+    }
+
+    /** Makes the container table anew; see {@link TableRebuild}. */
+    public TableRebuild.Report rebuildContainers() throws IOException {
+        Directory data = data();
+        try (KeyValueStore database = KeyValueStores.openRocksDb(locations.metadata(), DATABASE_BYTES, false)) {
+            return VolumeRepair.rebuild(data, database, VolumeIdentity.read(data, identity(database)), progress);
+        }
+    }
+
+    /**
+     * Repairs what a check can mend without any byte of a file being given up: the container table, counts, totals,
+     * links and names. Deletes no data; the records that it replaces are kept in a quarantine file in the metadata
+     * location. If it is interrupted, call it again.
+     *
+     * @throws IOException if it is a volume of chunks, of which only the client has the references; nothing is changed
+     */
+    public RepairReport repair() throws IOException {
+        Directory data = data();
+        Path metadata = locations.metadata();
+        try (KeyValueStore database = KeyValueStores.openRocksDb(metadata, DATABASE_BYTES, false);
+                CheckFolder folder = CheckFolder.make(metadata);
+                LastBackingFiles backing = LastBackingFiles.at(locations, identity(database))) {
+            // By recipes, which a volume of chunks does not have, all its chunks would be garbage.
+            ContainerRecords.open(database).header().require(MetadataHeader.Contents.FILES);
+            Instant now = clock.instant();
+            MetadataRepair repair = new MetadataRepair(
+                    database,
+                    FileDirectory.open(metadata),
+                    backing,
+                    TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano());
+            TableRebuild.Report rebuilt = VolumeRepair.run(
+                    data,
+                    database,
+                    VolumeIdentity.read(data, identity(database)),
+                    repair,
+                    folder.scratch(Scratch.MOST_MEMORY_BYTES),
+                    progress);
+            return new RepairReport(rebuilt, repair.done(), repair.quarantines());
+        }
+    }
+
+    private static UUID identity(KeyValueStore database) throws IOException {
+        return ContainerRecords.open(database).header().volume();
+    }
+
+    private Directory data() throws IOException {
+        for (Path folder : List.of(locations.data(), locations.metadata())) {
+            if (!Files.isDirectory(folder)) {
+                throw new NoSuchFileException(
+                        folder.toString(), null, "the volume's data is not here; is a disk not mounted?");
+            }
+        }
+        return FileDirectory.open(locations.data());
+    }
+}

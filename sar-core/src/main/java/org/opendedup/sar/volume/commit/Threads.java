@@ -1,0 +1,50 @@
+package org.opendedup.sar.volume.commit;
+
+import java.io.IOException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Makes threads with names that explain them in a stack dump. They are daemon threads, so that none keeps the process
+ * alive.
+ */
+public final class Threads {
+    private Threads() {}
+
+    public static ThreadFactory named(String prefix) {
+        return named(prefix, Thread.NORM_PRIORITY);
+    }
+
+    /**
+     * Returns a factory of threads with higher priority, for work that much other work waits for. The priority has an
+     * effect if processors are short and the JVM may set it (the daemon's JVM may, if root runs it).
+     */
+    public static ThreadFactory urgent(String prefix) {
+        return named(prefix, Thread.MAX_PRIORITY);
+    }
+
+    private static ThreadFactory named(String prefix, int priority) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, prefix + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            thread.setPriority(priority);
+            return thread;
+        };
+    }
+
+    /** Waits until the tasks of an executor have ended, for a minute at most; it takes no more. */
+    public static void end(ExecutorService executor) throws IOException {
+        executor.shutdown();
+        try {
+            if (!executor.awaitTermination(1, TimeUnit.MINUTES)) {
+                throw new IOException("a task did not end within a minute");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while closing the volume", e);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package org.opendedup.sar.volume.file;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.raw.Placement;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.engine.SpaceCollector;
+import org.opendedup.sar.volume.names.DirectoryTree;
+import org.opendedup.sar.volume.node.ExtendedAttributes;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.NodeTable;
+import org.opendedup.sar.volume.node.RawFile;
+import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.posix.TimeStamps;
+import org.opendedup.sar.volume.raw.FastTier;
+import org.opendedup.sar.volume.raw.Placements;
+
+/**
+ * Changes attributes of inodes: mode, owner, times, through {@link FileLengths} the length, and extended attributes.
+ */
+public final class AttributeChanges {
+    private final NodeTable nodes;
+    private final DirectoryTree tree;
+    private final ExtendedAttributes attributes;
+    private final FileLengths lengths;
+    private final Committer committer;
+    private final SpaceCollector collector;
+    private final FastTier fastTier;
+    private final InstantSource clock;
+
+    public AttributeChanges(VolumeContext context, FileLengths lengths) {
+        this.lengths = lengths;
+        nodes = context.nodes();
+        tree = context.tree();
+        attributes = context.attributes();
+        committer = context.committer();
+        collector = context.collector();
+        fastTier = context.fastTier();
+        clock = context.clock();
+    }
+
+    /** See {@link Volume#change}. */
+    public Attributes change(long inode, AttributeChange change) throws IOException {
+        committer.checkWritable();
+        return nodes.with(inode, node -> change(node, change, TimeStamps.now(clock)));
+    }
+
+    private Attributes change(Node node, AttributeChange change, long now) throws IOException {
+        Long size = change.size();
+        if (size != null) {
+            FileLengths.checkRange(0, size);
+            if (!lengths.change(node, size, now) && change.isOfSizeAlone()) {
+                return node.attributes();
+            }
+        }
+        RawFile raw = node.rawFile();
+        if (raw != null && change.modifiedNs() != null) {
+            raw.setModified(change.modifiedNs());
+        }
+        Node.Look look = node.look();
+        Integer mode = change.mode();
+        if (mode != null) {
+            // The mode change also changes the access control list, which other threads may change too.
+            return tree.alone(() -> {
+                attributes.changeMode(node, mode);
+                return apply(node, change, now, look);
+            });
+        }
+        committer.changes().lock();
+        try {
+            return apply(node, change, now, look);
+        } finally {
+            committer.changes().unlock();
+        }
+    }
+
+    /** Applies the change, and returns the resulting attributes. */
+    private Attributes apply(Node node, AttributeChange change, long now, Node.Look look) {
+        synchronized (node) {
+            applyLocked(node, change, now);
+            nodes.markDirty(node);
+            // Within the monitor: of two changes at the same time, the answer of one must not have the other's.
+            return node.attributes(look);
+        }
+    }
+
+    private static void applyLocked(Node node, AttributeChange change, long now) {
+        if (change.mode() != null) {
+            node.mode = node.type | change.mode() & Modes.PERMISSIONS;
+        }
+        node.uid = change.uid() == null ? node.uid : change.uid();
+        node.gid = change.gid() == null ? node.gid : change.gid();
+        node.accessedNs = change.accessedNs() == null ? node.accessedNs : change.accessedNs();
+        node.modifiedNs = change.modifiedNs() == null ? node.modifiedNs : change.modifiedNs();
+        node.changedNs = change.changedNs() == null ? now : change.changedNs();
+    }
+
+    /** See {@link Volume#extendedAttribute}. */
+    public byte @Nullable [] extended(long inode, byte[] name) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            return attributes.get(node, name);
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /** See {@link Volume#setExtendedAttribute}. */
+    public void setExtended(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            collector.admitMetadata((long) name.length + value.length);
+            if (Placements.isAttribute(name)) {
+                Placement placement = Placements.parse(value);
+                tree.change(node, () -> attributes.set(node, name, value, mode));
+                fastTier.placementChanged(node, placement);
+                return;
+            }
+            tree.change(node, () -> attributes.set(node, name, value, mode));
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /** See {@link Volume#removeExtendedAttribute}. */
+    public void removeExtended(long inode, byte[] name) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            tree.change(node, () -> attributes.remove(node, name));
+            if (Placements.isAttribute(name)) {
+                fastTier.placementChanged(node, null);
+            }
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /** See {@link Volume#dropCapability}. */
+    public void dropCapability(long inode) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            if (!node.isDirectory() && attributes.hasCapability(node)) {
+                tree.change(node, () -> attributes.dropCapability(node));
+            }
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+}

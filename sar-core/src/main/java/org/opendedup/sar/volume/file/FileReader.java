@@ -1,0 +1,78 @@
+package org.opendedup.sar.volume.file;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.opendedup.sar.common.GracePeriod;
+import org.opendedup.sar.restore.ReadStream;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.write.FileWriter;
+
+/**
+ * Reads files: the bytes that their recipes describe, replaced by the newer bytes that {@link FileWriter} has in
+ * memory. Holds no lock during disk reads.
+ */
+public final class FileReader {
+    private final GracePeriod uses;
+
+    /** @param uses open while a reader uses references that it has read */
+    FileReader(GracePeriod uses) {
+        this.uses = uses;
+    }
+
+    /** See {@link Volume#read}. */
+    int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
+        Node node = file.node();
+        long size = node.size();
+        if (offset >= size || !target.hasRemaining()) {
+            return 0;
+        }
+        boolean continues = file.reader().note(offset, (int) Math.min(target.remaining(), size - offset), size);
+        int start = target.position();
+        while (!tryRead(node, file.reader(), offset, continues, target)) {
+            target.position(start);
+        }
+        return target.position() - start;
+    }
+
+    /**
+     * Reads the recipe's bytes and replaces those for which newer ones are in memory. If bytes moved from memory to the
+     * recipe meanwhile, or the end of the file moved, the bytes read may be of different moments. Then returns false,
+     * and the caller must retry.
+     */
+    private boolean tryRead(Node node, ReadStream reader, long offset, boolean continues, ByteBuffer target)
+            throws IOException {
+        int start = target.position();
+        long completions;
+        int length;
+        boolean covered;
+        synchronized (node) {
+            node.awaitEnd();
+            node.transferred = true;
+            length = lengthToRead(node, offset, target);
+            completions = node.contents().completions;
+            covered = node.contents().covers(offset, length);
+        }
+        if (!covered) {
+            try (GracePeriod.Use use = uses.begin()) {
+                reader.read(offset, length, continues, target);
+            }
+        }
+        synchronized (node) {
+            Node.Contents contents = node.contents();
+            target.position(start);
+            if (contents.isCut || contents.completions != completions || lengthToRead(node, offset, target) != length) {
+                return false;
+            }
+            contents.overlay(offset, length, target);
+            target.position(start + length);
+            return true;
+        }
+    }
+
+    /** Called with the node's monitor held. */
+    private static int lengthToRead(Node node, long offset, ByteBuffer target) {
+        return (int) Math.max(0, Math.min(target.remaining(), node.size - offset));
+    }
+}

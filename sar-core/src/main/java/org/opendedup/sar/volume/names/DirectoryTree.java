@@ -1,0 +1,478 @@
+package org.opendedup.sar.volume.names;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.record.Entry;
+import org.opendedup.sar.metadata.record.EntryNames;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.engine.SpaceCollector;
+import org.opendedup.sar.volume.node.Answer;
+import org.opendedup.sar.volume.node.ExtendedAttributes;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.NodeTable;
+import org.opendedup.sar.volume.node.RawFile;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.TimeStamps;
+import org.opendedup.sar.volume.raw.Placements;
+import org.opendedup.sar.volume.raw.RawFiles;
+import org.opendedup.sar.volume.write.FileWriter;
+
+/**
+ * The directory tree: looks up and changes names. One lock orders all changes of names. Lookups do not hold it; they
+ * use a {@link NameView}, as listings do ({@link Listing}). Every change also holds the change lock, so that a commit
+ * never includes a part of it.
+ */
+public final class DirectoryTree {
+    private static final int MAX_TARGET_BYTES = 4095;
+
+    private final MetadataStore metadata;
+    private final Namespace namespace;
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final Committer committer;
+    private final NamedFiles named;
+    private final InstantSource clock;
+    private final ExtendedAttributes attributes;
+    private final NameRules rules;
+    /** Orders changes of names. Acquired before the change lock. */
+    private final ReentrantLock names = new ReentrantLock();
+    /**
+     * Notified while a change is visible in part: for the time of a few record updates in memory. Acquired after the
+     * change lock.
+     */
+    private final NameView view;
+
+    private final Placements placements;
+    private final RawFiles raws;
+    private final SpaceCollector collector;
+
+    public DirectoryTree(
+            MetadataStore metadata,
+            NodeTable nodes,
+            FileWriter writer,
+            Committer committer,
+            NamedFiles named,
+            InstantSource clock,
+            ExtendedAttributes attributes,
+            NameView view,
+            Placements placements,
+            RawFiles raws,
+            SpaceCollector collector) {
+        this.collector = collector;
+        this.placements = placements;
+        this.raws = raws;
+        this.metadata = metadata;
+        this.namespace = metadata.namespace();
+        this.nodes = nodes;
+        this.writer = writer;
+        this.committer = committer;
+        this.named = named;
+        this.clock = clock;
+        this.attributes = attributes;
+        rules = new NameRules(namespace, nodes);
+        this.view = view;
+    }
+
+    /** Begins a change of names, which must be closed. */
+    private NameChange newChange() throws IOException {
+        return new NameChange(names, committer, nodes, namespace, view, TimeStamps.now(clock));
+    }
+
+    /** Changes the extended attributes of an inode, under the locks of a change of names. */
+    public void change(Node node, Work work) throws IOException {
+        try (NameChange change = newChange()) {
+            work.run();
+            change.relink(node, 0);
+        }
+    }
+
+    /** Runs work under the same locks as {@link #change}; the work itself marks what it changes. */
+    public <T> T alone(Answer<T> work) throws IOException {
+        try (NameChange change = newChange()) {
+            return work.get();
+        }
+    }
+
+    /** A change of metadata. */
+    @FunctionalInterface
+    public interface Work {
+        void run() throws IOException;
+    }
+
+    public Attributes lookup(long directory, byte[] name) throws IOException {
+        if (name.length > EntryNames.MAX_BYTES) {
+            throw NameRules.refuse(Reason.ENAMETOOLONG, name);
+        }
+        if (EntryNames.isSelf(name)) {
+            return handedOut(nodes.pin(directory));
+        }
+        Node parent = nodes.pin(directory);
+        try {
+            if (!parent.isDirectory()) {
+                throw NameRules.refuse(Reason.ENOTDIR, name);
+            }
+            if (EntryNames.isParent(name)) {
+                return handedOut(nodes.pin(parent.parent()));
+            }
+            Node.Look look = Node.Look.NONE;
+            while (true) {
+                Node.Look known = look;
+                Found found = view.betweenChanges(() -> find(directory, name, known), met -> met.ifPresent(this::undo))
+                        .orElseThrow(() -> NameRules.refuse(Reason.ENOENT, name));
+                if (found.attributes != null) {
+                    return found.attributes;
+                }
+                try {
+                    look = found.node.look();
+                } finally {
+                    nodes.unpin(found.node);
+                }
+            }
+        } finally {
+            nodes.unpin(parent);
+        }
+    }
+
+    /**
+     * What a name refers to.
+     *
+     * @param node pinned if {@code attributes} is null, else retained
+     * @param attributes null if the fast tier must be looked at for them, which may hang: not between two changes
+     */
+    private record Found(Node node, @Nullable Attributes attributes) {}
+
+    private void undo(Found found) {
+        if (found.attributes == null) {
+            nodes.unpin(found.node);
+        } else {
+            nodes.forget(found.node.id, 1);
+        }
+    }
+
+    /** @param look at the fast tier, of the inode that was found before */
+    private Optional<Found> find(long directory, byte[] name, Node.Look look) throws IOException {
+        Entry entry = namespace.entry(directory, name);
+        Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
+        if (node == null) {
+            return Optional.empty();
+        }
+        node.noteFolder(directory);
+        if (node.rawFile() != look.raw()) {
+            return Optional.of(new Found(node, null));
+        }
+        Found found = new Found(node, node.attributes(look));
+        nodes.handOut(node);
+        return Optional.of(found);
+    }
+
+    /** Turns the caller's reference into a reference of the kernel. */
+    private Attributes handedOut(Node node) {
+        Attributes attributes = node.attributes();
+        nodes.handOut(node);
+        return attributes;
+    }
+
+    /** Returns the number of a new inode. A disk that refuses to reserve more numbers stops the changes. */
+    private long newInode() throws IOException {
+        try {
+            return metadata.nextInode();
+        } catch (WriteFailedException e) {
+            throw committer.stoppedBy(e);
+        }
+    }
+
+    public Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner)
+            throws IOException {
+        NameRules.checkName(name);
+        committer.checkNotFailed();
+        collector.admitMetadata(2L * name.length + target.length);
+        long id = newInode();
+        try (NameChange change = newChange()) {
+            Node parent = change.directory(directory);
+            if (namespace.entry(directory, name) != null) {
+                throw NameRules.refuse(Reason.EEXIST, name);
+            }
+            boolean isDirectory = (mode & Modes.TYPE) == Modes.DIRECTORY;
+            if (isDirectory) {
+                NameRules.checkLinks(parent, name);
+            }
+            change.begin();
+            Inode inode = Inode.of(id, mode, Inode.Times.ofCreation(change.nowNs))
+                    .withLinks(isDirectory ? 2 : 1)
+                    .withDevice(device)
+                    .withParent(isDirectory ? directory : 0)
+                    .withTarget(target);
+            Node node = add(inode, parent, owner);
+            namespace.putEntry(directory, name, id, mode & Modes.TYPE);
+            change.touch(parent, isDirectory ? 1 : 0);
+            noteNamed(node);
+            node.noteFolder(directory);
+            return handedOut(node);
+        }
+    }
+
+    public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner owner) throws IOException {
+        if (target.length == 0 || target.length > MAX_TARGET_BYTES) {
+            throw new PosixException(
+                    target.length == 0 ? Reason.ENOENT : Reason.ENAMETOOLONG, "target of " + target.length + " bytes");
+        }
+        return make(directory, name, Modes.SYMBOLIC_LINK | 0777, 0, target, owner);
+    }
+
+    /**
+     * Creates a regular file without a name. {@link #link} can add one. Without one, the file is deleted when its last
+     * reference is released, or after a crash.
+     */
+    public Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
+        committer.checkNotFailed();
+        collector.admitMetadata(0);
+        long id = newInode();
+        try (NameChange change = newChange()) {
+            Node parent = change.directory(directory);
+            Inode inode =
+                    Inode.of(id, mode, Inode.Times.ofCreation(change.nowNs)).withLinks(0);
+            Node node = add(inode, parent, owner);
+            node.unnamed = true;
+            namespace.addOrphan(id, 0);
+            node.noteFolder(directory);
+            return handedOut(node);
+        }
+    }
+
+    /** Adds a new inode, with the owner's ids, and with the mode and access control list that its parent imposes. */
+    private Node add(Inode inode, Node parent, Owner owner) throws IOException {
+        ExtendedAttributes.Inherited inherited = attributes.inherit(parent, inode.mode(), owner.umask());
+        Node node = nodes.add(inode.withMode(inherited.mode()).withOwner(owner.uid(), owner.gid()));
+        attributes.bequeath(node, inherited);
+        metadata.addToTotals(0, 1);
+        return node;
+    }
+
+    public Attributes link(long inode, long directory, byte[] name) throws IOException {
+        NameRules.checkName(name);
+        committer.checkNotFailed();
+        collector.admitMetadata(2L * name.length);
+        Node.Look look = look(inode);
+        try (NameChange change = newChange()) {
+            Node node = change.pin(inode);
+            Node parent = change.directory(directory);
+            if (namespace.entry(directory, name) != null) {
+                throw NameRules.refuse(Reason.EEXIST, name);
+            }
+            if (node.isDirectory()) {
+                throw NameRules.refuse(Reason.EPERM, name);
+            }
+            NameRules.checkLinkable(node, name);
+            change.begin();
+            namespace.putEntry(directory, name, inode, node.type);
+            Attributes linked;
+            synchronized (node) {
+                change.relink(node, 1);
+                // Within the monitor, as those of each change of attributes.
+                linked = node.attributes(look);
+            }
+            endUnnamed(node);
+            change.touch(parent, 0);
+            noteNamed(node);
+            change.handOut(node);
+            return linked;
+        }
+    }
+
+    /** Looks at a file before the locks are acquired; at nothing if there is no such inode. */
+    private Node.Look look(long inode) throws IOException {
+        Node node = nodes.pinIfPresent(inode);
+        if (node == null) {
+            return Node.Look.NONE;
+        }
+        try {
+            return node.look();
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /**
+     * Called when a file that was created without a name gets one. It is no longer an orphan, except for a tail that is
+     * being truncated.
+     */
+    private void endUnnamed(Node node) throws IOException {
+        synchronized (node) {
+            if (!node.unnamed) {
+                return;
+            }
+            node.unnamed = false;
+            namespace.removeOrphan(node.id);
+            if (node.contents != null && node.contents.cutting) {
+                int pageBytes = metadata.recipes().pageBytes();
+                namespace.addOrphan(node.id, (node.size + pageBytes - 1) / pageBytes);
+            }
+        }
+    }
+
+    public void unlink(long directory, byte[] name) throws IOException {
+        NameRules.checkName(name);
+        try (NameChange change = newChange()) {
+            Node parent = change.directory(directory);
+            Node node = change.pin(existing(directory, name).inode());
+            if (node.isDirectory()) {
+                throw NameRules.refuse(Reason.EISDIR, name);
+            }
+            change.begin();
+            namespace.removeEntry(directory, name);
+            change.relink(node, -1);
+            change.touch(parent, 0);
+        }
+    }
+
+    private Entry existing(long directory, byte[] name) throws IOException {
+        Entry entry = namespace.entry(directory, name);
+        if (entry == null) {
+            throw NameRules.refuse(Reason.ENOENT, name);
+        }
+        return entry;
+    }
+
+    public void removeDirectory(long directory, byte[] name) throws IOException {
+        if (EntryNames.isParent(name)) {
+            throw NameRules.refuse(Reason.ENOTEMPTY, name);
+        }
+        NameRules.checkName(name);
+        try (NameChange change = newChange()) {
+            Node parent = change.directory(directory);
+            Node node = change.pin(existing(directory, name).inode());
+            if (!node.isDirectory()) {
+                throw NameRules.refuse(Reason.ENOTDIR, name);
+            }
+            if (!namespace.isEmpty(node.id)) {
+                throw NameRules.refuse(Reason.ENOTEMPTY, name);
+            }
+            change.begin();
+            namespace.removeEntry(directory, name);
+            change.relink(node, -2);
+            change.touch(parent, -1);
+        }
+    }
+
+    public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
+            throws IOException {
+        NameRules.checkName(name);
+        NameRules.checkName(newName);
+        storeBeforeReplacing(directory, name, newDirectory, newName);
+        if (mode == RenameMode.EXCHANGE) {
+            storeBeforeReplacing(newDirectory, newName, directory, name);
+        }
+        try (NameChange change = newChange()) {
+            Node from = change.directory(directory);
+            Node to = change.directory(newDirectory);
+            Node node = change.pin(existing(directory, name).inode());
+            Entry target = namespace.entry(newDirectory, newName);
+            Node replaced = target == null ? null : change.pin(target.inode());
+            rules.checkRename(from, to, node, replaced, newName, mode);
+            if (replaced == node) {
+                return;
+            }
+            change.begin();
+            if (replaced == null) {
+                move(change, from, name, to, newName, node);
+            } else if (mode == RenameMode.EXCHANGE) {
+                exchange(change, from, name, to, newName, node, replaced);
+            } else {
+                unlinkTarget(change, to, replaced);
+                move(change, from, name, to, newName, node);
+            }
+        }
+    }
+
+    /** Stores the bytes of a file that replaces another: after a crash, the name must not refer to an empty file. */
+    private void storeBeforeReplacing(long directory, byte[] name, long newDirectory, byte[] newName)
+            throws IOException {
+        Entry source = namespace.entry(directory, name);
+        if (source == null || source.type() != Modes.REGULAR || namespace.entry(newDirectory, newName) == null) {
+            return;
+        }
+        Node node = nodes.pinIfPresent(source.inode());
+        if (node != null) {
+            try {
+                RawFile raw = node.rawFile();
+                if (raw != null) {
+                    raws.force(raw);
+                }
+                collector.withRoom(() -> writer.secure(node));
+                node.checkNotFailed();
+            } finally {
+                nodes.unpin(node);
+            }
+        }
+    }
+
+    /**
+     * Removes a link of the replaced inode. Leaves the entry in place, to be overwritten: a concurrent listing finds
+     * the name with one inode or the other.
+     */
+    private static void unlinkTarget(NameChange change, Node parent, Node replaced) throws IOException {
+        change.relink(replaced, replaced.isDirectory() ? -2 : -1);
+        if (replaced.isDirectory()) {
+            change.touch(parent, -1);
+        }
+    }
+
+    private void move(NameChange change, Node from, byte[] name, Node to, byte[] newName, Node node)
+            throws IOException {
+        namespace.putEntry(to.id, newName, node.id, node.type);
+        namespace.removeEntry(from.id, name);
+        int subdirectories = node.isDirectory() && from != to ? 1 : 0;
+        change.touch(from, -subdirectories);
+        change.touch(to, subdirectories);
+        setParent(node, to);
+        change.relink(node, 0);
+        noteNamed(node);
+    }
+
+    private void exchange(NameChange change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other)
+            throws IOException {
+        namespace.putEntry(from.id, name, other.id, other.type);
+        namespace.putEntry(to.id, newName, node.id, node.type);
+        int subdirectories = from == to ? 0 : (node.isDirectory() ? 1 : 0) - (other.isDirectory() ? 1 : 0);
+        change.touch(from, -subdirectories);
+        change.touch(to, subdirectories);
+        setParent(node, to);
+        setParent(other, from);
+        change.relink(node, 0);
+        change.relink(other, 0);
+        noteNamed(node);
+        noteNamed(other);
+    }
+
+    /** Records that a file got a name. Called under the change lock. */
+    private void noteNamed(Node node) {
+        named.add(node);
+        RawFile raw = node.rawFile();
+        if (raw != null) {
+            raws.noteNamed(raw);
+        }
+    }
+
+    private void setParent(Node node, Node parent) {
+        if (node.isDirectory()) {
+            synchronized (node) {
+                node.parent = parent.id;
+            }
+            placements.forget();
+        } else {
+            node.noteFolder(parent.id);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package org.opendedup.sar.volume.node;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Limits the memory of all files' written bytes that are not stored yet, and keeps buffers for reuse. A writer that
+ * meets the limit waits until bytes are stored.
+ */
+public final class DirtyBudget {
+    /** Size of the buffers that are kept for reuse, in bytes. */
+    static final int BUFFER_BYTES = 256 << 10;
+
+    private final long limitBytes;
+    private final BlockingQueue<byte[]> buffers;
+    private long usedBytes;
+
+    public DirtyBudget(long limitBytes) {
+        this.limitBytes = limitBytes;
+        this.buffers = new ArrayBlockingQueue<>((int) Math.max(1, limitBytes / BUFFER_BYTES));
+    }
+
+    public long limitBytes() {
+        return limitBytes;
+    }
+
+    public synchronized long usedBytes() {
+        return usedBytes;
+    }
+
+    /**
+     * Returns a buffer of at least {@code bytes} and at most {@link #BUFFER_BYTES} bytes. It counts as used until
+     * {@link #release}.
+     */
+    byte[] buffer(int bytes) {
+        byte[] buffer = null;
+        if (bytes > BUFFER_BYTES / 2) {
+            buffer = buffers.poll();
+            buffer = buffer == null ? new byte[BUFFER_BYTES] : buffer;
+        }
+        byte[] result = buffer == null ? new byte[Math.max(512, Integer.highestOneBit(2 * bytes - 1))] : buffer;
+        synchronized (this) {
+            usedBytes += result.length;
+        }
+        return result;
+    }
+
+    /** Releases a buffer; the caller must not use it any more. */
+    void release(byte[] buffer) {
+        if (buffer.length == BUFFER_BYTES) {
+            boolean kept = buffers.offer(buffer);
+            assert kept || buffers.remainingCapacity() == 0;
+        }
+        synchronized (this) {
+            usedBytes -= buffer.length;
+            notifyAll();
+        }
+    }
+
+    /** Starts storing some bytes, or throws the reason why nothing can be stored. */
+    @FunctionalInterface
+    public interface Urge {
+        void storeSome() throws IOException;
+    }
+
+    /** Waits until there is room. Calls {@code urge} before each wait. */
+    public void awaitRoom(@Nullable Urge urge) throws IOException {
+        while (true) {
+            synchronized (this) {
+                if (usedBytes < limitBytes) {
+                    return;
+                }
+            }
+            if (urge != null) {
+                urge.storeSome();
+            }
+            synchronized (this) {
+                if (usedBytes >= limitBytes) {
+                    await();
+                }
+            }
+        }
+    }
+
+    private void await() throws IOException {
+        try {
+            TimeUnit.MILLISECONDS.timedWait(this, 100);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for data to be stored");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package org.opendedup.sar.volume.node;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.opendedup.sar.raw.RawFolder;
+
+/** Where the backing files are. The folder is exchanged when the fast tier comes back, or a new one takes its place. */
+public final class RawPlace {
+    private volatile RawFolder folder;
+    private final AnswerLimit limit;
+    private final RawSpace space;
+    /** Whether anything was changed on the fast tier since the last sync of it began. */
+    private final AtomicBoolean written = new AtomicBoolean();
+    /** Number of syncs of the fast tier that began, and of the last one that succeeded. */
+    private final AtomicLong begun = new AtomicLong();
+
+    private volatile long synced;
+
+    public RawPlace(RawFolder folder, AnswerLimit limit, RawSpace space) {
+        this.folder = folder;
+        this.limit = limit;
+        this.space = space;
+    }
+
+    public RawSpace space() {
+        return space;
+    }
+
+    /** For calls of the folder that others must not wait for without end. */
+    public AnswerLimit limit() {
+        return limit;
+    }
+
+    public RawFolder folder() {
+        return folder;
+    }
+
+    public void setFolder(RawFolder present) {
+        folder = present;
+    }
+
+    /** Records that bytes, a length, a time or a name on the fast tier may have changed. */
+    public void noteWritten() {
+        written.set(true);
+    }
+
+    public boolean isWritten() {
+        return written.get();
+    }
+
+    /** Forgets that something was written, because a sync begins. */
+    public void takeWritten() {
+        written.set(false);
+    }
+
+    /** Begins a sync of the fast tier; returns its number. */
+    public long beginSync() {
+        return begun.incrementAndGet();
+    }
+
+    /** Records that a sync succeeded. */
+    public void endSync(long number) {
+        synced = number;
+    }
+
+    /** Returns the number of the last sync that began. */
+    public long lastBegun() {
+        return begun.get();
+    }
+
+    /** Returns whether a sync succeeded that began after {@link #lastBegun} returned {@code number}. */
+    public boolean isSyncedAfter(long number) {
+        return synced > number;
+    }
+}

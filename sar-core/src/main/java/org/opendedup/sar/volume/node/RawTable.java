@@ -1,0 +1,109 @@
+package org.opendedup.sar.volume.node;
+
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.record.RawRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The raw files of a volume, by inode number. A file is in it as long as its node is raw. */
+public final class RawTable {
+    /** Heap size of a raw file and its place in the table, in bytes. */
+    public static final int FILE_BYTES = 256;
+
+    private static final Logger log = LoggerFactory.getLogger(RawTable.class);
+    private static final int MAX_OUTGROWN = 10_000;
+
+    private final ConcurrentHashMap<Long, RawFile> files = new ConcurrentHashMap<>();
+    /** Inodes whose records are damaged. */
+    private final Set<Long> unreadable = ConcurrentHashMap.newKeySet();
+    /** Inodes that are too long for the fast tier. */
+    private final Set<Long> outgrown = ConcurrentHashMap.newKeySet();
+
+    /** Reads all records into the Called before any node is made. */
+    public void load(MetadataStore metadata, RawPlace place) throws IOException {
+        try (RecordCursor<RawRecord> records = metadata.raws().all()) {
+            while (records.next()) {
+                RawRecord record = records.value();
+                if (record == null) {
+                    // Its backing file stays, for a restore of the metadata. The other files can be used.
+                    log.error(
+                            "the record that says where on the fast tier inode {} lies is damaged: its file cannot be"
+                                    + " opened",
+                            records.id());
+                    noteUnreadable(records.id());
+                } else {
+                    put(new RawFile(records.id(), record, place, 0, -1));
+                }
+            }
+        }
+    }
+
+    /** Records that the record of an inode is damaged: nobody knows where its bytes are. */
+    void noteUnreadable(long inode) {
+        unreadable.add(inode);
+    }
+
+    public boolean isUnreadable(long inode) {
+        return !unreadable.isEmpty() && unreadable.contains(inode);
+    }
+
+    /** Forgets that; returns whether it was so. */
+    public boolean forgetUnreadable(long inode) {
+        return unreadable.remove(inode);
+    }
+
+    /** Keeps an inode that {@linkplain RawFile#isOutgrown outgrew} the fast tier from becoming raw again. */
+    public void noteOutgrown(long inode) {
+        if (outgrown.size() >= MAX_OUTGROWN) {
+            // One that becomes raw again fails once more.
+            outgrown.clear();
+        }
+        outgrown.add(inode);
+    }
+
+    public boolean isOutgrown(long inode) {
+        return !outgrown.isEmpty() && outgrown.contains(inode);
+    }
+
+    public void forgetOutgrown(long inode) {
+        outgrown.remove(inode);
+    }
+
+    /** Throws if the record of an inode is damaged. */
+    public void checkReadable(long inode) throws CorruptionException {
+        if (isUnreadable(inode)) {
+            throw new CorruptionException(
+                    "place of inode " + inode + " on the fast tier",
+                    -1,
+                    "a sound record",
+                    "a damaged one; see the log");
+        }
+    }
+
+    public @Nullable RawFile get(long inode) {
+        return files.isEmpty() ? null : files.get(inode);
+    }
+
+    public void put(RawFile file) {
+        files.put(file.inode(), file);
+    }
+
+    public void remove(RawFile file) {
+        files.remove(file.inode(), file);
+    }
+
+    public Collection<RawFile> all() {
+        return files.values();
+    }
+
+    public long size() {
+        return files.mappingCount();
+    }
+}

@@ -1,0 +1,536 @@
+package org.opendedup.sar.volume.parts;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.InstantSource;
+import java.util.Deque;
+import java.util.UUID;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.chunk.Chunker;
+import org.opendedup.sar.chunk.Chunkers;
+import org.opendedup.sar.chunk.Fingerprinter;
+import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.ingest.IngestPipeline;
+import org.opendedup.sar.ingest.IngestStores;
+import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.join.LossSample;
+import org.opendedup.sar.join.SampledIndex;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.raw.AbsentRawFolder;
+import org.opendedup.sar.raw.RawFolder;
+import org.opendedup.sar.restore.RestoreEngine;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.promotion.BackgroundPromotion;
+import org.opendedup.sar.tier.promotion.PromotionSources;
+import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.commit.WriteStop;
+import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.engine.ChunkEngine;
+import org.opendedup.sar.volume.engine.DamagedFrames;
+import org.opendedup.sar.volume.engine.EngineInUse;
+import org.opendedup.sar.volume.engine.IndexRebuilder;
+import org.opendedup.sar.volume.engine.SpaceCollector;
+import org.opendedup.sar.volume.names.DirectoryTree;
+import org.opendedup.sar.volume.names.Listing;
+import org.opendedup.sar.volume.names.NameView;
+import org.opendedup.sar.volume.names.NamedFiles;
+import org.opendedup.sar.volume.node.AnswerLimit;
+import org.opendedup.sar.volume.node.Capacity;
+import org.opendedup.sar.volume.node.DirtyBudget;
+import org.opendedup.sar.volume.node.ExtendedAttributes;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.NodeTable;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.node.RawPlace;
+import org.opendedup.sar.volume.node.RawSpace;
+import org.opendedup.sar.volume.node.RawTable;
+import org.opendedup.sar.volume.raw.BackgroundThrottle;
+import org.opendedup.sar.volume.raw.FastTier;
+import org.opendedup.sar.volume.raw.FolderOrder;
+import org.opendedup.sar.volume.raw.Placements;
+import org.opendedup.sar.volume.raw.RawCopier;
+import org.opendedup.sar.volume.raw.RawFiles;
+import org.opendedup.sar.volume.raw.RawMover;
+import org.opendedup.sar.volume.raw.Reaper;
+import org.opendedup.sar.volume.store.DeviceSpaces;
+import org.opendedup.sar.volume.store.VolumeStores;
+import org.opendedup.sar.volume.write.FileCommits;
+import org.opendedup.sar.volume.write.FileWriter;
+import org.opendedup.sar.volume.write.IntentLog;
+import org.opendedup.sar.volume.write.IntentReplay;
+import org.opendedup.sar.volume.write.UnsavedChanges;
+import org.opendedup.sar.volume.write.UnsavedChangesException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The parts of an open volume. Creates them, connects them, and assigns their threads and memory. The only class that
+ * knows all of them.
+ */
+public final class VolumeContext implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(VolumeContext.class);
+    /** Bytes that background promotion reads at once. */
+    private static final int PROMOTION_STEP_BYTES = 8 << 20;
+
+    private final ChunkEngine engine;
+    private final MetadataStore metadata;
+    private final SsdTier tier;
+    private final RestoreEngine restore;
+    private final DeviceSpaces devices;
+    private final @Nullable BackgroundPromotion promotion;
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final Committer committer;
+    private final FileCommits commits;
+    private final ExtendedAttributes attributes;
+    private final DirectoryTree tree;
+    private final Listing listing;
+    private final Reaper reaper;
+    private final IngestPipeline ingest;
+    private final SpaceCollector collector;
+    private final LossSample lossSample;
+    private final Capacity capacity;
+    private final DirtyBudget dirtyBudget;
+    private final RawFiles raws;
+    private final RawMover mover;
+    private final FastTier fastTier;
+    private final int mostOpenFiles;
+
+    private final LongAdder readBytes = new LongAdder();
+    private final LongAdder writtenBytes = new LongAdder();
+    private final LongAdder openings = new LongAdder();
+
+    /** @param opened as of {@link ChunkEngine#ChunkEngine} */
+    private VolumeContext(
+            VolumeConfig config,
+            VolumeStores stores,
+            MetadataStore metadata,
+            Verification verification,
+            Deque<Closing.Step> opened)
+            throws IOException {
+        MemoryPlan plan = MemoryPlan.of(config);
+        engine = new ChunkEngine(config, stores, metadata, verification, plan, opened);
+        String name = config.name();
+        this.metadata = metadata;
+        tier = engine.tier();
+        restore = engine.restore();
+        devices = engine.devices();
+        if (tier.isConfigured()) {
+            metadata.counts().listen(tier.demotion()::unreferenced);
+        }
+        promotion = tier.isConfigured() ? promoteInBackground(config) : null;
+        if (promotion != null) {
+            opened.push(promotion::close);
+        }
+        mostOpenFiles = (int) Math.min(Integer.MAX_VALUE, plan.openFiles() / OpenFile.BYTES);
+        dirtyBudget = new DirtyBudget(plan.dirty());
+        capacity = new Capacity(
+                config.capacityBytes(),
+                config.maximumFullPercentage(),
+                metadata.totals().logicalBytes());
+        Chunker chunker = Chunkers.of(config.chunking());
+        lossSample = new LossSample(engine.clock().millis());
+        ChunkIndex sampled = new SampledIndex(engine.index(), lossSample);
+        Fingerprinter fingerprinter = new Fingerprinter(engine.workers(), config.writeThreads() - 1);
+        ingest = new IngestPipeline(
+                chunker,
+                new IngestStores(fingerprinter, sampled, engine.containers(), metadata, engine.uses()),
+                (inode, offset, target, at, length) ->
+                        restore.read(inode, offset, length, ByteBuffer.wrap(target, at, length)),
+                engine.changes(),
+                engine.damaged()::contains,
+                plan.parallelRuns(),
+                tier.isConfigured() ? tier.promotion() : null);
+        RawTable rawTable = new RawTable();
+        AnswerLimit answers = new AnswerLimit(
+                name,
+                stores.raw() == null ? RawFolder.ANSWER_LIMIT : stores.raw().answerLimit());
+        RawFolder rawFolder = openRaw(config, stores, metadata, answers);
+        opened.push(rawFolder::close);
+        RawPlace rawPlace = new RawPlace(
+                rawFolder, answers, new RawSpace(capacity, config.raw().capacityBytes()));
+        rawTable.load(metadata, rawPlace);
+        nodes = new NodeTable(metadata, rawTable, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
+        metadata.recipes().listen(nodes::noteData);
+        WriteStop stop = new WriteStop(stores.areReadOnly());
+        IntentLog intents = new IntentLog(metadata, nodes, engine.changes(), devices, plan.intentLog());
+        writer = new FileWriter(
+                ingest, metadata, nodes, capacity, dirtyBudget, engine.storers(), devices, stop, intents);
+        NamedFiles named = new NamedFiles(nodes, writer);
+        committer = engine.committer(named, stop);
+        commits = new FileCommits(committer, writer);
+        attributes = new ExtendedAttributes(metadata.namespace());
+        NameView view = new NameView();
+        Placements placements = new Placements(config.raw(), nodes, attributes);
+        raws = new RawFiles(
+                metadata,
+                rawTable,
+                rawPlace,
+                nodes,
+                placements,
+                committer,
+                plan.raws() / RawTable.FILE_BYTES,
+                stores.raw() == null ? 0 : stores.raw().mostOpenFiles());
+        committer.beforeEachPeriodic(raws::syncIfAnswering);
+        reaper = new Reaper(metadata, committer, capacity, raws::forget, name);
+        collector = engine.collector(sampled, committer, reaper::freed);
+        tree = new DirectoryTree(
+                metadata,
+                nodes,
+                writer,
+                committer,
+                named,
+                engine.clock(),
+                attributes,
+                view,
+                placements,
+                raws,
+                collector);
+        listing = new Listing(metadata.namespace(), nodes, view);
+        BackgroundThrottle throttle = new BackgroundThrottle(this::programUse);
+        RawCopier copier = new RawCopier(new RawCopier.Parts(
+                metadata,
+                raws,
+                nodes,
+                committer,
+                ingest,
+                reaper,
+                collector,
+                devices,
+                stop,
+                dirtyBudget,
+                capacity,
+                this::underWayBytes,
+                throttle));
+        FolderOrder order = new FolderOrder(raws, metadata.namespace());
+        mover = new RawMover(raws, copier, nodes, committer, order, throttle, engine.disk(), config.raw(), name);
+        fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements);
+    }
+
+    /** Opens the raw files. The volume can be used without them if the fast tier is not there. */
+    private static RawFolder openRaw(
+            VolumeConfig config, VolumeStores stores, MetadataStore metadata, AnswerLimit answers) throws IOException {
+        RawFolder.Opener opener = stores.raw();
+        if (opener == null) {
+            return new AbsentRawFolder("the volume has none");
+        }
+        try {
+            UUID volume = metadata.header().volume();
+            return answers.open(() -> opener.open(volume));
+        } catch (IOException e) {
+            try (RecordCursor<RawRecord> records = metadata.raws().all()) {
+                if (config.raw().isEnabled() || records.next()) {
+                    log.error("the files that lie on the fast tier cannot be used: {}", e.getMessage());
+                }
+            }
+            return new AbsentRawFolder(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /**
+     * Deletes the backing files that a crash left, and makes those again that it lost. The volume can be used without
+     * the fast tier if that does not answer.
+     */
+    private void cleanFastTier() throws IOException {
+        if (raws.isAbsent()) {
+            return;
+        }
+        try {
+            raws.makeLost();
+            // Files without a record are of a history that is not known otherwise, and must not be deleted.
+            if (engine.ownsPacks()) {
+                long swept = raws.sweep();
+                if (swept > 0) {
+                    log.info("{} files of the fast tier belong to no file of the volume and were deleted", swept);
+                }
+            }
+        } catch (TimeLimit.ExceededException e) {
+            raws.folder().close();
+            raws.setFolder(new AbsentRawFolder(String.valueOf(e.getMessage())));
+        }
+    }
+
+    /**
+     * Records that bytes {@code from} to {@code to} (exclusive) of a file got their references by a copy, which did not
+     * read the bytes themselves. Background promotion handles them.
+     */
+    public void noteCopied(long inode, long from, long to) {
+        if (promotion != null) {
+            promotion.note(inode);
+            promotion.noteLate(inode, from, to);
+        }
+    }
+
+    private BackgroundPromotion promoteInBackground(VolumeConfig config) {
+        BackgroundPromotion background = new BackgroundPromotion(
+                tier.promotion(),
+                tier.demotion(),
+                new PromotionSources(
+                        metadata.recipes(),
+                        engine.containers(),
+                        restore.inBackground(),
+                        metadata.counts()::occurrences,
+                        this::diskUse),
+                PROMOTION_STEP_BYTES,
+                engine.plan().tier(),
+                config.name());
+        tier.promotion().listen(background::note);
+        tier.promotion().listenUnfinished(background::noteLate);
+        return background;
+    }
+
+    /** Returns a number that changes whenever a program opens, reads or writes a file and the daemon is asked. */
+    public long programUse() {
+        return openings.sum() + readBytes.sum() + writtenBytes.sum();
+    }
+
+    /** Returns a number that changes whenever a read misses the cache or a write is made. */
+    private long diskUse() {
+        return restore.cacheMisses() + writtenBytes.sum();
+    }
+
+    /** Opens a volume at its locations. Gives up its ballasts if opening it finds a device full. */
+    public static VolumeContext open(VolumeConfig config, Verification verification) throws IOException {
+        return ChunkEngine.openAt(config, stores -> open(config, stores, verification));
+    }
+
+    public static VolumeContext open(VolumeConfig config, VolumeStores stores, Verification verification)
+            throws IOException {
+        MemoryPlan plan = MemoryPlan.of(config);
+        MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
+        metadata.header().require(MetadataHeader.Contents.FILES);
+        if (metadata.header().pageBytes() != config.pageBytes()) {
+            throw new PosixException(
+                    PosixException.Reason.EINVAL,
+                    "the volume was made with an io-chunk-size of "
+                            + metadata.header().pageBytes() + " bytes, not " + config.pageBytes());
+        }
+        VolumeContext context =
+                ChunkEngine.construct(opened -> new VolumeContext(config, stores, metadata, verification, opened));
+        if (stores.areReadOnly()) {
+            context.engine.lookAtPacks();
+            return context;
+        }
+        try {
+            new IntentReplay(metadata, context.nodes, context.writer, context.dirtyBudget, context.capacity).run();
+            context.committer.commitRecovery();
+            // Before anything removes a record: what has none now has none that is durable.
+            context.cleanFastTier();
+            context.reaper.resume(context.nodes);
+            context.engine.updateIndex();
+            context.mover.start();
+            context.committer.start();
+            context.tier.demoteUnreferenced();
+            return context;
+        } catch (IOException | RuntimeException e) {
+            try {
+                context.close();
+            } catch (IOException | RuntimeException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    private void free(Node node) {
+        writer.discard(node);
+        reaper.free(node, nodes);
+    }
+
+    public int mostOpenFiles() {
+        return mostOpenFiles;
+    }
+
+    public InstantSource clock() {
+        return engine.clock();
+    }
+
+    public MetadataStore metadata() {
+        return metadata;
+    }
+
+    public ContainerStore containers() {
+        return engine.containers();
+    }
+
+    public NodeTable nodes() {
+        return nodes;
+    }
+
+    public FileWriter writer() {
+        return writer;
+    }
+
+    public Committer committer() {
+        return committer;
+    }
+
+    /** Returns what makes the bytes of files part of the next commit. */
+    public FileCommits commits() {
+        return commits;
+    }
+
+    public ExtendedAttributes attributes() {
+        return attributes;
+    }
+
+    public DirectoryTree tree() {
+        return tree;
+    }
+
+    public Listing listing() {
+        return listing;
+    }
+
+    public Reaper reaper() {
+        return reaper;
+    }
+
+    public IngestPipeline ingest() {
+        return ingest;
+    }
+
+    /** The queue of the device that holds the containers. */
+    public DiskQueue disk() {
+        return engine.disk();
+    }
+
+    public RestoreEngine restore() {
+        return restore;
+    }
+
+    public SsdTier tier() {
+        return tier;
+    }
+
+    /** Returns the fingerprint index; one that keeps nothing if that of the volume cannot be used. */
+    public ChunkIndex index() {
+        return engine.index();
+    }
+
+    /** Returns what estimates how much is stored more than once. */
+    public LossSample lossSample() {
+        return lossSample;
+    }
+
+    public RawFiles raws() {
+        return raws;
+    }
+
+    public RawMover mover() {
+        return mover;
+    }
+
+    public FastTier fastTier() {
+        return fastTier;
+    }
+
+    public DeviceSpaces devices() {
+        return devices;
+    }
+
+    public Capacity capacity() {
+        return capacity;
+    }
+
+    public DirtyBudget dirtyBudget() {
+        return dirtyBudget;
+    }
+
+    public LongAdder readBytes() {
+        return readBytes;
+    }
+
+    public LongAdder writtenBytes() {
+        return writtenBytes;
+    }
+
+    /** Counts how often files were opened. */
+    public LongAdder openings() {
+        return openings;
+    }
+
+    /** Returns what of the volume does not depend on files. */
+    public EngineInUse engineInUse() {
+        return new EngineInUse(engine, committer, collector);
+    }
+
+    /** Returns the configured memory budget, in bytes. */
+    long memoryBudgetBytes() {
+        return engine.plan().budget();
+    }
+
+    public DamagedFrames damaged() {
+        return engine.damaged();
+    }
+
+    public SpaceCollector collector() {
+        return collector;
+    }
+
+    /** Returns the maximum number of bytes that are accepted and not in a container file yet. */
+    public long underWayBytes() {
+        return dirtyBudget.usedBytes() + engine.plan().framesInFlight();
+    }
+
+    /**
+     * Stores, commits and closes all parts, each after the parts that use it. Continues after a failure, and throws it
+     * at the end. Retries once to store what failed writes left in memory.
+     *
+     * @throws UnsavedChangesException if some accepted changes are not durable
+     */
+    @Override
+    public void close() throws IOException {
+        Closing closing = new Closing();
+        closing.run(collector::close);
+        closing.run(mover::close);
+        if (committer.isReadOnly()) {
+            closeWithoutStoring(closing);
+            return;
+        }
+        closing.run(raws::syncWritten);
+        closing.run(committer::close);
+        closing.run(reaper::close);
+        closing.run(engine.rebuilder()::close);
+        closing.run(committer::resume);
+        closing.run(committer::retryIfShort);
+        closing.run(writer::storeEverything);
+        engine.commitLast(committer, closing);
+        UnsavedChanges unsaved = UnsavedChanges.of(writer, nodes, metadata);
+        if (promotion != null) {
+            closing.run(promotion::close);
+        }
+        engine.close(closing);
+        closing.run(raws.folder()::close);
+        if (!unsaved.isNone()) {
+            UnsavedChangesException lost = new UnsavedChangesException(unsaved);
+            closing.causeOf(lost);
+            throw lost;
+        }
+        closing.finish();
+    }
+
+    private void closeWithoutStoring(Closing closing) throws IOException {
+        closing.run(committer::close);
+        closing.run(reaper::close);
+        engine.endStoring(closing);
+        engine.close(closing);
+        closing.run(raws.folder()::close);
+        closing.finish();
+    }
+
+    public IndexRebuilder rebuilder() {
+        return engine.rebuilder();
+    }
+}

@@ -1,0 +1,399 @@
+package org.opendedup.sar.volume.raw;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.pending.StepLimit;
+import org.opendedup.sar.metadata.recipes.HeldRecipe;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Orphan;
+import org.opendedup.sar.volume.commit.Committer;
+import org.opendedup.sar.volume.commit.Threads;
+import org.opendedup.sar.volume.node.Capacity;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.NodeTable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Frees inodes without a name, and truncated tails of files. Removes recipes in bounded batches, each atomically with
+ * the counts that it decreases. Reads what a batch changes before it acquires the change lock, so that no thread waits
+ * for the disk with the lock held. A small file is freed immediately, a large one in the background. Work that a crash
+ * interrupts is on the orphan list, and is resumed when the volume is opened.
+ */
+public final class Reaper implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(Reaper.class);
+    /** Maximum number of recipe pages of one batch: 64 MiB of a file at the default page size. */
+    private static final StepLimit BATCH = StepLimit.of(256);
+
+    private static final long PAUSE_MS = 200;
+
+    private final MetadataStore metadata;
+    private final Committer committer;
+    private final Capacity capacity;
+    /** Called, under the change lock, with each inode that is removed. */
+    private final LongConsumer raws;
+
+    private final ExecutorService background;
+    /**
+     * Inodes of files whose tails could not be removed because their recipes are damaged and unreadable. Not limited in
+     * number, because such files should be rare.
+     */
+    private final Set<Long> unfinishedTails = ConcurrentHashMap.newKeySet();
+    /** Inodes of files whose tails are removed when there is space. */
+    private final Set<Long> waitingTails = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closing;
+
+    /** @param raws called, under the change lock, with each inode that is removed */
+    public Reaper(MetadataStore metadata, Committer committer, Capacity capacity, LongConsumer raws, String name) {
+        this.raws = raws;
+        this.metadata = metadata;
+        this.committer = committer;
+        this.capacity = capacity;
+        background = Executors.newSingleThreadExecutor(Threads.named(name + "-reaper"));
+    }
+
+    /**
+     * Frees what earlier runs of the volume left. Frees the tails of existing files before it returns, because such a
+     * file may grow into its tail. Frees whole inodes, which cannot be reached any more, in the background, unless
+     * there are very many.
+     */
+    public void resume(NodeTable nodes) throws IOException {
+        List<Orphan> orphans;
+        boolean waits = false;
+        do {
+            orphans = metadata.namespace().orphans();
+            boolean more = orphans.size() == Namespace.MAX_ORPHANS;
+            for (Orphan orphan : orphans) {
+                waits |= !resume(orphan, more, nodes);
+            }
+        } while (!waits
+                && orphans.size() == Namespace.MAX_ORPHANS
+                && !orphans.equals(metadata.namespace().orphans()));
+    }
+
+    /**
+     * Resumes freeing an orphan. Returns false if it found no space; it then continues in the background when there is
+     * space.
+     */
+    private boolean resume(Orphan orphan, boolean atOnce, NodeTable nodes) throws IOException {
+        Inode inode = metadata.namespace().inode(orphan.inode());
+        boolean whole = orphan.fromPage() == 0 && (inode == null || inode.links() == 0);
+        if (!whole) {
+            return resumeTail(orphan, nodes);
+        }
+        if (inode != null) {
+            forgetBytes(inode);
+        }
+        Dead dead = new Dead(orphan.inode(), 0, true, inode != null, null);
+        boolean done = atOnce && reapLogging(dead);
+        if (!done) {
+            background.execute(() -> reapWhenThereIsSpace(dead));
+        }
+        return done || !atOnce;
+    }
+
+    /**
+     * Resumes the removal of a tail. Keeps the file's node pinned, because the node counts the bytes that are removed.
+     */
+    private boolean resumeTail(Orphan orphan, NodeTable nodes) throws IOException {
+        Node node = nodes.pinIfPresent(orphan.inode());
+        Dead dead = new Dead(orphan.inode(), orphan.fromPage(), false, node);
+        boolean waits = false;
+        try {
+            waits = !reapLogging(dead);
+        } finally {
+            if (!waits && node != null) {
+                nodes.unpin(node);
+            }
+        }
+        if (waits) {
+            reapTailLater(dead, nodes);
+        }
+        return !waits;
+    }
+
+    /** Removes a tail in the background, and unpins the file afterwards. */
+    private void reapTailLater(Dead dead, NodeTable nodes) {
+        waitingTails.add(dead.inode);
+        background.execute(() -> {
+            try {
+                reapWhenThereIsSpace(dead);
+            } finally {
+                waitingTails.remove(dead.inode);
+                if (dead.file != null) {
+                    nodes.unpin(dead.file);
+                }
+            }
+        });
+    }
+
+    private void forgetBytes(Inode inode) {
+        committer.changes().lock();
+        try {
+            metadata.addToTotals(-inode.dataBytes(), 0);
+            capacity.giveBack(inode.dataBytes());
+            metadata.namespace().put(inode.withoutBytes());
+        } finally {
+            committer.changes().unlock();
+        }
+    }
+
+    /**
+     * Recipe pages that are to be removed, starting with {@code fromPage}.
+     *
+     * @param whole whether the inode is removed with them
+     * @param counted whether the totals have the inode
+     * @param file pinned node of the file whose tail they are; null for a whole inode, or if the file does not exist
+     *     any more
+     */
+    private record Dead(
+            long inode,
+            long fromPage,
+            boolean whole,
+            boolean counted,
+            @Nullable Node file) {
+        Dead(long inode, long fromPage, boolean whole, @Nullable Node file) {
+            this(inode, fromPage, whole, true, file);
+        }
+    }
+
+    /** Frees an inode without names and users: the first batch immediately, the rest in the background. */
+    public void free(Node node, NodeTable nodes) {
+        Dead dead = new Dead(node.id, 0, true, null);
+        try {
+            if (!freeFirstBatch(node, nodes, dead)) {
+                background.execute(() -> reapWhenThereIsSpace(dead));
+            }
+        } catch (IOException | RuntimeException e) {
+            log.error("inode {} could not be freed; it is tried again at the next mount", node.id, e);
+        }
+    }
+
+    private boolean freeFirstBatch(Node node, NodeTable nodes, Dead dead) throws IOException {
+        committer.changes().lock();
+        try {
+            synchronized (node) {
+                metadata.addToTotals(-node.countedBytes, 0);
+                capacity.giveBack(node.dataBytes);
+                node.countedBytes = 0;
+                node.dataBytes = 0;
+                node.size = 0;
+                node.storedBytes = 0;
+            }
+            // The record must have no names and no counted bytes: after a crash, freeing resumes from it.
+            metadata.namespace().put(node.toInode(new byte[0]));
+        } finally {
+            nodes.drop(node);
+            committer.changes().unlock();
+        }
+        return reapBatch(dead);
+    }
+
+    /**
+     * Removes the recipe pages of a truncated file, starting with {@code fromPage}, and ends the truncation. The file
+     * does not grow until then. Commits nothing, so that it can be called where a commit would wait for the caller. If
+     * there is no space, the removal continues in the background, because the new length is already set.
+     */
+    public void cut(Node node, long fromPage, NodeTable nodes) throws IOException {
+        boolean done = false;
+        try {
+            while (!done) {
+                done = cutBatch(node, fromPage);
+            }
+        } catch (NoSpaceException e) {
+            log.debug("the tail of inode {} is removed when there is space: {}", node.id, e.getMessage());
+            reapTailLater(new Dead(node.id, fromPage, false, nodes.pin(node.id)), nodes);
+            node.endCutting();
+            done = true;
+        } finally {
+            if (!done) {
+                unfinishedTails.add(node.id);
+                node.endCutting();
+            }
+        }
+    }
+
+    /** Removes one batch of a tail. Returns whether it was the last one. */
+    private boolean cutBatch(Node node, long fromPage) throws IOException {
+        committer.checkNotFailed();
+        try (HeldRecipe held = hold(node.id, fromPage)) {
+            committer.changes().lock();
+            try {
+                if (!removeAll(held)) {
+                    return false;
+                }
+                synchronized (node) {
+                    forgetTail(node);
+                    node.endCutting();
+                }
+                return true;
+            } finally {
+                committer.changes().unlock();
+            }
+        }
+    }
+
+    /** Reads the pages of a batch into memory, and holds them there. */
+    private HeldRecipe hold(long inode, long fromPage) throws IOException {
+        return metadata.recipes().hold(inode, fromPage, Long.MAX_VALUE, BATCH.pages());
+    }
+
+    /**
+     * Removes the held pages, or as many as the limits of a batch allow. Returns whether the recipe has no pages left
+     * in the range.
+     */
+    private boolean removeAll(HeldRecipe held) throws IOException {
+        return metadata.recipes().removePages(held, BATCH) == held.pages() && held.isAll();
+    }
+
+    /**
+     * Removes a finished tail from the orphan list. An inode that lost its last name meanwhile stays on the list as a
+     * whole.
+     */
+    private void forgetTail(Node node) throws IOException {
+        // In one monitor: a file without a name that gets one at this moment checks whether it has a tail, and would
+        // put the tail back on the list.
+        synchronized (node) {
+            metadata.namespace().removeOrphan(node.id);
+            if (node.links == 0) {
+                metadata.namespace().addOrphan(node.id, 0);
+            }
+        }
+    }
+
+    /**
+     * Checks that a file may grow: if a truncated tail still exists, its old bytes would reappear. EIO if the tail
+     * could not be removed, ENOSPC if its removal waits for space.
+     */
+    public void checkTail(long inode) throws IOException {
+        if (!waitingTails.isEmpty() && waitingTails.contains(inode)) {
+            throw new NoSpaceException(
+                    "inode " + inode + " was cut off, and its old tail is removed when there is space");
+        }
+        if (!unfinishedTails.isEmpty() && unfinishedTails.contains(inode)) {
+            throw new IOException("inode " + inode + " was cut off and its old tail cannot be removed; see the log");
+        }
+    }
+
+    /**
+     * Removes pages and logs failures. Returns false if it must be retried when there is space. After any other
+     * failure, the removal is retried at the next mount.
+     */
+    private boolean reapLogging(Dead dead) {
+        try {
+            reap(dead);
+        } catch (NoSpaceException e) {
+            log.debug("inode {} is freed further when there is space: {}", dead.inode, e.getMessage());
+            return false;
+        } catch (IOException | RuntimeException e) {
+            if (!dead.whole) {
+                unfinishedTails.add(dead.inode);
+            }
+            log.error("inode {} could not be freed; it is tried again at the next mount", dead.inode, e);
+        }
+        return true;
+    }
+
+    /**
+     * Removes pages in the background. If a device is full, continues when there is space, not only at the next mount.
+     */
+    private void reapWhenThereIsSpace(Dead dead) {
+        while (!reapLogging(dead) && awaitSpace()) {}
+    }
+
+    /**
+     * Returns what is done once everything is freed that was removed or truncated before the call; done at once while
+     * the volume is being closed.
+     */
+    public Future<?> freed() {
+        try {
+            return background.submit(() -> {});
+        } catch (RejectedExecutionException e) {
+            log.debug("the volume is being closed; what is left is freed at the next mount", e);
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    /** Waits while commits find no space. Returns false if the volume is being closed. */
+    private boolean awaitSpace() {
+        try {
+            do {
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+            } while (!closing && committer.isShort());
+            return !closing;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private void reap(Dead dead) throws IOException {
+        boolean done = false;
+        while (!done && !closing) {
+            committer.checkWritable();
+            done = reapBatch(dead);
+        }
+    }
+
+    /** Removes one batch, atomically with its counts. Returns whether it was the last one. */
+    private boolean reapBatch(Dead dead) throws IOException {
+        try (HeldRecipe held = hold(dead.inode, dead.fromPage)) {
+            // The inode cannot be reached any more, so it gets no more attributes meanwhile.
+            List<byte[]> attributes =
+                    dead.whole && held.isAll() ? metadata.namespace().attributes(dead.inode) : List.of();
+            committer.changes().lock();
+            try {
+                if (!removeAll(held)) {
+                    return false;
+                }
+                remove(dead, attributes);
+                return true;
+            } finally {
+                committer.changes().unlock();
+            }
+        }
+    }
+
+    /** Removes the remaining records after the pages are removed. */
+    private void remove(Dead dead, List<byte[]> attributes) throws IOException {
+        if (dead.file != null) {
+            forgetTail(dead.file);
+            return;
+        }
+        if (dead.whole) {
+            raws.accept(dead.inode);
+            for (byte[] name : attributes) {
+                metadata.namespace().removeAttribute(dead.inode, name);
+            }
+            metadata.namespace().remove(dead.inode);
+            metadata.addToTotals(0, dead.counted ? -1 : 0);
+        }
+        metadata.namespace().removeOrphan(dead.inode);
+    }
+
+    @Override
+    public void close() {
+        closing = true;
+        background.shutdown();
+        try {
+            background.awaitTermination(1, TimeUnit.MINUTES);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

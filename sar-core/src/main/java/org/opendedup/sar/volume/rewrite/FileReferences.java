@@ -1,0 +1,151 @@
+package org.opendedup.sar.volume.rewrite;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Optional;
+import org.opendedup.sar.metadata.recipes.RecipeStore;
+import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.volume.VolumeMaintenance;
+import org.opendedup.sar.volume.node.Node;
+import org.opendedup.sar.volume.node.RawFile;
+import org.opendedup.sar.volume.parts.VolumeContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Visits the chunk references of a file as it is at one moment. Stores first what is dirty. Holds no lock while it
+ * reads the recipe, so that programs can write: it looks afterwards whether the recipe has stayed as it was.
+ */
+public final class FileReferences {
+    private static final Logger log = LoggerFactory.getLogger(FileReferences.class);
+    /** Number of pages read at a time. Limited, so that no database cursor stays open while a visitor works. */
+    private static final int PAGES = 64;
+    /** Number of attempts to find a file without dirty bytes; a program may write all the time. */
+    private static final int ATTEMPTS = 3;
+    /** Returned instead of a state while a file has dirty bytes. */
+    private static final long DIRTY = -1;
+
+    private final VolumeContext context;
+    private final RecipeStore recipes;
+
+    public FileReferences(VolumeContext context) {
+        this.context = context;
+        recipes = context.metadata().recipes();
+    }
+
+    /** See {@link VolumeMaintenance#forEachReference}. */
+    public Optional<FileState> visit(Node node, ReferenceVisitor visitor) throws IOException {
+        // While it has this user, the file neither becomes raw nor ends being raw.
+        Node.Contents contents = node.use(context.dirtyBudget(), context.capacity());
+        try {
+            RawFile raw = node.rawFile();
+            return raw == null ? visitStored(node, contents, visitor) : visitCopied(node, raw, visitor);
+        } finally {
+            node.leave();
+        }
+    }
+
+    private Optional<FileState> visitStored(Node node, Node.Contents contents, ReferenceVisitor visitor)
+            throws IOException {
+        for (int attempt = 0; attempt < ATTEMPTS && tryStore(node, contents); attempt++) {
+            long size;
+            long completions;
+            contents.storing.lock();
+            try {
+                node.awaitNotCutting();
+                synchronized (node) {
+                    size = contents.isClean() ? node.size : DIRTY;
+                    completions = contents.completions;
+                }
+            } finally {
+                contents.storing.unlock();
+            }
+            if (size != DIRTY) {
+                walk(node.id, size, visitor);
+                return isUnchanged(node, contents, completions)
+                        ? Optional.of(new FileState(size, true))
+                        : Optional.empty();
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Stores what is dirty. Returns false if it cannot be stored now. */
+    private boolean tryStore(Node node, Node.Contents contents) throws InterruptedIOException {
+        synchronized (node) {
+            if (contents.isClean()) {
+                return true;
+            }
+        }
+        try {
+            context.commits().store(node);
+            return true;
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            log.debug("inode {} cannot be stored now", node.id, e);
+            return false;
+        }
+    }
+
+    /** Returns whether the recipe is as it was. Changes of it hold the lock until they have counted themselves. */
+    private static boolean isUnchanged(Node node, Node.Contents contents, long completions) {
+        contents.storing.lock();
+        try {
+            synchronized (node) {
+                return contents.completions == completions;
+            }
+        } finally {
+            contents.storing.unlock();
+        }
+    }
+
+    /** Visits the references of a raw file when its recipe has all bytes, or the fast tier has lost them. */
+    private Optional<FileState> visitCopied(Node node, RawFile raw, ReferenceVisitor visitor) throws IOException {
+        boolean isNewest = true;
+        try {
+            context.fastTier().makeCurrent(node);
+        } catch (InterruptedIOException e) {
+            throw e;
+        } catch (IOException e) {
+            log.debug("inode {} cannot be stored in chunks now", node.id, e);
+            if (raw.statusIfReadable() != null) {
+                return Optional.empty();
+            }
+            isNewest = false;
+        }
+        RawRecord.Copy copy = raw.record().copy();
+        if (copy == null) {
+            return Optional.empty();
+        }
+        walk(node.id, copy.size(), visitor);
+        return copy.equals(raw.record().copy()) ? Optional.of(new FileState(copy.size(), isNewest)) : Optional.empty();
+    }
+
+    private void walk(long inode, long size, ReferenceVisitor visitor) throws IOException {
+        int pageBytes = recipes.pageBytes();
+        long end = (size + pageBytes - 1) / pageBytes;
+        for (long next = 0; next < end; ) {
+            long[] pages = recipes.existingPages(inode, next, end, PAGES);
+            if (pages.length == 0) {
+                break;
+            }
+            for (long page : pages) {
+                visit(recipes.page(inode, page), page * pageBytes, size, visitor);
+            }
+            next = pages[pages.length - 1] + 1;
+        }
+    }
+
+    private static void visit(RecipePage page, long pageStart, long size, ReferenceVisitor visitor) throws IOException {
+        for (int entry = 0; entry < page.count(); entry++) {
+            long offset = pageStart + page.start(entry);
+            int length = (int) Math.min(page.length(entry), size - offset);
+            if (!page.isZero(entry) && length > 0) {
+                visitor.visit(
+                        offset, page.chunkId(entry), page.chunkOffset(entry), length, page.fingerprintPrefix(entry));
+            }
+        }
+    }
+}

@@ -1,8 +1,0 @@
-package org.opendedup.sar.metadata;
-
-final class HeapKeyValueStoreTest extends KeyValueStoreContract {
-    @Override
-    KeyValueStore make() {
-        return KeyValueStores.heap();
-    }
-}

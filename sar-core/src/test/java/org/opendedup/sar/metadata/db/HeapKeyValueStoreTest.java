@@ -1,0 +1,8 @@
+package org.opendedup.sar.metadata.db;
+
+final class HeapKeyValueStoreTest extends KeyValueStoreContract {
+    @Override
+    KeyValueStore make() {
+        return KeyValueStores.heap();
+    }
+}
