@@ -102,11 +102,6 @@ public record VolumeConfig(
         return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexPlacement, requests);
     }
 
-    /** Returns these settings with other locations; those of a volume without an SSD. */
-    public VolumeConfig withLocations(Locations moved) {
-        return with(moved, memoryBudgetBytes, tier, restore, raw, index, indexPlacement, requests);
-    }
-
     /** Returns these settings with another memory budget, in bytes. */
     public VolumeConfig withMemoryBudget(long bytes) {
         return with(locations, bytes, tier, restore, raw, index, indexPlacement, requests);

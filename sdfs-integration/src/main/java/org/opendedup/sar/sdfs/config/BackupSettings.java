@@ -22,8 +22,6 @@ public record BackupSettings(Duration interval, int keep, boolean atEachEnd) {
     static final int KEEP_MAX = 1000;
     private static final Pattern INTERVAL = Pattern.compile("([1-9]\\d{0,4})([mh])");
 
-    public static final BackupSettings DEFAULT = of(DEFAULT_INTERVAL, DEFAULT_KEEP);
-
     /** @throws IllegalArgumentException if a value is not allowed; the message names what is allowed */
     public BackupSettings {
         Checks.check(

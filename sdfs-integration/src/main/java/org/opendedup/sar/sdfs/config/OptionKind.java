@@ -106,6 +106,21 @@ record OptionKind<T>(
         return String.format(Locale.ROOT, "%04o", mode);
     }
 
+    /** Returns a time in seconds; 0 for {@code off}. */
+    static int seconds(String text) {
+        // Integer.parseInt also takes a sign, and digits of other scripts.
+        long seconds = text.matches("[0-9]{1,10}") ? Long.parseLong(text) : 0;
+        if (!text.equals("off") && (seconds < 1 || seconds > Integer.MAX_VALUE)) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not a number of seconds from 1 to 2147483647, or off");
+        }
+        return (int) seconds;
+    }
+
+    static String seconds(int seconds) {
+        return seconds == 0 ? "off" : Integer.toString(seconds);
+    }
+
     /** An empty path would be the working folder, which nobody means: a variable was not set. */
     private static Path path(String text) {
         if (text.isEmpty()) {

@@ -6,14 +6,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Values of options. Immutable. */
-public final class OptionValues {
+public record OptionValues(Map<VolumeOption<?>, Object> values) {
     /** No values: each option has its default. */
     public static final OptionValues NONE = new OptionValues(Map.of());
 
-    private final Map<VolumeOption<?>, Object> values;
-
-    private OptionValues(Map<VolumeOption<?>, Object> values) {
-        this.values = values;
+    public OptionValues {
+        values = Map.copyOf(values);
     }
 
     /** Returns whether the option was given a value. */
@@ -95,20 +93,5 @@ public final class OptionValues {
             }
         }
         return complete;
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof OptionValues those && values.equals(those.values);
-    }
-
-    @Override
-    public int hashCode() {
-        return values.hashCode();
-    }
-
-    @Override
-    public String toString() {
-        return values.toString();
     }
 }

@@ -10,9 +10,9 @@ import static org.opendedup.sar.sdfs.config.OptionKind.choice;
 import static org.opendedup.sar.sdfs.config.OptionKind.integer;
 import static org.opendedup.sar.sdfs.config.OptionKind.number;
 import static org.opendedup.sar.sdfs.config.OptionKind.text;
-import static org.opendedup.sar.sdfs.config.VolumeOption.option;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
@@ -30,41 +30,45 @@ import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.MemoryPlan;
 
 /**
- * All options of a volume. To add one, declare it here, name it in its group, and hand its value to the engine in
+ * All options of a volume. To add one, declare it here in its section, and hand its value to the engine in
  * {@link VolumeDefinition}.
  */
 public final class VolumeOptions {
-    public static final VolumeOption<String> NAME = option("--volume-name", "volume/name", "name", OptionKind.NAME)
+    private static final Section VOLUME = new Section("", "", "");
+
+    public static final VolumeOption<String> NAME = VOLUME.option(
+                    "--volume-name", "volume/name", "name", OptionKind.NAME)
             .required()
             .text("Letters, digits, '.', '_' and '-'.");
 
-    public static final VolumeOption<Long> CAPACITY = option(
+    public static final VolumeOption<Long> CAPACITY = VOLUME.option(
                     "--volume-capacity", "volume/capacity", "capacityBytes", SIZE)
             .required()
             // A smaller value is most likely a size without its unit.
             .from(1L << 20)
             .text("Largest total size of the files, before deduplication and without holes. At least 1MB.");
 
-    public static final VolumeOption<Path> BASE_PATH = option("--base-path", "locations/base-path", "basePath", FOLDER)
+    public static final VolumeOption<Path> BASE_PATH = VOLUME.option(
+                    "--base-path", "locations/base-path", "basePath", FOLDER)
             .byDefaultAs("/opt/sdfs/volumes/NAME")
             .text("Folder of everything that has no location of its own.");
 
-    public static final VolumeOption<Path> DATA_LOCATION = option(
+    public static final VolumeOption<Path> DATA_LOCATION = VOLUME.option(
                     "--chunk-store-data-location", "local-chunkstore/chunk-store", "dataLocation", FOLDER)
             .byDefaultAs("BASE/chunkstore/chunks")
             .text("Containers.");
 
-    public static final VolumeOption<Path> METADATA_LOCATION = option(
+    public static final VolumeOption<Path> METADATA_LOCATION = VOLUME.option(
                     "--dedup-db-store", "locations/dedup-db-store", "metadataLocation", FOLDER)
             .byDefaultAs("BASE/ddb")
             .text("Folder of names, recipes and counts. They are as important as the data.");
 
-    public static final VolumeOption<Path> INDEX_LOCATION = option(
+    public static final VolumeOption<Path> INDEX_LOCATION = VOLUME.option(
                     "--chunk-store-hashdb-location", "local-chunkstore/hash-db-store", "hashDbLocation", FOLDER)
             .byDefaultAs("BASE/chunkstore/hdb")
             .text("Folder of the fingerprint index. Use the SSD if there is one. A lost index is rebuilt.");
 
-    public static final VolumeOption<IndexClass> INDEX = option(
+    public static final VolumeOption<IndexClass> INDEX = VOLUME.option(
                     "--chunk-store-hashdb-class",
                     "local-chunkstore/hashdb-class",
                     "indexClass",
@@ -75,7 +79,7 @@ public final class VolumeOptions {
                     + "memory a chunk, faster; exact while memory suffices. silo: for disks only, with little "
                     + "memory a TB; finds nearly all duplicates.");
 
-    public static final VolumeOption<Long> PAGE_SIZE = option(
+    public static final VolumeOption<Long> PAGE_SIZE = VOLUME.option(
                     "--io-chunk-size",
                     "io/chunk-size",
                     "ioChunkBytes",
@@ -85,38 +89,38 @@ public final class VolumeOptions {
             .to(4L << 20)
             .text("Range of a file that one recipe record describes: a power of two from 64KB to 4MB.");
 
-    public static final VolumeOption<Chunking> HASH_TYPE = option(
+    public static final VolumeOption<Chunking> HASH_TYPE = VOLUME.option(
                     "--hash-type", "io/hash-type", "hashType", choice("TYPE", Chunking::name, Chunking.values()))
             .byDefault(Chunking.VARIABLE_SHA256)
             .text("Cutting of files into chunks. VARIABLE_SHA256: by content, into 2 to 64 KiB, 8 KiB on average. "
                     + "SHA256: into 4 KiB each, for disk images.");
 
-    public static final VolumeOption<CompressionChoice> COMPRESSION = option(
+    public static final VolumeOption<CompressionChoice> COMPRESSION = VOLUME.option(
                     "--chunk-store-compress", "", "", text("CODEC", CompressionChoice::parse))
             .byDefault(CompressionChoice.parse("zstd"))
             .byDefaultAs("zstd:1; with --backup-volume zstd:3")
             .text("Compression: zstd, zstd:LEVEL (1 to 19), lz4 or none.");
 
-    public static final VolumeOption<Compression.Codec> CODEC = option(
+    public static final VolumeOption<Compression.Codec> CODEC = VOLUME.option(
                     "",
                     "local-chunkstore/compress",
                     "",
                     choice("CODEC", OptionKind::spelling, Compression.Codec.values()))
             .text("Codec of --chunk-store-compress.");
 
-    public static final VolumeOption<Integer> CODEC_LEVEL = option(
+    public static final VolumeOption<Integer> CODEC_LEVEL = VOLUME.option(
                     "", "local-chunkstore/compress-level", "", integer("LEVEL"))
             .from(0)
             .to(RecompressLevel.MAX)
             .text("Level of --chunk-store-compress.");
 
-    public static final VolumeOption<Long> FRAME_SIZE = option(
+    public static final VolumeOption<Long> FRAME_SIZE = VOLUME.option(
                     "", "local-chunkstore/extended-config/frame-size", "frameBytes", SIZE)
             .from(4L << 10)
             .to(1L << 20)
             .text("Size of a frame before compression.");
 
-    public static final VolumeOption<RecompressLevel> RECOMPRESS = option(
+    public static final VolumeOption<RecompressLevel> RECOMPRESS = VOLUME.option(
                     "--chunk-store-recompress",
                     "local-chunkstore/recompress",
                     "recompress",
@@ -129,26 +133,26 @@ public final class VolumeOptions {
                     + "written once more. zstd:9 stores up to a tenth less and needs a second of a core for "
                     + "about 70MB; zstd:12 two and a half times as long.");
 
-    public static final VolumeOption<Boolean> BACKUP_VOLUME = option("--backup-volume", "", "", FLAG)
+    public static final VolumeOption<Boolean> BACKUP_VOLUME = VOLUME.option("--backup-volume", "", "", FLAG)
             .byDefault(false)
             .text("For backups: compress harder, in frames of 256KB instead of 64KB. Stores less; random reads cost"
                     + " more.");
 
-    public static final VolumeOption<Integer> WRITE_THREADS = option(
+    public static final VolumeOption<Integer> WRITE_THREADS = VOLUME.option(
                     "--io-write-threads", "io/write-threads", "writeThreads", integer("N"))
             .byDefaultAs("the number of cores")
             .from(1)
             .to(256)
             .text("Number of threads that fingerprint and compress.");
 
-    public static final VolumeOption<Long> MEMORY_BUDGET = option(
+    public static final VolumeOption<Long> MEMORY_BUDGET = VOLUME.option(
                     "--memory-budget", "io/memory-budget", "memoryBudgetBytes", SIZE)
             .byDefaultAs("the smaller of 1GB and a quarter of RAM, at least 256MB, and more for many threads")
             // Below it, the index and the caches have no room to work.
             .from(MemoryPlan.MIN_BUDGET_BYTES)
             .text("Memory of the mounted volume, native memory included. About 150MB for the JVM itself are added.");
 
-    public static final VolumeOption<Integer> MAXIMUM_FULL = option(
+    public static final VolumeOption<Integer> MAXIMUM_FULL = VOLUME.option(
                     "--volume-maximum-full-percentage",
                     "volume/maximum-percentage-full",
                     "maximumFullPercentage",
@@ -158,7 +162,7 @@ public final class VolumeOptions {
             .to(100)
             .text("Share of the capacity for users other than root, in percent. The rest is for root.");
 
-    public static final VolumeOption<Integer> FILE_MODE = option(
+    public static final VolumeOption<Integer> FILE_MODE = VOLUME.option(
                     "--permissions-file", "permissions/default-file", "fileMode", MODE)
             .byDefault(0644)
             .from(0)
@@ -166,26 +170,26 @@ public final class VolumeOptions {
             .text("Octal mode of files. Stored for compatibility with SDFS, not used: a program sets the mode of "
                     + "each file that it makes.");
 
-    public static final VolumeOption<Integer> FOLDER_MODE = option(
+    public static final VolumeOption<Integer> FOLDER_MODE = VOLUME.option(
                     "--permissions-folder", "permissions/default-folder", "folderMode", MODE)
             .byDefault(0755)
             .from(0)
             .to(07777)
             .text("Octal mode of the volume's root folder.");
 
-    public static final VolumeOption<Integer> OWNER = option(
+    public static final VolumeOption<Integer> OWNER = VOLUME.option(
                     "--permissions-owner", "permissions/default-owner", "owner", integer("UID"))
             .byDefaultAs("the user who runs mkfs.sdfs")
             .from(0)
             .text("User ID of the root folder's owner.");
 
-    public static final VolumeOption<Integer> GROUP = option(
+    public static final VolumeOption<Integer> GROUP = VOLUME.option(
                     "--permissions-group", "permissions/default-group", "group", integer("GID"))
             .byDefaultAs("the group of the user who runs mkfs.sdfs")
             .from(0)
             .text("Group ID of the root folder.");
 
-    public static final VolumeOption<String> COLLECTIONS = option(
+    public static final VolumeOption<String> COLLECTIONS = VOLUME.option(
                     "--io-claim-chunks-schedule",
                     "io/claim-hash-schedule",
                     "garbageCollectionSchedule",
@@ -195,7 +199,7 @@ public final class VolumeOptions {
                     + "minutes, hours, day of month, month, day of week, year if wanted), or off. A time at "
                     + "which the volume is not mounted is made up for.");
 
-    public static final VolumeOption<String> SCRUBS = option(
+    public static final VolumeOption<String> SCRUBS = VOLUME.option(
                     "--scrub-schedule", "io/scrub-schedule", "scrubSchedule", text("CRON", Schedule::checked))
             .byDefault(Schedule.SCRUBS_DEFAULT)
             .byDefaultAs(Schedule.SCRUBS_DEFAULT + ", the first Sunday of each month at 3:00")
@@ -203,7 +207,7 @@ public final class VolumeOptions {
             .text("When the mounted volume scrubs, which reads and verifies everything that it stores: a cron "
                     + "expression as above, or off.");
 
-    public static final VolumeOption<String> BACKUP_INTERVAL = option(
+    public static final VolumeOption<String> BACKUP_INTERVAL = VOLUME.option(
                     "--metadata-backup-interval",
                     "metadata-backup/interval",
                     "metadataBackupInterval",
@@ -212,15 +216,18 @@ public final class VolumeOptions {
             .text("Time from one automatic backup of the mounted volume's metadata to the next, such as 6h or "
                     + "30m, or off.");
 
-    public static final VolumeOption<Integer> BACKUPS_KEPT = option(
+    public static final VolumeOption<Integer> BACKUPS_KEPT = VOLUME.option(
                     "--metadata-backup-keep", "metadata-backup/keep", "metadataBackupsKept", integer("N"))
             .byDefault(BackupSettings.DEFAULT_KEEP)
             .from(1)
             .to(BackupSettings.KEEP_MAX)
             .text("Number of automatic backups of the metadata that are kept.");
 
-    public static final VolumeOption<Long> INDEX_SSD_CAPACITY = option(
-                    "--index-ssd-capacity", "local-chunkstore/index-ssd-capacity", "indexSsdCapacityBytes", SIZE)
+    private static final Section INDEX_ON_SSD =
+            new Section("A chunkstash index on an SSD (see docs/INDEXES.md)", "", "");
+
+    public static final VolumeOption<Long> INDEX_SSD_CAPACITY = INDEX_ON_SSD
+            .option("--index-ssd-capacity", "local-chunkstore/index-ssd-capacity", "indexSsdCapacityBytes", SIZE)
             .mayBeAbsent(0L)
             .byDefaultAs("as much as the device has")
             // The least table, and segments of a MiB.
@@ -229,21 +236,23 @@ public final class VolumeOptions {
                     + "device is, its oldest part moves to an index beside the containers, which is asked last. At "
                     + "least 16MB; 40 to 60 bytes a chunk are enough for all.");
 
-    public static final VolumeOption<Boolean> SAR_ENABLED = option(
-                    "--sar-enabled", "sar/enabled", "sar.enabled", BOOLEAN)
+    private static final Section SAR =
+            new Section("Promotion to an SSD (sdfscli VOLUME sar set changes all but the location)", "sar/", "sar.");
+
+    public static final VolumeOption<Boolean> SAR_ENABLED = SAR.option("--sar-enabled", "enabled", "enabled", BOOLEAN)
             .byDefault(false)
             .byDefaultAs("true if an SSD location is given")
             .changedBy("sar set --enabled")
             .text("Promote chunks. With false, copies on the SSD are still read.");
 
-    public static final VolumeOption<Path> SSD_LOCATION = option(
-                    "--sar-ssd-location", "sar/ssd-location", "sar.ssdLocation", FOLDER)
+    public static final VolumeOption<Path> SSD_LOCATION = SAR.option(
+                    "--sar-ssd-location", "ssd-location", "ssdLocation", FOLDER)
             .mayBeAbsent("")
             .changedBy("sar attach")
             .text("Folder on the SSD for copies of chunks. Losing it loses no data.");
 
-    public static final VolumeOption<Long> SSD_CAPACITY = option(
-                    "--sar-ssd-capacity", "sar/ssd-capacity", "sar.capacityBytes", SIZE)
+    public static final VolumeOption<Long> SSD_CAPACITY = SAR.option(
+                    "--sar-ssd-capacity", "ssd-capacity", "capacityBytes", SIZE)
             .mayBeAbsent(0L)
             // A smaller one holds no chunk, as the log and the Map table's database need room.
             .from(SsdSize.leastCapacity())
@@ -252,10 +261,10 @@ public final class VolumeOptions {
                     + "reclaimed. If a chunkstash index is on the same device, for both together. Required "
                     + "with a location.");
 
-    public static final VolumeOption<Integer> SAR_THRESHOLD = option(
+    public static final VolumeOption<Integer> SAR_THRESHOLD = SAR.option(
                     "--sar-reference-count-threshold",
-                    "sar/reference-count-threshold",
-                    "sar.referenceCountThreshold",
+                    "reference-count-threshold",
+                    "referenceCountThreshold",
                     integer("N"))
             .byDefault(5)
             .from(TierSettings.THRESHOLD_MIN)
@@ -263,21 +272,21 @@ public final class VolumeOptions {
             .changedBy("sar set --threshold")
             .text("Number of references from which the policy reference-count promotes a chunk that is written again.");
 
-    public static final VolumeOption<Long> SAR_MAX_RUN = option("--sar-max-run", "sar/max-run", "sar.maxRunBytes", SIZE)
+    public static final VolumeOption<Long> SAR_MAX_RUN = SAR.option("--sar-max-run", "max-run", "maxRunBytes", SIZE)
             .byDefault(128L << 10)
             .from((long) TierSettings.RUN_BYTES_MIN)
             .to((long) TierSettings.RUN_BYTES_MAX)
             .changedBy("sar set --max-run")
             .text("Length from which runs of neighbouring chunks stay on the disk, which reads them well.");
 
-    public static final VolumeOption<Boolean> SAR_PROMOTE_ON_READ = option(
-                    "--sar-promote-on-read", "sar/promote-on-read", "sar.promoteOnRead", BOOLEAN)
+    public static final VolumeOption<Boolean> SAR_PROMOTE_ON_READ = SAR.option(
+                    "--sar-promote-on-read", "promote-on-read", "promoteOnRead", BOOLEAN)
             .byDefault(true)
             .changedBy("sar set --promote-on-read")
             .text("Promote chunks on a second read from the disk too.");
 
-    public static final VolumeOption<Integer> SAR_LRU_ENTRIES = option(
-                    "--sar-lru-entries", "sar/lru-entries", "sar.lruEntries", integer("N"))
+    public static final VolumeOption<Integer> SAR_LRU_ENTRIES = SAR.option(
+                    "--sar-lru-entries", "lru-entries", "lruEntries", integer("N"))
             .byDefault(1_000_000)
             .from(0)
             .to(TierSettings.LRU_ENTRIES_MAX)
@@ -285,10 +294,10 @@ public final class VolumeOptions {
             .text("Number of entries in the list of recent disk reads, which detects second reads; 12 bytes of "
                     + "memory each. A change takes effect when the SSD is attached or the volume is mounted.");
 
-    public static final VolumeOption<TierSettings.Policy> SAR_POLICY = option(
+    public static final VolumeOption<TierSettings.Policy> SAR_POLICY = SAR.option(
                     "--sar-policy",
-                    "sar/policy",
-                    "sar.policy",
+                    "policy",
+                    "policy",
                     choice("POLICY", OptionKind::spelling, TierSettings.Policy.values()))
             .byDefault(TierSettings.Policy.REFERENCE_COUNT)
             .byDefaultAs("reference-count, and open with --tier-mode=tddfs")
@@ -297,10 +306,15 @@ public final class VolumeOptions {
                     + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "
                     + "(whatever is read, with the first read, as in the TDDFS paper).");
 
-    public static final VolumeOption<Placement> TIER_MODE = option(
+    private static final Section TIER = new Section(
+            "A fast tier for new files (see docs/operations/ssd.md)",
+            "fast-tier/",
+            "fastTier.");
+
+    public static final VolumeOption<Placement> TIER_MODE = TIER.option(
                     "--tier-mode",
-                    "fast-tier/mode",
-                    "fastTier.mode",
+                    "mode",
+                    "mode",
                     choice("sar|tddfs", OptionKind::spelling, Placement.SAR, Placement.TDDFS))
             .byDefault(Placement.SAR)
             .text("Where new files are stored first. sar: in chunks, deduplicated. tddfs: whole on the SSD, as "
@@ -308,7 +322,7 @@ public final class VolumeOptions {
                     + "tddfs needs --sar-ssd-location and --sar-ssd-capacity. Folders may differ: setfattr -n "
                     + "user.sdfs.tier -v sar|tddfs|pin FOLDER.");
 
-    public static final VolumeOption<Integer> TIER_SHARE = option("--tddfs-share", "", "", integer("PERCENT"))
+    public static final VolumeOption<Integer> TIER_SHARE = TIER.option("--tddfs-share", "", "", integer("PERCENT"))
             .byDefaultAs("75 in the mode tddfs")
             .from(1)
             .to(99)
@@ -316,43 +330,42 @@ public final class VolumeOptions {
                     + "In the mode sar there is no share unless this option is given; "
                     + "with it, folders may have raw files.");
 
-    public static final VolumeOption<Long> TIER_CAPACITY = option(
-                    "", "fast-tier/capacity", "fastTier.rawCapacityBytes", SIZE)
+    public static final VolumeOption<Long> TIER_CAPACITY = TIER.option("", "capacity", "rawCapacityBytes", SIZE)
             .byDefault(0L)
             .text("Bytes of the SSD for raw files, by --tddfs-share.");
 
-    public static final VolumeOption<Integer> TIER_HIGH = option(
-                    "--tddfs-high", "fast-tier/high", "fastTier.highPercent", integer("PERCENT"))
+    public static final VolumeOption<Integer> TIER_HIGH = TIER.option(
+                    "--tddfs-high", "high", "highPercent", integer("PERCENT"))
             .byDefault(RawSettings.HIGH_PERCENT)
             .from(1)
             .to(100)
             .text("Use of the share from which files are migrated, in percent.");
 
-    public static final VolumeOption<Integer> TIER_LOW = option(
-                    "--tddfs-low", "fast-tier/low", "fastTier.lowPercent", integer("PERCENT"))
+    public static final VolumeOption<Integer> TIER_LOW = TIER.option(
+                    "--tddfs-low", "low", "lowPercent", integer("PERCENT"))
             .byDefault(RawSettings.LOW_PERCENT)
             .from(1)
             .to(100)
             .text("Use of the share at which migration ends, in percent.");
 
-    public static final VolumeOption<Integer> TIER_JOURNAL = option(
+    public static final VolumeOption<Integer> TIER_JOURNAL = TIER.option(
                     "--tddfs-journal",
-                    "fast-tier/journal",
-                    "fastTier.journalSeconds",
-                    number("SECONDS|off", JournalTime::parse, JournalTime::text))
+                    "journal",
+                    "journalSeconds",
+                    number("SECONDS|off", OptionKind::seconds, OptionKind::seconds))
             .byDefault(0)
             .text("Also store a raw file in chunks when it was not used for this long. Then a lost SSD loses "
                     + "only what was written since, and files that stay open. They stay on the SSD as well.");
 
-    public static final VolumeOption<Boolean> TIER_UNPROTECTED = option("--tddfs-unprotected", "", "", FLAG)
+    public static final VolumeOption<Boolean> TIER_UNPROTECTED = TIER.option("--tddfs-unprotected", "", "", FLAG)
             .byDefault(false)
             .text("Do without --tddfs-journal, because the SSD is mirrored, or because losing raw files is "
                     + "acceptable. One of the two options is required for raw files.");
 
-    public static final VolumeOption<MigrationRule> TIER_POLICY = option(
+    public static final VolumeOption<MigrationRule> TIER_POLICY = TIER.option(
                     "--tddfs-policy",
-                    "fast-tier/policy",
-                    "fastTier.migrationPolicy",
+                    "policy",
+                    "migrationPolicy",
                     choice("lru|mixed", OptionKind::spelling, MigrationRule.values()))
             .byDefault(MigrationRule.LRU)
             .added()
@@ -360,112 +373,82 @@ public final class VolumeOptions {
                     + "least for each byte, by size, time since the last use, and number of openings since the "
                     + "mount; large files go sooner than small ones.");
 
-    public static final VolumeOption<CachePolicy> RESTORE_CACHE = option(
-                    "--restore-cache",
-                    "restore/cache",
-                    "restore.cache",
-                    choice("POLICY", OptionKind::spelling, CachePolicy.values()))
+    private static final Section RESTORE =
+            new Section("Sequential reads (see docs/RESTORE.md)", "restore/", "restore.");
+
+    public static final VolumeOption<CachePolicy> RESTORE_CACHE = RESTORE.option(
+                    "--restore-cache", "cache", "cache", choice("POLICY", OptionKind::spelling, CachePolicy.values()))
             .byDefault(CachePolicy.DEFAULT)
             .text("Chunks of read containers that stay in memory for a sequential reader: default (those that its "
                     + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru.");
 
-    public static final VolumeOption<Long> RESTORE_CACHE_SIZE = option(
-                    "--restore-cache-size", "restore/cache-size", "restore.cacheBytes", SIZE)
+    public static final VolumeOption<Long> RESTORE_CACHE_SIZE = RESTORE.option(
+                    "--restore-cache-size", "cache-size", "cacheBytes", SIZE)
             .mayBeAbsent(null)
             .byDefaultAs("their part of the memory budget")
             .from(StreamBudget.MIN_SHARE_BYTES)
             .text("Memory limit of all sequential readers together.");
 
-    public static final VolumeOption<Long> RESTORE_WINDOW = option(
-                    "--restore-window", "restore/window", "restore.windowBytes", SIZE)
+    public static final VolumeOption<Long> RESTORE_WINDOW = RESTORE.option(
+                    "--restore-window", "window", "windowBytes", SIZE)
             .mayBeAbsent(null)
             .byDefaultAs("16 times the cache size with default, half the cache size with lookahead-*")
             .from(1L)
             .text("Lookahead window: bytes of a reader's file that default and lookahead-* examine ahead.");
 
-    public static final VolumeOption<Double> RESTORE_LOG_SHARE = option(
-                    "--restore-log-share", "restore/log-share", "restore.logShare", SHARE)
+    public static final VolumeOption<Double> RESTORE_LOG_SHARE = RESTORE.option(
+                    "--restore-log-share", "log-share", "logShare", SHARE)
             .byDefault(CacheParameters.DEFAULT_LOG_SHARE)
             .from(0.0)
             .to(CacheParameters.MAX_LOG_SHARE)
             .text("Share of the memory, 0 to 0.9, in which lookahead-log keeps chunks of evicted containers.");
 
-    public static final VolumeOption<DiskOption> RESTORE_DISK = option(
-                    "--restore-disk", "restore/disk", "restore.disk", text("DISK", DiskOption::parse))
+    public static final VolumeOption<DiskOption> RESTORE_DISK = RESTORE.option(
+                    "--restore-disk", "disk", "disk", text("DISK", DiskOption::parse))
             .byDefault(DiskOption.AUTO)
             .added()
             .text("Disk of the containers: auto (measured during reads), hdd, ssd, or "
                     + "SEEK_MS,MB_PER_S[,CONCURRENCY] (time to skip to the next request, rate, number of requests at "
                     + "once).");
 
+    public static final List<Section> SECTIONS = List.of(VOLUME, INDEX_ON_SSD, SAR, TIER, RESTORE);
+
+    public static final List<VolumeOption<?>> ALL = SECTIONS.stream()
+            .<VolumeOption<?>>flatMap(section -> section.options().stream())
+            .toList();
+
     /** Options of one section of the help, in its order; that of the volume itself has no heading. */
-    public record Group(String heading, List<VolumeOption<?>> options) {
-        private static Group of(String heading, VolumeOption<?>... options) {
-            return new Group(heading, List.of(options));
+    public static final class Section {
+        private final String heading;
+        private final String element;
+        private final String part;
+        private final List<VolumeOption<?>> options = new ArrayList<>();
+
+        /**
+         * @param element begins the options' places in the volume file
+         * @param part begins their names in reports
+         */
+        private Section(String heading, String element, String part) {
+            this.heading = heading;
+            this.element = element;
+            this.part = part;
+        }
+
+        private <T> VolumeOption<T> option(String name, String xml, String key, OptionKind<T> kind) {
+            var option =
+                    new VolumeOption<>(name, xml.isEmpty() ? "" : element + xml, key.isEmpty() ? "" : part + key, kind);
+            options.add(option);
+            return option;
+        }
+
+        public String heading() {
+            return heading;
+        }
+
+        public List<VolumeOption<?>> options() {
+            return List.copyOf(options);
         }
     }
-
-    public static final List<Group> GROUPS = List.of(
-            Group.of(
-                    "",
-                    NAME,
-                    CAPACITY,
-                    BASE_PATH,
-                    DATA_LOCATION,
-                    METADATA_LOCATION,
-                    INDEX_LOCATION,
-                    INDEX,
-                    PAGE_SIZE,
-                    HASH_TYPE,
-                    COMPRESSION,
-                    CODEC,
-                    CODEC_LEVEL,
-                    FRAME_SIZE,
-                    RECOMPRESS,
-                    BACKUP_VOLUME,
-                    WRITE_THREADS,
-                    MEMORY_BUDGET,
-                    MAXIMUM_FULL,
-                    FILE_MODE,
-                    FOLDER_MODE,
-                    OWNER,
-                    GROUP,
-                    COLLECTIONS,
-                    SCRUBS,
-                    BACKUP_INTERVAL,
-                    BACKUPS_KEPT),
-            Group.of("A chunkstash index on an SSD (see docs/INDEXES.md)", INDEX_SSD_CAPACITY),
-            Group.of(
-                    "Promotion to an SSD (sdfscli VOLUME sar set changes all but the location)",
-                    SAR_ENABLED,
-                    SSD_LOCATION,
-                    SSD_CAPACITY,
-                    SAR_THRESHOLD,
-                    SAR_MAX_RUN,
-                    SAR_PROMOTE_ON_READ,
-                    SAR_LRU_ENTRIES,
-                    SAR_POLICY),
-            Group.of(
-                    "A fast tier for new files (see docs/operations/ssd.md)",
-                    TIER_MODE,
-                    TIER_SHARE,
-                    TIER_CAPACITY,
-                    TIER_HIGH,
-                    TIER_LOW,
-                    TIER_JOURNAL,
-                    TIER_UNPROTECTED,
-                    TIER_POLICY),
-            Group.of(
-                    "Sequential reads (see docs/RESTORE.md)",
-                    RESTORE_CACHE,
-                    RESTORE_CACHE_SIZE,
-                    RESTORE_WINDOW,
-                    RESTORE_LOG_SHARE,
-                    RESTORE_DISK));
-
-    public static final List<VolumeOption<?>> ALL = GROUPS.stream()
-            .<VolumeOption<?>>flatMap(group -> group.options().stream())
-            .toList();
 
     private VolumeOptions() {}
 

@@ -117,21 +117,6 @@ class MkfsCommandTest {
     }
 
     @Test
-    void theIndexOnAnSsdCanHaveABound() throws IOException {
-        assertEquals(
-                ExitCode.OK,
-                mkfs(
-                        "--volume-name=pool0",
-                        "--volume-capacity=10GB",
-                        "--base-path=" + base,
-                        "--chunk-store-hashdb-class=chunkstash",
-                        "--index-ssd-capacity=4GB",
-                        "--json"));
-        assertEquals(4L << 30, read().config().indexPlacement().ssdCapacityBytes());
-        assertEquals(4L << 30, Json.number(Json.read(output.out()), "indexSsdCapacityBytes"));
-    }
-
-    @Test
     void saysAllOfItOnRequest() throws IOException {
         assertEquals(
                 ExitCode.OK, mkfs("--volume-name=pool0", "--volume-capacity=10GB", "--base-path=" + base, "--verbose"));

@@ -84,7 +84,7 @@ class OptionsTest {
     }
 
     @Test
-    void allOptionsAreInAGroupAndTheFullVolumeHasAnotherValueForEach() throws Exception {
+    void theFullVolumeHasAnotherValueThanTheDefaultForEachOption() throws Exception {
         List<VolumeOption<?>> declared = new ArrayList<>();
         for (Field field : VolumeOptions.class.getFields()) {
             if (field.getType() == VolumeOption.class) {
@@ -92,7 +92,7 @@ class OptionsTest {
             }
         }
         assertEquals(VolumeOptions.ALL.size(), declared.size());
-        assertTrue(VolumeOptions.ALL.containsAll(declared), "an option without a group");
+        assertTrue(VolumeOptions.ALL.containsAll(declared));
         for (VolumeOption<?> option : VolumeOptions.ALL) {
             assertEquals(!DECIDING.contains(option), option.isStored(), option::toString);
             if (option.isStored()) {
@@ -169,6 +169,46 @@ class OptionsTest {
                 }
             }
         }
+    }
+
+    /** An option that is declared and stored, but in no settings, would have no effect. */
+    @Test
+    void eachValueReachesTheEngineOrTheDaemon() {
+        VolumeDefinition full = new VolumeDefinition(wanted);
+        for (VolumeOption<?> option : VolumeOptions.ALL) {
+            // Stored for SDFS only.
+            if (option.isStored() && option != VolumeOptions.FILE_MODE) {
+                assertTrue(isUsed(option, full), option::toString);
+            }
+        }
+    }
+
+    private <T> boolean isUsed(VolumeOption<T> option, VolumeDefinition full) {
+        var texts = new ArrayList<>(option.choices());
+        texts.addAll(List.of("1 60 32 0.3 128KB 256KB 3TB 0600 zstd:12 45m off ssd other".split(" ")));
+        texts.add(folder + "/x");
+        for (String text : texts) {
+            VolumeDefinition other;
+            try {
+                other = full.with(option, option.parse(text));
+            } catch (IllegalArgumentException e) {
+                continue; // Not of this type, or not allowed with the other values.
+            }
+            if (!other.equals(full)) {
+                return !used(other).equals(used(full));
+            }
+        }
+        throw new AssertionError("no other value of " + option);
+    }
+
+    private static List<Object> used(VolumeDefinition definition) {
+        return List.of(
+                definition.engineConfig(),
+                definition.basePath(),
+                definition.backups(),
+                definition.garbageCollectionSchedule(),
+                definition.scrubSchedule(),
+                definition.recompress());
     }
 
     /** Changes an option in both ways, to its default and back. */

@@ -63,7 +63,7 @@ public final class VolumeFileFuzz {
                     bytes(LAUGHS))
             .addDeclaring("schedule", REFUSED, b -> Schedule.parse(text(b)), bytes("0 0 3 ? * SUN#1"), bytes("off"))
             .addDeclaring("recompress", REFUSED, b -> RecompressLevel.parse(text(b)), bytes("zstd:9"))
-            .addDeclaring("journal", REFUSED, b -> JournalTime.parse(text(b)), bytes("60"), bytes("off"))
+            .addDeclaring("journal", REFUSED, b -> VolumeOptions.TIER_JOURNAL.parse(text(b)), bytes("60"), bytes("off"))
             .addDeclaring("backup interval", REFUSED, b -> BackupSettings.of(text(b), 3), bytes("6h"));
 
     private VolumeFileFuzz() {}

@@ -17,34 +17,34 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Gives a command its options of {@link VolumeOptions}: mkfs.sdfs all, in their groups, and a command that changes a
+ * Gives a command its options of {@link VolumeOptions}: mkfs.sdfs all, in their sections, and a command that changes a
  * mounted volume those that it changes.
  */
 public final class OptionSpecs implements IModelTransformer {
     @Override
     public CommandSpec transform(CommandSpec command) {
         if (command.parent() == null) {
-            VolumeOptions.GROUPS.forEach(group -> addGroup(command, group));
+            VolumeOptions.SECTIONS.forEach(section -> add(command, section));
             return command;
         }
         changed(command).forEach((name, option) -> command.addOption(spec(name, option, option.text(), option::read)));
         return command;
     }
 
-    private static void addGroup(CommandSpec command, VolumeOptions.Group group) {
+    private static void add(CommandSpec command, VolumeOptions.Section section) {
         List<OptionSpec> specs = new ArrayList<>();
-        for (VolumeOption<?> option : group.options()) {
+        for (VolumeOption<?> option : section.options()) {
             if (!option.name().isEmpty()) {
                 String end = option.defaultText().isEmpty() ? "" : " Default: " + option.defaultText() + ".";
                 specs.add(spec(option.name(), option, option.text() + end, option::parse));
             }
         }
-        if (group.heading().isEmpty()) {
+        if (section.heading().isEmpty()) {
             specs.forEach(command::addOption);
         } else {
-            var section = ArgGroupSpec.builder().validate(false).heading("%n" + group.heading() + ":%n");
-            specs.forEach(section::addArg);
-            command.addArgGroup(section.build());
+            var group = ArgGroupSpec.builder().validate(false).heading("%n" + section.heading() + ":%n");
+            specs.forEach(group::addArg);
+            command.addArgGroup(group.build());
         }
     }
 
