@@ -52,15 +52,15 @@ final class VolumeFileWriter {
                 .filter(VolumeOption::isStored)
                 .collect(Collectors.groupingBy(VolumeOption::element, LinkedHashMap::new, Collectors.toList()));
         for (String path : elements.keySet()) {
-            List<String> children = elements.keySet().stream()
-                    .filter(other -> other.startsWith(path + "/"))
-                    .toList();
             if (path.indexOf('/') >= 0 || path.equals(FAST_TIER) && isDefault(elements.get(path), values)) {
                 continue;
             }
+            List<Map.Entry<String, List<VolumeOption<?>>>> children = elements.entrySet().stream()
+                    .filter(other -> other.getKey().startsWith(path + "/"))
+                    .toList();
             start(writer, path, children.isEmpty(), elements.get(path), values);
-            for (String child : children) {
-                start(writer, child, true, elements.get(child), values);
+            for (var child : children) {
+                start(writer, child.getKey(), true, child.getValue(), values);
             }
             if (!children.isEmpty()) {
                 indent(writer, 1);

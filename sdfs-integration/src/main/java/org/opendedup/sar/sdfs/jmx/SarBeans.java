@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.management.NotificationEmitter;
@@ -45,7 +46,8 @@ record SarBeans(SarAdministration sar) {
                 unit,
                 Limits.of(option),
                 () -> {
-                    Object value = SarSettings.parameters(settings()).get(key);
+                    Object value = Objects.requireNonNull(
+                            SarSettings.parameters(settings()).get(key));
                     return (T) (type == int.class ? (Object) ((Number) value).intValue() : value);
                 },
                 value -> sar.set(option, value));
