@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
@@ -16,7 +17,10 @@ import org.opendedup.sar.sdfs.cli.report.GcText;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME gc}: collects garbage. {@link GcControl} answers its requests in the daemon. */
 @Command(
@@ -39,6 +43,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         commandListHeading = "%nCommands:%n",
+        subcommands = GcCommand.Setting.class,
         footer = {
             "",
             "One collection runs at a time. If one is running already, the command says so; --wait waits for its end,",
@@ -203,6 +208,7 @@ final class GcCommand extends JobCommand {
                 "The collection is being stopped; what it has returned stays returned.");
     }
 
+    /** {@code sdfscli VOLUME gc set}; a class, because options of the volume are added to it. */
     @Command(
             name = "set",
             description = {
@@ -226,27 +232,39 @@ final class GcCommand extends JobCommand {
                 "  sdfscli pool0 gc set --rate=0          # as fast as the disk allows",
                 "  sdfscli pool0 gc set --recompress=zstd:9   # from the next collection on, also after a new mount"
             })
-    void set(
-            @Mixin PaceOptions pace,
-            @Option(
-                            names = "--arrange",
-                            arity = "1",
-                            paramLabel = "true|false",
-                            description = "Whether collections move chunks first as the newest files want them, the "
-                                    + "scheduled ones too. False after each mount.")
-                    @Nullable
-                    Boolean arranges,
-            @Option(names = "--json", description = "Print the result as JSON.") boolean asJson)
-            throws IOException, CommandFailedException {
-        Map<String, Object> changes = pace.changes();
-        changes.putAll(OptionSpecs.changes(Objects.requireNonNull(spec)
-                .commandLine()
-                .getSubcommands()
-                .get(GcControl.SET)
-                .getCommandSpec()));
-        if (arranges != null) {
-            changes.put("arrange", arranges ? 1 : 0);
+    static final class Setting implements Callable<Integer> {
+        @Spec
+        @Nullable
+        CommandSpec spec;
+
+        @ParentCommand
+        @Nullable
+        GcCommand parent;
+
+        @Mixin
+        PaceOptions pace = new PaceOptions();
+
+        @Option(
+                names = "--arrange",
+                arity = "1",
+                paramLabel = "true|false",
+                description = "Whether collections move chunks first as the newest files want them, the scheduled ones "
+                        + "too. False after each mount.")
+        @Nullable
+        Boolean arrange;
+
+        @Option(names = "--json", description = "Print the result as JSON.")
+        boolean json;
+
+        @Override
+        public Integer call() throws IOException, CommandFailedException {
+            Map<String, Object> changes = pace.changes();
+            changes.putAll(OptionSpecs.changes(Objects.requireNonNull(spec)));
+            if (arrange != null) {
+                changes.put("arrange", arrange ? 1 : 0);
+            }
+            Objects.requireNonNull(parent).set(changes, "--rate=20", json);
+            return ExitCode.OK;
         }
-        set(changes, "--rate=20", asJson);
     }
 }
