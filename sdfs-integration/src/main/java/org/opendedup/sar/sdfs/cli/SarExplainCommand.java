@@ -15,7 +15,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
-import org.opendedup.sar.sdfs.cli.report.ExplanationText;
+import org.opendedup.sar.sdfs.cli.report.ExplanationReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -76,10 +76,11 @@ final class SarExplainCommand implements Callable<Integer> {
             sar.print(Json.pretty(result));
             return ExitCode.OK;
         }
-        sar.print(ExplanationText.summary(result));
+        sar.print(Json.record(result, ExplanationReport.class).summary(path));
         if (listChunks) {
-            sar.print(ExplanationText.HEADER);
-            forEachReply(sar, path, chunks -> chunks.forEach(chunk -> sar.print(ExplanationText.chunk(chunk))));
+            sar.print(ExplanationReport.HEADER);
+            forEachReply(sar, path, chunks -> chunks.forEach(chunk ->
+                    sar.print(Json.record(chunk, ExplanationReport.Chunk.class).line())));
         }
         return ExitCode.OK;
     }

@@ -7,9 +7,11 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.report.SarText;
+import org.opendedup.sar.sdfs.jmx.SarFigures;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -47,7 +49,7 @@ final class SarStatusCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         SarCommand sar = Objects.requireNonNull(parent);
         Map<String, Object> status = sar.ask(SarControl.STATUS, Map.of());
-        sar.print(json, status, SarText.status(status));
+        sar.print(json, status, SarText.status(Json.record(status, SarFigures.class)));
         return ExitCode.OK;
     }
 }

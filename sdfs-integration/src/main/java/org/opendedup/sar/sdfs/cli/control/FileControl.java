@@ -11,6 +11,7 @@ import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.ReadersReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
@@ -83,7 +84,7 @@ public final class FileControl implements Closeable {
 
     private Map<String, Object> top(ControlArguments arguments) throws IOException {
         arguments.end();
-        return ReadersReport.of(files.readers(), files.disk());
+        return Json.values(ReadersReport.of(files.readers(), files.disk()));
     }
 
     private Work<Map<String, Object>> defrag(ControlArguments arguments) throws IOException {

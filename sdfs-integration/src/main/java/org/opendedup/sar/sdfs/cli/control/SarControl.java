@@ -65,7 +65,7 @@ public final class SarControl {
             case EXPLAIN -> {
                 String path = arguments.text("path");
                 arguments.end();
-                return ExplanationReport.of(explainer.explain(path, 0, chunk -> true));
+                return Json.values(ExplanationReport.of(explainer.explain(path, 0, chunk -> true)));
             }
             case CHUNKS -> {
                 return chunks(arguments);
@@ -113,7 +113,7 @@ public final class SarControl {
         if (chunks.size() > CHUNKS_PER_REPLY) {
             next = chunks.remove(CHUNKS_PER_REPLY).fileOffset();
         }
-        return Map.of("chunks", chunks.stream().map(ExplanationReport::of).toList(), "next", next);
+        return Map.of("chunks", chunks.stream().map(ExplanationReport.Chunk::of).toList(), "next", next);
     }
 
     /** Demotes chunks below a number of references; without the number, all chunks. */

@@ -1,60 +1,111 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.HashChunk;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.tier.FileExplanation;
-import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
+import org.opendedup.sar.tier.FileExplanation.Share;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
 
-/** Reports as JSON what {@code sar explain} shows of a file. The keys are stable. */
-public final class ExplanationReport {
-    private ExplanationReport() {}
+/** What {@code sar explain} shows of a file. The names are stable. */
+public record ExplanationReport(
+        long chunks, long bytes, Map<String, Share> verdicts, Work fromDisk, Work withSsd, double savedSeconds) {
+    private static final String LINE = "%14s  %-16s %8s %10s %10s  %s";
 
-    public static Map<String, Object> of(FileExplanation explanation) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("chunks", explanation.chunks());
-        report.put("bytes", explanation.bytes());
-        var verdicts = new LinkedHashMap<String, Object>();
-        explanation
-                .verdicts()
-                .forEach((verdict, share) ->
-                        verdicts.put(spelling(verdict), Map.of("chunks", share.chunks(), "bytes", share.bytes())));
-        report.put("verdicts", verdicts);
-        report.put("fromDisk", work(explanation.fromDisk()));
-        Map<String, Object> withSsd = work(explanation.withSsd());
-        withSsd.put("ssdChunks", explanation.ssdChunks());
-        withSsd.put("ssdBytes", explanation.ssdBytes());
-        withSsd.put("ssdSeconds", explanation.ssdSeconds());
-        report.put("withSsd", withSsd);
-        report.put("savedSeconds", explanation.savedSeconds());
-        return report;
+    /** Header above the lines of {@link Chunk#line}. */
+    public static final String HEADER =
+            "\n" + String.format(LINE, "offset", "chunk", "bytes", "references", "run", "verdict");
+
+    /** Predicted work of the disk, and of the SSD if it has a part of it. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Work(
+            long diskRequests,
+            long diskBytes,
+            double diskSeconds,
+            @Nullable Long ssdChunks,
+            @Nullable Long ssdBytes,
+            @Nullable Double ssdSeconds) {
+        private String line(String name, String more) {
+            return String.format(
+                    Locale.ROOT,
+                    "  %-12s %8d disk requests %10s %7.2f s%s%n",
+                    name,
+                    diskRequests,
+                    ByteSize.rounded(diskBytes),
+                    diskSeconds,
+                    more);
+        }
     }
 
-    public static Map<String, Object> of(Chunk reference) {
-        HashChunk chunk = reference.chunk();
-        var report = new LinkedHashMap<String, Object>();
-        report.put("offset", reference.fileOffset());
-        report.put("chunk", ChunkId.toString(chunk.getChunkId()));
-        report.put("bytes", chunk.getLength());
-        report.put("references", chunk.getCount());
-        report.put("runBytes", reference.runBytes());
-        report.put("verdict", spelling(reference.verdict()));
-        return report;
+    /** One reference to a chunk. */
+    public record Chunk(long offset, String chunk, long bytes, long references, long runBytes, String verdict) {
+        public static Chunk of(FileExplanation.Chunk reference) {
+            return new Chunk(
+                    reference.fileOffset(),
+                    ChunkId.toString(reference.chunk().getChunkId()),
+                    reference.chunk().getLength(),
+                    reference.chunk().getCount(),
+                    reference.runBytes(),
+                    spelling(reference.verdict()));
+        }
+
+        /** Returns a line for people. */
+        public String line() {
+            return String.format(LINE, offset, chunk, bytes, references, runBytes, verdict);
+        }
     }
 
-    private static Map<String, Object> work(DiskWork work) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("diskRequests", work.requests());
-        report.put("diskBytes", work.bytes());
-        report.put("diskSeconds", work.seconds());
-        return report;
+    public static ExplanationReport of(FileExplanation explanation) {
+        Map<String, Share> verdicts = new LinkedHashMap<>();
+        explanation.verdicts().forEach((verdict, share) -> verdicts.put(spelling(verdict), share));
+        DiskWork fromDisk = explanation.fromDisk();
+        DiskWork withSsd = explanation.withSsd();
+        return new ExplanationReport(
+                explanation.chunks(),
+                explanation.bytes(),
+                verdicts,
+                new Work(fromDisk.requests(), fromDisk.bytes(), fromDisk.seconds(), null, null, null),
+                new Work(
+                        withSsd.requests(),
+                        withSsd.bytes(),
+                        withSsd.seconds(),
+                        explanation.ssdChunks(),
+                        explanation.ssdBytes(),
+                        explanation.ssdSeconds()),
+                explanation.savedSeconds());
     }
 
     private static String spelling(Verdict verdict) {
         return verdict.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** Returns the text for people, without the chunks. */
+    public String summary(String path) {
+        var text = new StringBuilder();
+        text.append(String.format("%s: %d chunks, %s%n%n", Printable.line(path), chunks, ByteSize.rounded(bytes)));
+        verdicts.forEach((verdict, share) -> text.append(String.format(
+                Locale.ROOT,
+                "  %-20s %12d chunks %12s %4.0f %%%n",
+                verdict,
+                share.chunks(),
+                ByteSize.rounded(share.bytes()),
+                bytes == 0 ? 0 : 100.0 * share.bytes() / bytes)));
+        text.append(String.format("%nA sequential read with nothing in memory, on a 7200 rpm disk:%n"));
+        text.append(fromDisk.line("without SSD", ""));
+        text.append(withSsd.line(
+                "with SSD",
+                String.format(
+                        Locale.ROOT,
+                        ", and %d chunks from the SSD %.2f s",
+                        withSsd.ssdChunks,
+                        withSsd.ssdSeconds)));
+        text.append(String.format(Locale.ROOT, "  %-12s %38.2f s", "saved", savedSeconds));
+        return text.toString();
     }
 }

@@ -16,6 +16,6 @@ final class ReadersReportTest {
                         "disk (assumed): skip 5.20 ms, seek 13.10 ms, 150 MB/s; gaps up to 762 KiB are read;"
                                 + " 1 at once, 2 waiting, 3 in the background",
                         "No sequential readers."),
-                ReadersReport.text(report).lines().toList());
+                report.text().lines().toList());
     }
 }
