@@ -79,8 +79,11 @@ final class SarExplainCommand implements Callable<Integer> {
         sar.print(Json.record(result, ExplanationReport.class).summary(path));
         if (listChunks) {
             sar.print(ExplanationReport.HEADER);
-            forEachReply(sar, path, chunks -> chunks.forEach(chunk ->
-                    sar.print(Json.record(chunk, ExplanationReport.Chunk.class).line())));
+            forEachReply(
+                    sar,
+                    path,
+                    chunks -> chunks.forEach(chunk -> sar.print(
+                            Json.record(chunk, ExplanationReport.Chunk.class).line())));
         }
         return ExitCode.OK;
     }

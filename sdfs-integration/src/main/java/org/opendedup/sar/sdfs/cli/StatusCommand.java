@@ -65,7 +65,7 @@ final class StatusCommand implements Callable<Integer> {
         } else if (health.equals(StatusReport.UNKNOWN)) {
             cli.environment().out().print(stateOnly(cli, report));
         } else {
-            cli.environment().out().print(StatusText.of(report));
+            cli.environment().out().print(StatusText.of(Json.record(report, StatusReport.class)));
         }
         for (Health each : Health.values()) {
             if (each.toString().equals(health)) {

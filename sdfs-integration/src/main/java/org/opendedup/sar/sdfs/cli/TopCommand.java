@@ -81,7 +81,9 @@ final class TopCommand implements Callable<Integer> {
             return ExitCode.OK;
         }
         while (true) {
-            cli.environment().out().print(Json.record(cli.ask(FileControl.TOP, Map.of()), ReadersReport.class)
+            cli.environment()
+                    .out()
+                    .print(Json.record(cli.ask(FileControl.TOP, Map.of()), ReadersReport.class)
                             .text());
             cli.environment().out().flush();
             if (once) {

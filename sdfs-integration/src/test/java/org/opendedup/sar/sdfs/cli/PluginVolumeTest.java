@@ -26,6 +26,8 @@ import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.report.DaemonState;
+import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.volume.config.OtherHistory;
 
@@ -69,7 +71,7 @@ class PluginVolumeTest {
     }
 
     /** Answers every command, as if it were SDFS's process. */
-    private ControlServer serve(Path at, Map<String, Object> answer) throws IOException {
+    private ControlServer serve(Path at, Object answer) throws IOException {
         Map<String, ControlServer.Handler> handlers = new HashMap<>();
         for (String command : List.of("ping", "status", "stats", "scrub", "gc")) {
             handlers.put(command, (arguments, caller) -> {
@@ -172,7 +174,21 @@ class PluginVolumeTest {
     @Test
     void theHealthDecidesTheExitCode() throws IOException {
         for (String health : List.of("well", "degraded", "damaged")) {
-            Map<String, Object> report = Map.of("name", "sdfs0", "health", health, "state", "mounted", "pid", 7);
+            var report = new StatusReport(
+                    "sdfs0",
+                    health,
+                    new DaemonState("mounted", null, 7, null, null, null, null, "sdfs0"),
+                    0,
+                    List.of(),
+                    new StatusReport.Space(null, null, null, 0, 0, 0),
+                    List.of(),
+                    Map.of(),
+                    Map.of(),
+                    new StatusReport.Ssd("none", "", 0, 0, 0),
+                    null,
+                    new StatusReport.Index(true, false, true, 0, 0),
+                    new StatusReport.Errors(0, 0, 0, 0, null, null, null, null, null, null),
+                    null);
             try (ControlServer server = serve(socket, report)) {
                 assertEquals(List.of("well", "degraded", "damaged").indexOf(health), cli("status"), output.err());
                 assertTrue(output.out().startsWith("sdfs0: " + health + "\n"), output.out());

@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +25,7 @@ import org.opendedup.sar.sdfs.cli.control.PluginCommands;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.cli.report.DaemonState;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.heal.Heals;
@@ -160,17 +160,13 @@ final class CareControl implements Closeable {
 
     private Map<String, Object> resume() throws IOException {
         boolean resumed = cared.maintenance.resume();
-        Map<String, Object> state = state();
+        Map<String, Object> state = Json.values(state());
         state.put(VolumeCommands.RESUMED, resumed);
         return state;
     }
 
-    private Map<String, Object> state() {
-        var state = new LinkedHashMap<String, Object>();
-        state.put("state", "mounted");
-        state.put("pid", ProcessHandle.current().pid());
-        state.put("jmxName", cared.bean);
-        return state;
+    private DaemonState state() {
+        return new DaemonState("mounted", null, ProcessHandle.current().pid(), null, null, null, null, cared.bean);
     }
 
     /** Answers no command any more. */

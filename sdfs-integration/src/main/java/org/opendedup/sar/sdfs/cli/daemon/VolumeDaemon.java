@@ -45,6 +45,7 @@ import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
+import org.opendedup.sar.sdfs.cli.report.DaemonState;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.CollectionRecord;
@@ -96,16 +97,16 @@ public final class VolumeDaemon {
     /** Reported instead of {@link Phase#MOUNTED} while programs use a mount that was detached from its mount point. */
     static final String DETACHED = "detached";
 
-    /** Number of files and folders that were open to other users when the daemon began; missing if there were none. */
+    /** See {@link DaemonState#permissionsTakenAway}. */
     static final String NARROWED = "permissionsTakenAway";
 
     /** In the answer to a ping: the options of the mount, separated by commas, with its memory budget in bytes. */
     public static final String OPTIONS = "options";
 
-    /** How the volume's last daemon ended, as text; missing if it closed the volume in order. */
+    /** See {@link DaemonState#lastEnd}. */
     public static final String LAST_END = "lastEnd";
 
-    /** Why the volume accepts no changes, as text; missing while it accepts them. */
+    /** See {@link DaemonState#stopped}. */
     static final String STOPPED = "stopped";
 
     private final VolumeDefinition definition;
@@ -292,7 +293,7 @@ public final class VolumeDaemon {
                 whileMounted.put(
                         VolumeCommands.STATUS,
                         (arguments, caller) -> StatusReport.of(
-                                state(),
+                                daemonState(),
                                 health,
                                 figures.get().store(),
                                 collections,
@@ -467,24 +468,22 @@ public final class VolumeDaemon {
     }
 
     private Map<String, Object> state() throws IOException {
-        var state = new LinkedHashMap<String, Object>();
+        return Json.values(daemonState());
+    }
+
+    private DaemonState daemonState() throws IOException {
         boolean detached = isDetached();
-        state.put("state", detached ? DETACHED : phase.text());
-        state.put("mountPoint", mountPoint.toString());
-        state.put("pid", ProcessHandle.current().pid());
-        if (narrowed > 0) {
-            state.put(NARROWED, narrowed);
-        }
-        foundEnd.ifPresent(end -> state.put(LAST_END, end.text()));
         MountedVolume volume = mounted;
         String stopped = volume == null ? null : volume.stopped();
-        if (stopped != null) {
-            state.put(STOPPED, Printable.line(stopped));
-        }
-        if (detached) {
-            state.put("users", mount.users());
-        }
-        return state;
+        return new DaemonState(
+                detached ? DETACHED : phase.text(),
+                mountPoint.toString(),
+                ProcessHandle.current().pid(),
+                narrowed > 0 ? narrowed : null,
+                foundEnd.map(LastEnd.Found::text).orElse(null),
+                stopped == null ? null : Printable.line(stopped),
+                detached ? mount.users() : null,
+                null);
     }
 
     private String name() {

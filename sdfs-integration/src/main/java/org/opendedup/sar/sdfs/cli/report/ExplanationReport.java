@@ -101,10 +101,7 @@ public record ExplanationReport(
         text.append(withSsd.line(
                 "with SSD",
                 String.format(
-                        Locale.ROOT,
-                        ", and %d chunks from the SSD %.2f s",
-                        withSsd.ssdChunks,
-                        withSsd.ssdSeconds)));
+                        Locale.ROOT, ", and %d chunks from the SSD %.2f s", withSsd.ssdChunks, withSsd.ssdSeconds)));
         text.append(String.format(Locale.ROOT, "  %-12s %38.2f s", "saved", savedSeconds));
         return text.toString();
     }

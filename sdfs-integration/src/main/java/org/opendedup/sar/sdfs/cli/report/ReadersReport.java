@@ -115,7 +115,9 @@ public record ReadersReport(List<Reader> readers, Disk disk) {
     public String text() {
         var text = new StringBuilder(disk.line());
         if (readers.isEmpty()) {
-            return text.append("No sequential readers.").append(System.lineSeparator()).toString();
+            return text.append("No sequential readers.")
+                    .append(System.lineSeparator())
+                    .toString();
         }
         text.append(String.format(
                 LINE, "inode", "at", "of", "MB/s", "containers", "from disk", "amp", "SSD", "mem", "held"));

@@ -69,8 +69,7 @@ public final class SarText {
                         + ByteSize.rounded(memory.mapTableHeapBytes())
                         + (entries < FEW_ENTRIES
                                 ? ""
-                                : String.format(
-                                        Locale.ROOT, ", %.1f bytes an entry", memory.mapTableBytesPerEntry())));
+                                : String.format(Locale.ROOT, ", %.1f bytes an entry", memory.mapTableBytesPerEntry())));
         line(
                 "LRU list",
                 memory.lruItems() + " items, " + ByteSize.rounded(memory.lruHeapBytes()) + ", " + memory.lruHits()
@@ -79,8 +78,7 @@ public final class SarText {
 
     private void promotion(SarFigures.Promotion promotion) {
         heading("Offered since mounted: " + promotion.offeredChunks() + " chunks");
-        heading("Promoted: " + promotion.promotedChunks() + " chunks, "
-                + ByteSize.rounded(promotion.promotedBytes()));
+        heading("Promoted: " + promotion.promotedChunks() + " chunks, " + ByteSize.rounded(promotion.promotedBytes()));
         cause(promotion.byWrite(), "when a duplicate was written");
         cause(promotion.byRead(), "on a second read from the disk");
         cause(promotion.byRecipe(), "for a file that uses little of their container");

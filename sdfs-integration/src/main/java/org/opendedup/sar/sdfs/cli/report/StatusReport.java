@@ -1,14 +1,15 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.health.FastTierFacts;
-import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.RequestFailures;
@@ -18,23 +19,74 @@ import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
-/** Reports whether a mounted volume is well, as {@code sdfscli VOLUME status} shows it. The keys are stable. */
-public final class StatusReport {
+/**
+ * Whether a mounted volume is well, as {@code sdfscli VOLUME status} shows it. The names are stable. What only files
+ * have is null of a volume of chunks.
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record StatusReport(
+        String name,
+        String health,
+        @JsonUnwrapped DaemonState daemon,
+        long uptimeSeconds,
+        List<Finding> findings,
+        Space space,
+        List<DeviceCondition> devices,
+        Map<String, Object> collection,
+        Map<String, Object> scrub,
+        Ssd ssd,
+        @Nullable FastTier fastTier,
+        Index index,
+        Errors errors,
+        @Nullable String logFile) {
     /** In place of a health: the volume is not mounted, or is being opened or closed. */
     public static final String UNKNOWN = "unknown";
 
-    private StatusReport() {}
+    /** See {@link org.opendedup.sar.sdfs.health.Finding}. */
+    public record Finding(String id, String severity, String what, String remedy, String command) {}
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Space(
+            @Nullable Long capacityBytes,
+            @Nullable Long freeBytes,
+            @Nullable Long availableBytes,
+            long deviceFreeBytes,
+            long storedBytes,
+            long reclaimableBytes) {}
+
+    /** @param ssdIndexBytes bytes that the index has of it; 0 if it is not shared */
+    public record Ssd(String state, String reason, long ssdUsedBytes, long ssdCapacityBytes, long ssdIndexBytes) {}
+
+    public record FastTier(
+            String mode, boolean available, long rawFiles, long rawUsedBytes, long rawCapacityBytes, long lostFiles) {}
+
+    public record Index(boolean usable, boolean updating, boolean complete, long examinedContainers, long containers) {}
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Errors(
+            long damagedChunks,
+            long healedChunks,
+            long damagedFrames,
+            long missingContainers,
+            @Nullable Long failedReads,
+            @Nullable Long failedWrites,
+            @Nullable Long failedSyncs,
+            @Nullable Long refusedForSpace,
+            @Nullable Long loggedWarnings,
+            @Nullable Long loggedErrors) {}
 
     /**
      * Returns the report.
      *
-     * @param state the daemon's state: where the volume is mounted, by which process
+     * @param daemon where the volume is mounted, by which process
      */
-    public static Map<String, Object> of(
-            Map<String, Object> state,
+    public static StatusReport of(
+            DaemonState daemon,
             HealthWatch<HealthFacts> health,
             StoreFigures figures,
             GarbageCollections collections,
@@ -45,28 +97,39 @@ public final class StatusReport {
             throws IOException {
         HealthWatch.Judgement<HealthFacts> judgement = health.judge();
         HealthFacts facts = judgement.facts();
-        Map<String, Object> report = judgement(facts.volume(), state, judgement, figures);
-        report.put("space", space(facts, figures));
-        report.put("devices", devices(facts.condition()));
-        report.put("collection", GcReport.of(collections, timer));
-        report.put("scrub", ScrubReport.of(scrubs, scrubTimer));
-        report.put("ssd", ssd(ssd, facts.condition().index().use().share()));
-        report.put("fastTier", fastTier(facts.fastTier()));
-        report.put("index", index(facts.condition().index(), figures));
-        report.put("errors", errors(facts));
-        report.put("logFile", facts.log().toString());
-        return report;
+        SpaceUse space = facts.space();
+        return new StatusReport(
+                facts.volume(),
+                judgement.health().toString(),
+                daemon,
+                figures.uptimeSeconds(),
+                findings(judgement),
+                new Space(
+                        space.capacityBytes(),
+                        space.freeBytes(),
+                        space.availableBytes(),
+                        space.deviceFreeBytes(),
+                        figures.storedBytes(),
+                        figures.reclaimableBytes()),
+                facts.condition().devices(),
+                GcReport.of(collections, timer),
+                ScrubReport.of(scrubs, scrubTimer),
+                ssd(ssd, facts.condition().index().use().share()),
+                fastTier(facts.fastTier()),
+                index(facts.condition().index(), figures),
+                errors(facts.condition(), facts.failures(), facts.loggedWarnings(), facts.loggedErrors()),
+                facts.log().toString());
     }
 
     /**
      * Returns the report about a volume of OpenDedup SDFS with the plugin, without what only files have.
      *
      * @param name of the volume
-     * @param state by which process it is mounted
+     * @param daemon by which process it is mounted
      */
-    public static Map<String, Object> ofChunks(
+    public static StatusReport ofChunks(
             String name,
-            Map<String, Object> state,
+            DaemonState daemon,
             HealthWatch<StoreFacts> health,
             StoreFigures figures,
             GarbageCollections collections,
@@ -77,124 +140,69 @@ public final class StatusReport {
             throws IOException {
         HealthWatch.Judgement<StoreFacts> judgement = health.judge();
         VolumeCondition condition = judgement.facts().condition();
-        Map<String, Object> report = judgement(name, state, judgement, figures);
-        report.put("space", space(figures));
-        report.put("devices", devices(condition));
-        report.put("collection", GcReport.of(collections, timer));
-        report.put("scrub", ScrubReport.of(scrubs, scrubTimer));
-        report.put("ssd", ssd(ssd, condition.index().use().share()));
-        report.put("index", index(condition.index(), figures));
-        report.put("errors", errors(condition));
-        return report;
+        return new StatusReport(
+                name,
+                judgement.health().toString(),
+                daemon,
+                figures.uptimeSeconds(),
+                findings(judgement),
+                new Space(
+                        null, null, null, figures.deviceFreeBytes(), figures.storedBytes(), figures.reclaimableBytes()),
+                condition.devices(),
+                GcReport.of(collections, timer),
+                ScrubReport.of(scrubs, scrubTimer),
+                ssd(ssd, condition.index().use().share()),
+                null,
+                index(condition.index(), figures),
+                errors(condition, null, null, null),
+                null);
     }
 
-    private static Map<String, Object> judgement(
-            String name, Map<String, Object> state, HealthWatch.Judgement<?> judgement, StoreFigures figures) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("name", name);
-        report.put("health", judgement.health().toString());
-        report.putAll(state);
-        report.put("uptimeSeconds", figures.uptimeSeconds());
-        report.put(
-                "findings",
-                judgement.findings().stream().map(StatusReport::finding).toList());
-        return report;
+    private static List<Finding> findings(HealthWatch.Judgement<?> judgement) {
+        return judgement.findings().stream()
+                .map(found -> new Finding(
+                        found.id(), found.severity().toString(), found.what(), found.remedy(), found.command()))
+                .toList();
     }
 
-    private static Map<String, Object> finding(Finding finding) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("id", finding.id());
-        report.put("severity", finding.severity().toString());
-        report.put("what", finding.what());
-        report.put("remedy", finding.remedy());
-        report.put("command", finding.command());
-        return report;
+    private static Ssd ssd(SsdTier.Status status, SsdShare share) {
+        return new Ssd(
+                SarFigures.spelling(status.state()),
+                Printable.line(status.reason()),
+                status.usedBytes(),
+                status.settings().capacityBytes(),
+                share.indexBytes());
     }
 
-    private static Map<String, Object> space(HealthFacts facts, StoreFigures figures) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("capacityBytes", facts.space().capacityBytes());
-        report.put("freeBytes", facts.space().freeBytes());
-        report.put("availableBytes", facts.space().availableBytes());
-        report.put("deviceFreeBytes", facts.space().deviceFreeBytes());
-        report.put("storedBytes", figures.storedBytes());
-        report.put("reclaimableBytes", figures.reclaimableBytes());
-        return report;
+    private static FastTier fastTier(FastTierFacts facts) {
+        return new FastTier(
+                facts.summary().settings().placement().toString(),
+                facts.summary().absent() == null && facts.summary().hanging() == null,
+                facts.summary().files(),
+                facts.summary().usedBytes(),
+                facts.summary().settings().capacityBytes(),
+                facts.lostFiles());
     }
 
-    private static Map<String, Object> space(StoreFigures figures) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("deviceFreeBytes", figures.deviceFreeBytes());
-        report.put("storedBytes", figures.storedBytes());
-        report.put("reclaimableBytes", figures.reclaimableBytes());
-        return report;
+    private static Index index(VolumeCondition.Index index, StoreFigures figures) {
+        return new Index(index.usable(), index.updating(), index.complete(), index.examined(), figures.containers());
     }
 
-    private static List<Map<String, Object>> devices(VolumeCondition condition) {
-        return condition.devices().stream().map(StatusReport::device).toList();
-    }
-
-    private static Map<String, Object> device(DeviceCondition device) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("folder", device.folder());
-        report.put("parts", device.parts());
-        report.put("usableBytes", device.usableBytes());
-        report.put("totalBytes", device.totalBytes());
-        report.put("missingBallastBytes", device.missingBallastBytes());
-        return report;
-    }
-
-    /** @param share how the SSD is shared with the index; zeros if it is not */
-    private static Map<String, Object> ssd(SsdTier.Status status, SsdShare share) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("state", SarFigures.spelling(status.state()));
-        report.put("reason", Printable.line(status.reason()));
-        report.put("ssdUsedBytes", status.usedBytes());
-        report.put("ssdCapacityBytes", status.settings().capacityBytes());
-        report.put("ssdIndexBytes", share.indexBytes());
-        return report;
-    }
-
-    private static Map<String, Object> fastTier(FastTierFacts facts) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("mode", facts.summary().settings().placement().toString());
-        report.put(
-                "available", facts.summary().absent() == null && facts.summary().hanging() == null);
-        report.put("rawFiles", facts.summary().files());
-        report.put("rawUsedBytes", facts.summary().usedBytes());
-        report.put("rawCapacityBytes", facts.summary().settings().capacityBytes());
-        report.put("lostFiles", facts.lostFiles());
-        return report;
-    }
-
-    private static Map<String, Object> index(VolumeCondition.Index index, StoreFigures figures) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("usable", index.usable());
-        report.put("updating", index.updating());
-        report.put("complete", index.complete());
-        report.put("examinedContainers", index.examined());
-        report.put("containers", figures.containers());
-        return report;
-    }
-
-    private static Map<String, Object> errors(HealthFacts facts) {
-        RequestFailures.Counts failures = facts.failures();
-        Map<String, Object> report = errors(facts.condition());
-        report.put("failedReads", failures.reads());
-        report.put("failedWrites", failures.writes());
-        report.put("failedSyncs", failures.syncs());
-        report.put("refusedForSpace", failures.noSpace());
-        report.put("loggedWarnings", facts.loggedWarnings());
-        report.put("loggedErrors", facts.loggedErrors());
-        return report;
-    }
-
-    private static Map<String, Object> errors(VolumeCondition condition) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("damagedChunks", condition.damagedChunks());
-        report.put("healedChunks", condition.healedChunks());
-        report.put("damagedFrames", condition.damagedFrames());
-        report.put("missingContainers", condition.missingContainers());
-        return report;
+    private static Errors errors(
+            VolumeCondition condition,
+            RequestFailures.@Nullable Counts failures,
+            @Nullable Long loggedWarnings,
+            @Nullable Long loggedErrors) {
+        return new Errors(
+                condition.damagedChunks(),
+                condition.healedChunks(),
+                condition.damagedFrames(),
+                condition.missingContainers(),
+                failures == null ? null : failures.reads(),
+                failures == null ? null : failures.writes(),
+                failures == null ? null : failures.syncs(),
+                failures == null ? null : failures.noSpace(),
+                loggedWarnings,
+                loggedErrors);
     }
 }

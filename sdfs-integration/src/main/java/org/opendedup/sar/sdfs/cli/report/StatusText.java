@@ -3,10 +3,10 @@ package org.opendedup.sar.sdfs.cli.report;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RoughTime;
+import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** Formats {@link StatusReport} for people: one screen, lines of at most about 100 characters. */
 public final class StatusText {
@@ -16,90 +16,88 @@ public final class StatusText {
     /** Findings shown in full; the screen has room for this many. */
     private static final int MAX_FINDINGS = 4;
 
-    private final Map<String, Object> report;
+    private final StatusReport report;
     private final StringBuilder text = new StringBuilder();
 
-    private StatusText(Map<String, Object> report) {
+    private StatusText(StatusReport report) {
         this.report = report;
     }
 
-    public static String of(Map<String, Object> report) {
+    public static String of(StatusReport report) {
         var printed = new StatusText(report);
         printed.print();
         return printed.text.toString();
     }
 
     private void print() {
-        text.append(report.get("name"))
-                .append(": ")
-                .append(report.get("health"))
-                .append('\n');
+        text.append(report.name()).append(": ").append(report.health()).append('\n');
         line("mounted", mounted());
-        if (report.containsKey("lastEnd")) {
-            line("last end", report.get("lastEnd"));
+        if (report.daemon().lastEnd() != null) {
+            line("last end", report.daemon().lastEnd());
         }
         findings();
-        line("space", space(Json.object(report, "space")));
-        for (Map<String, Object> device : Json.objects(report, "devices")) {
+        line("space", space(report.space()));
+        for (DeviceCondition device : report.devices()) {
             line(
                     "disk",
-                    size(device, "usableBytes") + " free of " + size(device, "totalBytes") + ": " + device.get("folder")
-                            + " (" + words(device.get("parts")) + ")");
+                    ByteSize.rounded(device.usableBytes()) + " free of " + ByteSize.rounded(device.totalBytes()) + ": "
+                            + device.folder() + " (" + String.join(", ", device.parts()) + ")");
         }
-        line("collection", collection(Json.object(report, "collection")));
-        line("scrub", ScrubText.line(Json.object(report, "scrub")));
-        line("SSD", ssd(Json.object(report, "ssd")));
-        Map<String, Object> fastTier = Json.object(report, "fastTier");
-        if (Json.number(fastTier, "rawCapacityBytes") > 0 || Json.number(fastTier, "rawFiles") > 0) {
+        line("collection", collection(report.collection()));
+        line("scrub", ScrubText.line(report.scrub()));
+        line("SSD", ssd(report.ssd()));
+        StatusReport.FastTier fastTier = report.fastTier();
+        if (fastTier != null && (fastTier.rawCapacityBytes() > 0 || fastTier.rawFiles() > 0)) {
             line("fast tier", fastTier(fastTier));
         }
-        line("index", index(Json.object(report, "index")));
-        Map<String, Object> errors = Json.object(report, "errors");
+        line("index", index(report.index()));
+        StatusReport.Errors errors = report.errors();
         line(
                 "errors",
-                Json.number(errors, "damagedChunks") + " damaged chunks; since mounting: "
-                        + Json.number(errors, "healedChunks") + " healed chunks, "
-                        + Json.number(errors, "missingContainers") + " missing containers" + requests(errors));
-        if (report.containsKey("logFile")) {
+                errors.damagedChunks() + " damaged chunks; since mounting: " + errors.healedChunks()
+                        + " healed chunks, " + errors.missingContainers() + " missing containers" + requests(errors));
+        if (report.logFile() != null) {
             line(
                     "log",
-                    Json.number(errors, "loggedErrors") + " errors, " + Json.number(errors, "loggedWarnings")
-                            + " warnings since mounting: " + report.get("logFile"));
+                    errors.loggedErrors() + " errors, " + errors.loggedWarnings() + " warnings since mounting: "
+                            + report.logFile());
         }
     }
 
     /** The process of a volume without files does not know where these are mounted. */
     private String mounted() {
-        return ("mounted".equals(report.get("state")) ? "" : report.get("state") + "; ")
-                + (report.containsKey("mountPoint") ? "on " + report.get("mountPoint") + " for " : "for ")
-                + RoughTime.of(Json.number(report, "uptimeSeconds")) + ", by process " + report.get("pid");
+        DaemonState daemon = report.daemon();
+        return (daemon.state().equals("mounted") ? "" : daemon.state() + "; ")
+                + (daemon.mountPoint() == null ? "for " : "on " + daemon.mountPoint() + " for ")
+                + RoughTime.of(report.uptimeSeconds()) + ", by process " + daemon.pid();
     }
 
-    private static String space(Map<String, Object> space) {
-        String available = space.containsKey("availableBytes")
-                ? size(space, "availableBytes") + " available of " + size(space, "capacityBytes")
-                : size(space, "deviceFreeBytes") + " free on the disks";
-        return available + "; stored " + size(space, "storedBytes") + ", of which " + size(space, "reclaimableBytes")
-                + " are garbage";
+    private static String space(StatusReport.Space space) {
+        Long availableBytes = space.availableBytes();
+        Long capacityBytes = space.capacityBytes();
+        String available = availableBytes == null || capacityBytes == null
+                ? ByteSize.rounded(space.deviceFreeBytes()) + " free on the disks"
+                : ByteSize.rounded(availableBytes) + " available of " + ByteSize.rounded(capacityBytes);
+        return available + "; stored " + ByteSize.rounded(space.storedBytes()) + ", of which "
+                + ByteSize.rounded(space.reclaimableBytes()) + " are garbage";
     }
 
-    private static String requests(Map<String, Object> errors) {
-        return errors.containsKey("failedReads")
-                ? ", failed requests: " + Json.number(errors, "failedReads") + " read, "
-                        + Json.number(errors, "failedWrites") + " write, " + Json.number(errors, "failedSyncs")
-                        + " sync, " + Json.number(errors, "refusedForSpace") + " without space"
-                : "";
+    private static String requests(StatusReport.Errors errors) {
+        return errors.failedReads() == null
+                ? ""
+                : ", failed requests: " + errors.failedReads() + " read, " + errors.failedWrites() + " write, "
+                        + errors.failedSyncs() + " sync, " + errors.refusedForSpace() + " without space";
     }
 
     private void findings() {
-        List<Map<String, Object>> findings = Json.objects(report, "findings");
-        for (Map<String, Object> finding : findings.subList(0, Math.min(MAX_FINDINGS, findings.size()))) {
-            line(String.valueOf(finding.get("severity")).toUpperCase(Locale.ROOT), sentence(finding.get("what")));
-            boolean hasCommand = !String.valueOf(finding.get("command")).isEmpty();
-            line("  to do", finding.get("remedy") + (hasCommand ? ":" : "."));
+        List<StatusReport.Finding> findings = report.findings();
+        for (StatusReport.Finding finding : findings.subList(0, Math.min(MAX_FINDINGS, findings.size()))) {
+            line(finding.severity().toUpperCase(Locale.ROOT), sentence(finding.what()));
+            boolean hasCommand = !finding.command().isEmpty();
+            line("  to do", finding.remedy() + (hasCommand ? ":" : "."));
             if (hasCommand) {
                 // Unbroken, to be copied.
-                text.append(INDENT).append("  ").append(finding.get("command")).append('\n');
+                text.append(INDENT).append("  ").append(finding.command()).append('\n');
             }
         }
         if (findings.size() > MAX_FINDINGS) {
@@ -108,8 +106,7 @@ public final class StatusText {
     }
 
     /** Ends a text like a sentence; one that ends in a question stays one. */
-    private static String sentence(@Nullable Object what) {
-        String text = String.valueOf(what);
+    private static String sentence(String text) {
         return text.endsWith(".") || text.endsWith("?") ? text : text + ".";
     }
 
@@ -123,47 +120,35 @@ public final class StatusText {
         if (last.isEmpty()) {
             return "none since mounting" + after;
         }
-        return last.get("state") + " " + last.get("ended") + ", " + size(last, "returnedBytes") + " returned" + after;
+        return last.get("state") + " " + last.get("ended") + ", " + ByteSize.rounded(Json.number(last, "returnedBytes"))
+                + " returned" + after;
     }
 
     /** Returns the line of the SSD of a report. */
-    static String ssd(Map<String, Object> ssd) {
-        String state = String.valueOf(ssd.get("state"));
-        if (state.equals("none")) {
-            return state;
+    static String ssd(StatusReport.Ssd ssd) {
+        if (ssd.state().equals("none")) {
+            return ssd.state();
         }
-        String copies = state + ", " + size(ssd, "ssdUsedBytes");
-        String capacity = " of " + size(ssd, "ssdCapacityBytes") + " used";
-        return Json.number(ssd, "ssdIndexBytes") == 0
+        String copies = ssd.state() + ", " + ByteSize.rounded(ssd.ssdUsedBytes());
+        String capacity = " of " + ByteSize.rounded(ssd.ssdCapacityBytes()) + " used";
+        return ssd.ssdIndexBytes() == 0
                 ? copies + capacity
-                : copies + " by copies and " + size(ssd, "ssdIndexBytes") + " by the index" + capacity;
+                : copies + " by copies and " + ByteSize.rounded(ssd.ssdIndexBytes()) + " by the index" + capacity;
     }
 
-    private static String fastTier(Map<String, Object> tier) {
-        return tier.get("mode") + (Boolean.TRUE.equals(tier.get("available")) ? "" : ", absent") + ", "
-                + size(tier, "rawUsedBytes") + " of " + size(tier, "rawCapacityBytes") + " used by "
-                + Json.number(tier, "rawFiles") + " files";
+    private static String fastTier(StatusReport.FastTier tier) {
+        return tier.mode() + (tier.available() ? "" : ", absent") + ", " + ByteSize.rounded(tier.rawUsedBytes())
+                + " of " + ByteSize.rounded(tier.rawCapacityBytes()) + " used by " + tier.rawFiles() + " files";
     }
 
-    private static String index(Map<String, Object> index) {
-        if (!Boolean.TRUE.equals(index.get("usable"))) {
+    private static String index(StatusReport.Index index) {
+        if (!index.usable()) {
             return "not used";
         }
-        if (Boolean.TRUE.equals(index.get("updating"))) {
-            return "being compared with the containers: " + Json.number(index, "examinedContainers") + " of "
-                    + Json.number(index, "containers");
+        if (index.updating()) {
+            return "being compared with the containers: " + index.examinedContainers() + " of " + index.containers();
         }
-        return Boolean.TRUE.equals(index.get("complete")) ? "complete" : "not complete";
-    }
-
-    private static String words(@Nullable Object list) {
-        return list instanceof List<?> all
-                ? String.join(", ", all.stream().map(String::valueOf).toList())
-                : "";
-    }
-
-    private static String size(Map<String, Object> within, String key) {
-        return ByteSize.rounded(Json.number(within, key));
+        return index.complete() ? "complete" : "not complete";
     }
 
     /** Appends a line with its title; breaks it between words where it is longer than the screen. */

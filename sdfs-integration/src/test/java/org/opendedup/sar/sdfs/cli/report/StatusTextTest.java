@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.cli.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -16,18 +15,6 @@ class StatusTextTest {
                 "online | 2048 | online, 1.00 MiB by copies and 2.00 KiB by the index of 64.0 MiB used"
             })
     void theLineOfTheSsdSaysWhoUsesIt(String state, long indexBytes, String line) {
-        assertEquals(
-                line,
-                StatusText.ssd(Map.of(
-                        "state",
-                        state,
-                        "reason",
-                        "",
-                        "ssdUsedBytes",
-                        1L << 20,
-                        "ssdCapacityBytes",
-                        64L << 20,
-                        "ssdIndexBytes",
-                        indexBytes)));
+        assertEquals(line, StatusText.ssd(new StatusReport.Ssd(state, "", 1L << 20, 64L << 20, indexBytes)));
     }
 }

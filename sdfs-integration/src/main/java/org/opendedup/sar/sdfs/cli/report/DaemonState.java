@@ -1,0 +1,27 @@
+package org.opendedup.sar.sdfs.cli.report;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a process that serves a volume says of itself. What is null is left out of its answers.
+ *
+ * @param state mounted, opening, closing or detached
+ * @param mountPoint where the volume is mounted; null if the process does not know
+ * @param permissionsTakenAway number of files and folders that were open to other users when the process began
+ * @param lastEnd how the volume's last process ended, as text; null if it closed the volume in order
+ * @param stopped why the volume accepts no changes, as text; null while it accepts them
+ * @param users processes that use a mount which was detached from its mount point
+ * @param jmxName the volume's name in JMX, if it has another
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record DaemonState(
+        String state,
+        @Nullable String mountPoint,
+        long pid,
+        @Nullable Integer permissionsTakenAway,
+        @Nullable String lastEnd,
+        @Nullable String stopped,
+        @Nullable List<String> users,
+        @Nullable String jmxName) {}
