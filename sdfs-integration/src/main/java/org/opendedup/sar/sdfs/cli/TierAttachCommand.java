@@ -7,8 +7,10 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.TierControl;
+import org.opendedup.sar.sdfs.cli.report.TierReport;
 import org.opendedup.sar.sdfs.cli.report.TierText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -55,14 +57,15 @@ final class TierAttachCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         TierCommand tier = Objects.requireNonNull(parent);
         Map<String, Object> reply = tier.ask(TierControl.ATTACH, Map.of("new", makeNew ? 1 : 0));
-        String what = Boolean.TRUE.equals(reply.get("attached")) ? "Attached " : "In use already: ";
+        TierReport report = Json.record(reply, TierReport.class);
+        String what = Boolean.TRUE.equals(report.attached()) ? "Attached " : "In use already: ";
         tier.print(
                 json,
                 reply,
                 what
-                        + reply.get("location")
+                        + report.location()
                         + System.lineSeparator()
-                        + TierText.status(tier.cli().name(), reply));
+                        + TierText.status(tier.cli().name(), report));
         return ExitCode.OK;
     }
 }

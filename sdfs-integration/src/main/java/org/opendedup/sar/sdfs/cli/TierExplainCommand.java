@@ -14,6 +14,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.TierControl;
+import org.opendedup.sar.sdfs.cli.report.TierReport;
 import org.opendedup.sar.sdfs.cli.report.TierText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -74,7 +75,8 @@ final class TierExplainCommand implements Callable<Integer> {
         if (tier.json(json)) {
             tier.print(Json.pretty(Map.of("files", explained)));
         } else {
-            explained.forEach(one -> tier.print(TierText.explanation(one)));
+            explained.forEach(one -> tier.print(TierText.explanation(
+                    String.valueOf(one.get("path")), Json.record(one, TierReport.Explained.class))));
         }
         return ExitCode.OK;
     }

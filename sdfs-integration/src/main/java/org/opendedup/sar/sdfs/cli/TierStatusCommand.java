@@ -7,8 +7,10 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.TierControl;
+import org.opendedup.sar.sdfs.cli.report.TierReport;
 import org.opendedup.sar.sdfs.cli.report.TierText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -49,7 +51,7 @@ final class TierStatusCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         TierCommand tier = Objects.requireNonNull(parent);
         Map<String, Object> status = tier.ask(TierControl.STATUS, Map.of());
-        tier.print(json, status, TierText.status(tier.cli().name(), status));
+        tier.print(json, status, TierText.status(tier.cli().name(), Json.record(status, TierReport.class)));
         return ExitCode.OK;
     }
 }

@@ -2,9 +2,9 @@ package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.report.TierReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.Jobs.Work;
@@ -54,25 +54,22 @@ public final class TierControl implements Closeable {
         switch (action) {
             case STATUS -> {
                 arguments.end();
-                return TierReport.of(tier, location, tier.lost());
+                return Json.values(TierReport.of(null, tier, location, tier.lost()));
             }
             case EXPLAIN -> {
                 String path = arguments.text("path");
                 arguments.end();
                 TierTools.Explanation found = tier.explain(path);
-                return TierReport.of(
+                return Json.values(TierReport.Explained.of(
                         found.placement().toString(),
                         found.file(),
-                        tier.summary().settings());
+                        tier.summary().settings()));
             }
             case ATTACH -> {
                 boolean makeNew = arguments.number("new", 0) != 0;
                 arguments.end();
                 boolean attached = tier.attach(makeNew);
-                var report = new LinkedHashMap<String, Object>();
-                report.put("attached", attached);
-                report.putAll(TierReport.of(tier, location, tier.lost()));
-                return report;
+                return Json.values(TierReport.of(attached, tier, location, tier.lost()));
             }
             default -> throw new IOException("the daemon knows no action '" + action + "' of tier");
         }

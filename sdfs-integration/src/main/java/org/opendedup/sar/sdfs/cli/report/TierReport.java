@@ -1,40 +1,37 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.jmx.FastTierFigures;
 import org.opendedup.sar.sdfs.jmx.FastTierSource;
 import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 
-/** Reports as JSON what the {@code tier} commands show. The keys are stable. */
-public final class TierReport {
+/**
+ * The state of the fast tier, as {@code tier status} and {@code tier attach} show it. The names are stable.
+ *
+ * @param attached whether it was attached by this command; null if the command only shows
+ * @param location folder on the SSD; empty without one
+ * @param lost paths of lost files
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record TierReport(
+        @Nullable Boolean attached, @JsonUnwrapped FastTierFigures figures, String location, List<String> lost) {
     /** Bytes of the names of lost files in a report; a reply has at most 64 KB. */
     private static final int NAME_BYTES_MAX = 32 << 10;
 
-    private TierReport() {}
-
-    /**
-     * Returns the state of the fast tier.
-     *
-     * @param location folder on the SSD; empty without one
-     * @param lost paths of lost files
-     */
-    public static Map<String, Object> of(FastTierSource tier, String location, List<String> lost) throws IOException {
-        Map<String, Object> report = Json.values(FastTierFigures.of(tier));
-        report.put("location", location);
-        report.put("lost", bounded(lost));
-        return report;
+    public static TierReport of(@Nullable Boolean attached, FastTierSource tier, String location, List<String> lost)
+            throws IOException {
+        return new TierReport(attached, FastTierFigures.of(tier), location, bounded(lost));
     }
 
     private static List<String> bounded(List<String> names) {
@@ -52,27 +49,44 @@ public final class TierReport {
     }
 
     /**
-     * Returns where a file is, or new files of a folder are stored.
+     * Where a file is, or new files of a folder are stored, as {@code tier explain} shows it.
      *
-     * @param placement where new files there are stored first
+     * @param type file or folder
+     * @param newFiles where new files there are stored first
      * @param file what is known of a file; null for a folder
      */
-    public static Map<String, Object> of(String placement, @Nullable FileStatus file, RawSettings settings) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("type", file == null ? "folder" : "file");
-        report.put("newFiles", placement);
-        if (file != null) {
-            report.put("place", file.place().name().toLowerCase(Locale.ROOT).replace('_', '-'));
-            report.put("bytes", file.bytes());
-            report.put(
-                    "accessed", file.accessedMs() == 0 ? "" : JobReport.time(Instant.ofEpochMilli(file.accessedMs())));
-            report.put("inUse", file.inUse());
-            report.put("pinned", file.pinned());
-            report.put("small", file.bytes() <= MigrationPolicy.SMALL_BYTES);
-            report.put("highPercent", settings.highPercent());
-            report.put("journalSeconds", settings.copyAfterS());
-            report.put("migrationPolicy", settings.rule().toString());
+    public record Explained(
+            String type,
+            String newFiles,
+            @JsonUnwrapped @Nullable File file) {
+        public static Explained of(String placement, @Nullable FileStatus file, RawSettings settings) {
+            return new Explained(
+                    file == null ? "folder" : "file", placement, file == null ? null : File.of(file, settings));
         }
-        return report;
+    }
+
+    /** Where a file is, and when it is migrated. */
+    public record File(
+            String place,
+            long bytes,
+            String accessed,
+            boolean inUse,
+            boolean pinned,
+            boolean small,
+            int highPercent,
+            long journalSeconds,
+            String migrationPolicy) {
+        private static File of(FileStatus file, RawSettings settings) {
+            return new File(
+                    file.place().name().toLowerCase(Locale.ROOT).replace('_', '-'),
+                    file.bytes(),
+                    file.accessedMs() == 0 ? "" : JobReport.time(Instant.ofEpochMilli(file.accessedMs())),
+                    file.inUse(),
+                    file.pinned(),
+                    file.bytes() <= MigrationPolicy.SMALL_BYTES,
+                    settings.highPercent(),
+                    settings.copyAfterS(),
+                    settings.rule().toString());
+        }
     }
 }

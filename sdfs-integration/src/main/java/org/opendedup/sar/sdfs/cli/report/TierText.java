@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.jmx.FastTierFigures;
 
 /** Formats the output of the tier commands for people, from {@link TierReport} and the reports of jobs. */
 public final class TierText {
@@ -17,86 +17,74 @@ public final class TierText {
     private TierText() {}
 
     /** Returns the state of the fast tier, one line a fact. */
-    public static String status(String volume, Map<String, Object> status) {
+    public static String status(String volume, TierReport report) {
         var page = new TierText();
-        long capacity = Json.number(status, "rawCapacityBytes");
-        if (capacity == 0 && Json.number(status, "rawFiles") == 0) {
+        FastTierFigures tier = report.figures();
+        long capacity = tier.rawCapacityBytes();
+        if (capacity == 0 && tier.rawFiles() == 0) {
             return "The volume has no fast tier for new files: all of them are stored in chunks.";
         }
-        page.line("Mode", mode(status));
-        page.line("Location", Objects.toString(status.get("location"), ""));
-        page.line("State", state(status));
-        long used = Json.number(status, "rawUsedBytes");
+        page.line("Mode", mode(tier));
+        page.line("Location", report.location());
+        page.line("State", state(tier));
         page.line("Capacity", ByteSize.rounded(capacity));
-        page.line("Used", ByteSize.rounded(used) + share(used, capacity) + ", " + number(status, "rawFiles", "file"));
+        page.line(
+                "Used",
+                ByteSize.rounded(tier.rawUsedBytes()) + share(tier.rawUsedBytes(), capacity) + ", "
+                        + files(tier.rawFiles()));
         page.line(
                 "Only there",
-                number(status, "onlyThereFiles", "file") + ", " + size(status, "onlyThereBytes")
+                files(tier.onlyThereFiles()) + ", " + ByteSize.rounded(tier.onlyThereBytes())
                         + ": a lost fast tier loses them");
-        page.line("Pinned", number(status, "pinnedFiles", "file"));
-        page.line("In use", number(status, "rawFilesInUse", "file"));
+        page.line("Pinned", files(tier.pinnedFiles()));
+        page.line("In use", files(tier.rawFilesInUse()));
         page.line(
                 "Migration",
-                "from " + status.get("highPercent") + " % of use down to " + status.get("lowPercent") + " %, "
-                        + first(status));
-        long journal = Json.number(status, "journalSeconds");
+                "from " + tier.highPercent() + " % of use down to " + tier.lowPercent() + " %, "
+                        + (tier.migrationPolicy().equals("mixed")
+                                ? "those first that are worth least for each byte"
+                                : "the least recently used first"));
         page.line(
                 "Journal",
-                journal == 0
+                tier.journalSeconds() == 0
                         ? "off: files are stored in chunks only when they are migrated"
-                        : "files are also stored in chunks after " + journal + " s without use");
-        page.line("Since mounted", sinceMounted(status));
-        page.lost(volume, status);
+                        : "files are also stored in chunks after " + tier.journalSeconds() + " s without use");
+        page.line(
+                "Since mounted",
+                files(tier.copiedFiles()) + " stored in chunks, " + ByteSize.rounded(tier.copiedBytes())
+                        + ", of these " + ByteSize.rounded(tier.aheadBytes()) + " ahead; "
+                        + files(tier.migratedFiles()) + " migrated, " + ByteSize.rounded(tier.migratedBytes()));
+        page.lost(volume, tier.lostFiles(), report.lost());
         return page.text.toString().stripTrailing();
     }
 
-    private static String mode(Map<String, Object> status) {
-        return "tddfs".equals(status.get("mode"))
+    private static String files(long number) {
+        return number + (number == 1 ? " file" : " files");
+    }
+
+    private static String mode(FastTierFigures tier) {
+        return tier.mode().equals("tddfs")
                 ? "tddfs: new files lie whole on the fast tier until they are migrated"
                 : "sar: new files are stored in chunks, except in folders that say otherwise";
     }
 
-    private static String state(Map<String, Object> status) {
-        String absent = Objects.toString(status.get("absent"), "");
-        if (!absent.isEmpty()) {
-            return "ABSENT: " + absent;
+    private static String state(FastTierFigures tier) {
+        if (!tier.absent().isEmpty()) {
+            return "ABSENT: " + tier.absent();
         }
-        String hanging = Objects.toString(status.get("hanging"), "");
-        if (!hanging.isEmpty()) {
-            return "HANGING: " + hanging + "; new files are stored in chunks, and the figures are as last seen";
+        if (!tier.hanging().isEmpty()) {
+            return "HANGING: " + tier.hanging() + "; new files are stored in chunks, and the figures are as last seen";
         }
-        return Boolean.TRUE.equals(status.get("roomForNewFiles"))
+        return tier.roomForNewFiles()
                 ? "in use, with room for new files"
                 : "in use, without room: new files are stored in chunks";
     }
 
-    private static String turn(Map<String, Object> file) {
-        return "mixed".equals(file.get("migrationPolicy"))
-                ? "it is worth least for each byte"
-                : "it is the least recently used";
-    }
-
-    private static String first(Map<String, Object> status) {
-        return "mixed".equals(status.get("migrationPolicy"))
-                ? "those first that are worth least for each byte"
-                : "the least recently used first";
-    }
-
-    private static String sinceMounted(Map<String, Object> status) {
-        return number(status, "copiedFiles", "file") + " stored in chunks, " + size(status, "copiedBytes")
-                + ", of these "
-                + size(status, "aheadBytes") + " ahead; "
-                + number(status, "migratedFiles", "file") + " migrated, " + size(status, "migratedBytes");
-    }
-
-    private void lost(String volume, Map<String, Object> status) {
-        long lost = Json.number(status, "lostFiles");
+    private void lost(String volume, long lost, List<String> named) {
         if (lost == 0) {
             return;
         }
-        List<String> named = names(status, "lost");
-        text.append(String.format(
-                "%nLost: the bytes of %s were only on the fast tier.%n", number(status, "lostFiles", "file")));
+        text.append(String.format("%nLost: the bytes of %s were only on the fast tier.%n", files(lost)));
         named.forEach(name -> text.append("  ").append(name).append(System.lineSeparator()));
         if (lost > named.size()) {
             text.append(String.format("  and %d more%n", lost - named.size()));
@@ -105,28 +93,28 @@ public final class TierText {
     }
 
     /** Returns where a file is and why, in one line or two. */
-    public static String explanation(Map<String, Object> file) {
-        String path = Printable.line(String.valueOf(file.get("path"))) + ": ";
-        if ("folder".equals(file.get("type"))) {
-            return path + "folder; new files " + newFiles(file);
+    public static String explanation(String name, TierReport.Explained explained) {
+        String path = Printable.line(name) + ": ";
+        TierReport.File file = explained.file();
+        if (explained.type().equals("folder") || file == null) {
+            return path + "folder; new files " + newFiles(explained.newFiles());
         }
-        String words = path + place(file) + ", " + size(file, "bytes");
-        String accessed = Objects.toString(file.get("accessed"), "");
-        words += accessed.isEmpty() ? "" : ", last used " + accessed;
+        String words = path + place(file.place()) + ", " + ByteSize.rounded(file.bytes())
+                + (file.accessed().isEmpty() ? "" : ", last used " + file.accessed());
         String why = why(file);
         return why.isEmpty() ? words : words + System.lineSeparator() + "  " + why;
     }
 
-    private static String newFiles(Map<String, Object> folder) {
-        return switch (String.valueOf(folder.get("newFiles"))) {
+    private static String newFiles(String placement) {
+        return switch (placement) {
             case "tddfs" -> "lie whole on the fast tier until they are migrated (tddfs)";
             case "pin" -> "lie whole on the fast tier, and are not migrated (pin)";
             default -> "are stored in chunks (sar)";
         };
     }
 
-    private static String place(Map<String, Object> file) {
-        return switch (String.valueOf(file.get("place"))) {
+    private static String place(String place) {
+        return switch (place) {
             case "chunks" -> "in chunks, deduplicated";
             case "fast-tier" -> "whole on the fast tier only";
             case "both" -> "whole on the fast tier, and in chunks as well";
@@ -135,25 +123,26 @@ public final class TierText {
         };
     }
 
-    private static String why(Map<String, Object> file) {
-        String place = String.valueOf(file.get("place"));
-        if (!place.equals("fast-tier") && !place.equals("both")) {
+    private static String why(TierReport.File file) {
+        if (!file.place().equals("fast-tier") && !file.place().equals("both")) {
             return "";
         }
+        String turn = file.migrationPolicy().equals("mixed")
+                ? "it is worth least for each byte"
+                : "it is the least recently used";
         var reasons = new ArrayList<String>();
-        if (Boolean.TRUE.equals(file.get("pinned"))) {
+        if (file.pinned()) {
             reasons.add("not migrated, because it is pinned");
-        } else if (Boolean.TRUE.equals(file.get("inUse"))) {
+        } else if (file.inUse()) {
             reasons.add("not migrated while it is in use");
-        } else if (Boolean.TRUE.equals(file.get("small"))) {
-            reasons.add("migrated when " + turn(file) + ", and small files take more than "
-                    + MigrationPolicy.SMALL_PERCENT + " % of the capacity");
+        } else if (file.small()) {
+            reasons.add("migrated when " + turn + ", and small files take more than " + MigrationPolicy.SMALL_PERCENT
+                    + " % of the capacity");
         } else {
-            reasons.add("migrated when " + turn(file) + ", and the use is above " + file.get("highPercent") + " %");
+            reasons.add("migrated when " + turn + ", and the use is above " + file.highPercent() + " %");
         }
-        long journal = Json.number(file, "journalSeconds");
-        if (place.equals("fast-tier") && journal > 0) {
-            reasons.add("stored in chunks as well when it was not used for " + journal + " s");
+        if (file.place().equals("fast-tier") && file.journalSeconds() > 0) {
+            reasons.add("stored in chunks as well when it was not used for " + file.journalSeconds() + " s");
         }
         return String.join("; ", reasons);
     }
