@@ -133,6 +133,11 @@ class RestoreCommandTest {
                     ExitCode.FAILED,
                     daemon.cli("restore", "x", daemon.mountPoint().resolve("y").toString()));
             assertTrue(daemon.err().contains("lies in the volume itself"), daemon.err());
+            Path none = folder.resolve("none");
+            assertEquals(
+                    ExitCode.FAILED,
+                    daemon.cli("restore", "x", none.resolve("y").toString()));
+            assertTrue(daemon.err().contains("make it first: mkdir -p " + none), daemon.err());
             Path metadata = Files.createDirectories(folder.resolve("base/ddb/inside"));
             Path link = Files.createSymbolicLink(folder.resolve("link"), metadata);
             for (Path own : List.of(metadata, link.resolve("y"))) {

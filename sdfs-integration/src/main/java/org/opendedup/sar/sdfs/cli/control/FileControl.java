@@ -103,6 +103,9 @@ public final class FileControl implements Closeable {
         if (!target.isAbsolute() || parent == null) {
             throw new IllegalArgumentException(target + " is no absolute path of a destination");
         }
+        if (Files.notExists(parent)) {
+            throw new IOException("there is no folder " + parent + "; make it first: mkdir -p " + parent);
+        }
         if (isInVolume(parent) || Files.exists(target) && isInVolume(target)) {
             throw new IOException(target + " lies in the volume itself; copy within it with cp, which moves no data");
         }
