@@ -147,8 +147,9 @@ final class DocumentedCommands {
 
         void check(List<String> arguments) {
             if (spec.name().equals(MKFS) && arguments.contains("--recover")
+                    || text.contains("org.opendedup.sar.plugin.")
                     || !arguments.isEmpty() && arguments.get(0).equals("config")) {
-                // Another command, and OpenDedup's.
+                // Another command, and two of OpenDedup's.
                 return;
             }
             for (int at = 0; at < arguments.size(); at++) {

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.disks.Commands;
 
-/** Each test that docs/TRUST.md names exists, with its method if the page names one. */
+/** Each test that docs/TRUST.md or docs/TESTING.md names exists, with its method if the page names one. */
 class TrustPageTest {
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*Test)(?:#(\\w+))?`");
     private static final List<String> SOURCES = List.of(
@@ -26,17 +26,19 @@ class TrustPageTest {
             "src/test/java");
 
     @Test
-    void everyTestOnThePageExists() throws IOException {
-        String page = Files.readString(Commands.projectFolder().resolve("docs/TRUST.md"));
-        assertTrue(TEST.matcher(page).results().count() >= 20, "the page names few tests");
-        assertEquals(Set.of(), missing(page));
+    void everyTestOnThePagesExists() throws IOException {
+        for (String name : List.of("docs/TRUST.md", "docs/TESTING.md")) {
+            String page = Files.readString(Commands.projectFolder().resolve(name));
+            assertTrue(TEST.matcher(page).results().count() >= 20, name + " names few tests");
+            assertEquals(Set.of(), missing(page), name);
+        }
     }
 
     @Test
     void controlATestOrAMethodThatDoesNotExistIsFound() throws IOException {
         assertEquals(
                 Set.of("`NoSuchTest`", "`TrustPageTest#noSuchMethod`"),
-                missing("`NoSuchTest` `TrustPageTest#noSuchMethod` `TrustPageTest#everyTestOnThePageExists`"));
+                missing("`NoSuchTest` `TrustPageTest#noSuchMethod` `TrustPageTest#everyTestOnThePagesExists`"));
     }
 
     private static Set<String> missing(String page) throws IOException {

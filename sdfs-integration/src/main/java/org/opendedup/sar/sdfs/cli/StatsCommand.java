@@ -26,7 +26,7 @@ import picocli.CommandLine.ParentCommand;
         footer = {
             "",
             "sdfscli VOLUME gc returns the reclaimableBytes.",
-            "VolumeMXBean and docs/operations/health.md describe every figure."
+            "JMX has the meaning of every figure; docs/operations/health.md explains most."
         })
 final class StatsCommand implements Callable<Integer> {
     @ParentCommand

@@ -1,8 +1,7 @@
 /**
- * The statistics and the administration of a mounted volume. {@link org.opendedup.sar.sdfs.jmx.VolumeMXBean} defines
- * the names of the statistics, for JMX and for the commands; {@link org.opendedup.sar.sdfs.jmx.VolumeMonitor} reads
- * them from the engine; {@link org.opendedup.sar.sdfs.jmx.VolumeRegistration} makes them visible to jconsole and other
- * JMX clients.
+ * The statistics and the administration of a mounted volume. {@link org.opendedup.sar.sdfs.jmx.VolumeFigures} has the
+ * statistics, for JMX and for the commands; {@link org.opendedup.sar.sdfs.jmx.VolumeRegistration} makes them visible to
+ * jconsole and other JMX clients.
  *
  * <p>The volume's SSD is a {@link org.opendedup.sar.sdfs.jmx.SarSource}. Commands and JMX change its settings only
  * through {@link org.opendedup.sar.sdfs.jmx.SarAdministration}. Six MXBeans show it, named after the parts in the SAR
