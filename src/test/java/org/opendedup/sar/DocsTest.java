@@ -139,6 +139,32 @@ class DocsTest {
     }
 
     @Test
+    void variablesOfTheEnvironmentAreRead() throws IOException {
+        List<String> faults = new ArrayList<>();
+        int variables = 0;
+        for (DocsPage page : DocsPage.all(false)) {
+            for (DocsPage.Row row : page.rows()) {
+                if (row.header().get(0).equals("variable")) {
+                    variables++;
+                    faults.addAll(badVariable(row));
+                }
+            }
+        }
+        assertEquals(List.of(), faults);
+        assertTrue(variables > 8, "few variables are read: " + variables);
+    }
+
+    @Test
+    void decisionsHaveAStatusAndARow() throws IOException {
+        List<String> rows = DocsPage.of("docs/adr/README.md").links();
+        List<DocsPage> decisions = DocsPage.all(true).stream()
+                .filter(page -> page.name().startsWith("docs/adr/0"))
+                .toList();
+        assertTrue(decisions.size() > 60, "few decisions are read");
+        assertEquals(List.of(), badDecisions(decisions, rows));
+    }
+
+    @Test
     void tablesOfOperationsHaveShortCells() throws IOException {
         List<String> faults = new ArrayList<>();
         for (DocsPage page : DocsPage.all(false)) {
@@ -173,6 +199,14 @@ class DocsTest {
                 .rows()
                 .forEach(row -> badDefaults(row, faults));
         assertEquals(2, faults.size(), faults::toString);
+        String variables = "| variable | means | default |\n|---|---|---|\n";
+        for (String wrong : List.of("| `SDFS_NO_SUCH` | – | – |", "| `SDFS_CHECK_HEAP` | heap | `2g` |")) {
+            assertEquals(1, badVariable(page(variables + wrong).rows().get(0)).size(), wrong);
+        }
+        assertEquals(
+                2,
+                badDecisions(List.of(page("# A decision\n\n## Context")), List.of())
+                        .size());
         assertEquals(1, badExitCodes(page("ends with exit code 7"), exitCodes()).size());
         assertEquals(
                 3,
@@ -241,6 +275,33 @@ class DocsTest {
             }
         }
         return compared;
+    }
+
+    private List<String> badVariable(DocsPage.Row row) {
+        String name = DocsPage.spans(row.cells().get(0)).get(0);
+        if (!names.contains(name) && !commands.scripts().contains(name)) {
+            return List.of("nothing reads " + name);
+        }
+        Matcher known = Pattern.compile(name + ":-([^}\"]+)}").matcher(commands.scripts());
+        String said = row.cells().get(row.cells().size() - 2);
+        return row.header().contains("default")
+                        && known.find()
+                        && !said.contains(known.group(1).replace("$HOME", "~"))
+                ? List.of(name + " has the default " + known.group(1) + ", not " + said)
+                : List.of();
+    }
+
+    private static List<String> badDecisions(List<DocsPage> decisions, List<String> rows) {
+        List<String> faults = new ArrayList<>();
+        for (DocsPage page : decisions) {
+            if (page.lines().stream().noneMatch(line -> line.startsWith("Status: "))) {
+                faults.add(page.name() + " has no status");
+            }
+            if (!rows.contains(page.name().replaceFirst(".*/", ""))) {
+                faults.add(page.name() + " has no row in the index");
+            }
+        }
+        return faults;
     }
 
     private static List<String> badExitCodes(DocsPage page, Set<Integer> known) {

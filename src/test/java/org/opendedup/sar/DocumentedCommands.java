@@ -45,6 +45,7 @@ final class DocumentedCommands {
     private final Map<String, CommandSpec> commands = new LinkedHashMap<>();
     private final Set<String> options = new HashSet<>();
     private final List<String> faults = new ArrayList<>();
+    private final String scripts;
 
     DocumentedCommands() throws ReflectiveOperationException, IOException {
         var nowhere = new PrintWriter(new StringWriter());
@@ -65,13 +66,14 @@ final class DocumentedCommands {
         // Of a command that mkfs.sdfs begins instead of itself.
         options.add("--recover");
         options.addAll(THEIRS);
-        try (Stream<Path> scripts = Files.walk(Commands.projectFolder().resolve("scripts"))) {
-            for (Path script : scripts.filter(Files::isRegularFile).toList()) {
-                OPTION.matcher(Files.readString(script, StandardCharsets.ISO_8859_1))
-                        .results()
-                        .forEach(option -> options.add(option.group()));
+        var text = new StringBuilder();
+        try (Stream<Path> files = Files.walk(Commands.projectFolder().resolve("scripts"))) {
+            for (Path script : files.filter(Files::isRegularFile).toList()) {
+                text.append(Files.readString(script, StandardCharsets.ISO_8859_1));
             }
         }
+        scripts = text.toString();
+        OPTION.matcher(scripts).results().forEach(option -> options.add(option.group()));
     }
 
     private void collect(CommandSpec spec) {
@@ -82,6 +84,11 @@ final class DocumentedCommands {
     /** Returns whether a command or a script has an option of this name, which begins with two hyphens. */
     boolean hasOption(String name) {
         return options.contains(name);
+    }
+
+    /** Returns the text of all scripts. */
+    String scripts() {
+        return scripts;
     }
 
     /** Returns the default of an option of mkfs.sdfs as its help says; null if it says none in one word. */
