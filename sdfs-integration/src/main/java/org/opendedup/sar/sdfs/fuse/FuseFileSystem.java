@@ -24,7 +24,7 @@ import org.opendedup.sar.volume.posix.SetMode;
  * Serves a {@link Volume} to the kernel. Adds what neither of them has: handles for open files, names of inodes for
  * messages, and the group that files inherit from a setgid directory. Does not own the volume.
  */
-public final class FuseFileSystem implements FuseOperations {
+public class FuseFileSystem implements FuseOperations {
     private final Volume volume;
     private final AccessRules accesses;
     private final HandleTable<OpenFile> openFiles;

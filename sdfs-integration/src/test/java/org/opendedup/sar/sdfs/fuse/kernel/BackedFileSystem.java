@@ -15,8 +15,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import jnr.ffi.LibraryLoader;
-import jnr.ffi.types.ssize_t;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.FileMode;
@@ -51,19 +49,11 @@ final class BackedFileSystem extends MemoryFileSystem implements AutoCloseable {
     volatile int wrongDescriptor = -1;
 
     private final Libc libc = new Libc();
-    private final Lengths lengths = LibraryLoader.create(Lengths.class).load("c");
     private final Path folder;
     private final Map<Long, Backing> backings = new ConcurrentHashMap<>();
     private final Map<Long, Long> inodes = new ConcurrentHashMap<>();
 
     private record Backing(Path path, FileChannel channel, int descriptor) {}
-
-    /** The calls of the C library that change the lengths and blocks of files. */
-    public interface Lengths {
-        int ftruncate(int fd, @ssize_t long bytes);
-
-        int fallocate(int fd, int mode, @ssize_t long offset, @ssize_t long bytes);
-    }
 
     BackedFileSystem() throws IOException {
         Path made = Files.createTempDirectory("sdfs-backing-");
@@ -199,7 +189,7 @@ final class BackedFileSystem extends MemoryFileSystem implements AutoCloseable {
             return super.change(inode, change);
         }
         Long size = change.size();
-        if (size != null && lengths.ftruncate(backing.descriptor(), size) != 0) {
+        if (size != null && libc.functions().ftruncate(backing.descriptor(), size) != 0) {
             throw libc.failure("ftruncate");
         }
         Long modifiedNs = change.modifiedNs();
@@ -305,6 +295,11 @@ final class BackedFileSystem extends MemoryFileSystem implements AutoCloseable {
     }
 
     @Override
+    public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+        write(handle, offset, source);
+    }
+
+    @Override
     public boolean hasWriters(long handle) {
         return true;
     }
@@ -330,7 +325,7 @@ final class BackedFileSystem extends MemoryFileSystem implements AutoCloseable {
     }
 
     private void allocate(Backing backing, int mode, long offset, long length) throws IOException {
-        if (lengths.fallocate(backing.descriptor(), mode, offset, length) != 0) {
+        if (libc.functions().fallocate(backing.descriptor(), mode, offset, length) != 0) {
             throw libc.failure("fallocate");
         }
     }
@@ -383,6 +378,7 @@ final class BackedFileSystem extends MemoryFileSystem implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
+        closeVolume();
         for (long inode : backings.keySet()) {
             unback(inode);
         }

@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,6 +59,11 @@ class InterruptTest {
                 .start();
         assertTrue(hanging.begun.tryAcquire(30, TimeUnit.SECONDS), "no read came");
         return reader;
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        hanging.closeVolume();
     }
 
     @Test

@@ -27,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +43,11 @@ import org.opendedup.sar.sdfs.fuse.Shell;
 @Timeout(120)
 class KernelMountTest {
     private final MemoryFileSystem memory = new MemoryFileSystem();
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        memory.closeVolume();
+    }
 
     @Test
     void whatIsWrittenIsReadBack() throws Exception {
@@ -254,17 +260,22 @@ class KernelMountTest {
     void failuresReachTheCallerAsTheirOwnErrors() throws Exception {
         MemoryFileSystem failing = new MemoryFileSystem() {
             @Override
-            public synchronized int read(long handle, long offset, ByteBuffer target) throws IOException {
+            public int read(long handle, long offset, ByteBuffer target) throws IOException {
                 throw new CorruptionException("container 1", 0, "a", "b");
             }
 
             @Override
-            public synchronized void write(long handle, long offset, ByteBuffer source) throws IOException {
+            public void write(long handle, long offset, ByteBuffer source) throws IOException {
                 throw new NoSpaceException("full");
             }
 
             @Override
-            public synchronized byte[] readSymbolicLink(long inode) {
+            public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+                write(handle, offset, source);
+            }
+
+            @Override
+            public byte[] readSymbolicLink(long inode) {
                 throw new IllegalStateException("a mistake in the handler");
             }
         };
@@ -278,6 +289,8 @@ class KernelMountTest {
             assertError("Is a directory", toy.shell("mkdir d; echo > d"));
             assertError("File exists", toy.shell("mkdir d"));
             assertError("not empty", toy.shell("mkdir d/e; rmdir d"));
+        } finally {
+            failing.closeVolume();
         }
     }
 
@@ -297,7 +310,7 @@ class KernelMountTest {
         try (MountedToy toy = new MountedToy(memory)) {
             String line = toy.shell("grep " + toy.root + " /proc/self/mounts");
             assertTrue(line.startsWith("toy " + toy.root + " fuse.sdfs rw,"), line);
-            assertEquals("268435456 134217728 4096", toy.shell("stat -f -c '%b %a %S' ."));
+            assertEquals("268435456 255013683 4096", toy.shell("stat -f -c '%b %a %S' ."));
             MountOptions four = MountOptions.of(toy.root, "toy").withThreads(4);
             assertEquals(KernelMount.bufferBytes(four), toy.mount.bufferBytes());
         }
@@ -324,7 +337,7 @@ class KernelMountTest {
         AtomicInteger refused = new AtomicInteger();
         MemoryFileSystem full = new MemoryFileSystem() {
             @Override
-            public synchronized void write(long handle, long offset, ByteBuffer source) throws IOException {
+            public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
                 refused.incrementAndGet();
                 throw new NoSpaceException("full");
             }
@@ -338,6 +351,8 @@ class KernelMountTest {
             assertTrue(full.hasEnded());
             assertTrue(refused.get() > 0, "control: the kernel had bytes to write back");
             assertThrows(IOException.class, open::close);
+        } finally {
+            full.closeVolume();
         }
     }
 

@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -98,6 +99,11 @@ class LateSyncsTest {
         public void close() {
             release.countDown();
         }
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        slow.closeVolume();
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -113,6 +114,11 @@ class LongRequestsTest {
 
     private static String output(Process programs) throws IOException {
         return new String(programs.getInputStream().readAllBytes()).strip();
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        slow.closeVolume();
     }
 
     @ParameterizedTest
