@@ -27,9 +27,9 @@ public final class AccessLists {
     private static final int GROUP_AND_OTHERS = 00077;
     private static final int SET_ID = FileMode.SETUID | FileMode.SETGID;
 
-    private final FuseOperations operations;
+    private final FuseFileSystem operations;
 
-    public AccessLists(FuseOperations operations) {
+    public AccessLists(FuseFileSystem operations) {
         this.operations = operations;
     }
 

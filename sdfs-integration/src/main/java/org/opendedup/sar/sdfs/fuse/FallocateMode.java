@@ -28,7 +28,7 @@ public record FallocateMode(boolean zeroes, boolean keepsSize) {
     }
 
     /** Applies the mode to {@code length} bytes of an open file, from byte {@code offset}. */
-    public void apply(FuseOperations operations, long handle, long offset, long length) throws IOException {
+    public void apply(FuseFileSystem operations, long handle, long offset, long length) throws IOException {
         if (zeroes) {
             operations.zero(handle, offset, length, keepsSize);
         } else {

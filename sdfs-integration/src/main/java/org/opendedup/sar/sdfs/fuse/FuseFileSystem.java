@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.KernelClock;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
@@ -21,10 +22,25 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * Serves a {@link Volume} to the kernel. Adds what neither of them has: handles for open files, names of inodes for
- * messages, and the group that files inherit from a setgid directory. Does not own the volume.
+ * The file system operations that the package {@code kernel} calls, on a {@link Volume}. Adds what neither of them has:
+ * handles for open files, names of inodes for messages, and the group that files inherit from a setgid directory. Does
+ * not own the volume. Tests override methods to count calls, or to make them fail.
+ *
+ * <p>The operations take inode numbers (the root is 1) and handles of open files. Many threads call them at the same
+ * time. Each call may fail with {@link PosixException}; any other exception reaches the calling program as EIO or
+ * ENOSPC ({@link Errno}).
+ *
+ * <p>The kernel has already checked permissions, and has applied the umask or left it in {@link Owner}. It serializes
+ * changes of one directory. It caches names, attributes and pages for an unlimited time: therefore only these calls may
+ * change the file system.
+ *
+ * <p><b>References.</b> {@link #lookup}, the make calls, {@link #create}, {@link #link} and a listing with attributes
+ * retain the inode that they return: each adds one reference. {@link #forget} releases references.
  */
-public class FuseFileSystem implements FuseOperations {
+public class FuseFileSystem {
+    /** A new file's attributes and its open handle. */
+    public record CreatedFile(Attributes attributes, long handle) {}
+
     private final Volume volume;
     private final AccessRules accesses;
     private final HandleTable<OpenFile> openFiles;
@@ -55,7 +71,7 @@ public class FuseFileSystem implements FuseOperations {
         this.failures = failures;
     }
 
-    @Override
+    /** Finds a name and retains the inode found. Accepts {@code .} (of any inode) and {@code ..}. ENOENT, ESTALE. */
     public Attributes lookup(long directory, byte[] name) throws IOException {
         return saw(directory, name, volume.lookup(directory, name));
     }
@@ -65,17 +81,20 @@ public class FuseFileSystem implements FuseOperations {
         return found;
     }
 
-    @Override
+    /** Releases {@code references} references to an inode. Never fails. */
     public void forget(long inode, long references) {
         volume.forget(inode, references);
     }
 
-    @Override
     public Attributes attributes(long inode) throws IOException {
         return volume.attributes(inode);
     }
 
-    @Override
+    /**
+     * As {@link #attributes(long)}, asked through an open file. If the kernel does not have the attributes, it asks
+     * before a program writes into its write-back cache, and passes a failure on to the program. ENOSPC if bytes from
+     * that cache found no space, and there is still none.
+     */
     public Attributes attributes(long inode, long handle) throws IOException {
         Integer bytes = refused.get(inode);
         if (bytes != null) {
@@ -85,7 +104,7 @@ public class FuseFileSystem implements FuseOperations {
                 refused.remove(inode);
             }
         }
-        return volume.attributes(inode);
+        return attributes(inode);
     }
 
     private void checkSpace(OpenFile file, int bytes) throws IOException {
@@ -98,7 +117,6 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
     public Attributes change(long inode, AttributeChange change) throws IOException {
         if (change.size() != null || change.uid() != null || change.gid() != null) {
             volume.dropCapability(inode);
@@ -106,37 +124,47 @@ public class FuseFileSystem implements FuseOperations {
         return volume.change(inode, change);
     }
 
-    @Override
+    /**
+     * Notes a read of a file or a symbolic link: sets the access time if the options of the mount require it. Never
+     * fails.
+     *
+     * @return true if the access time was set
+     */
     public boolean noteRead(long inode) {
         return volume.noteAccess(inode, accesses.ofFiles());
     }
 
-    @Override
+    /**
+     * As {@link #noteRead}, for a file that is opened for reading. If the kernel has the bytes in its cache, no read
+     * request follows.
+     */
     public boolean noteOpened(long inode) {
         return volume.noteOpened(inode, accesses.ofFiles());
     }
 
-    @Override
+    /** As {@link #noteRead}, for the names in a directory. */
     public void noteListed(long directory) {
         volume.noteAccess(directory, accesses.ofDirectories());
     }
 
-    @Override
+    /**
+     * Removes the capabilities of a program file; called before a write. A truncation and a change of owner remove them
+     * without this call.
+     */
     public void dropCapability(long inode) throws IOException {
         volume.dropCapability(inode);
     }
 
-    @Override
     public byte[] readSymbolicLink(long inode) throws IOException {
         return volume.readSymbolicLink(inode);
     }
 
-    @Override
+    /** Makes a regular file, fifo, socket or device node, and retains it. {@code mode} includes the file type. */
     public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner caller) throws IOException {
         return saw(directory, name, volume.makeNode(directory, name, mode, device, ownerIn(directory, caller)));
     }
 
-    @Override
+    /** Makes a directory and retains it. */
     public Attributes makeDirectory(long directory, byte[] name, int mode, Owner caller) throws IOException {
         Attributes parent = volume.attributes(directory);
         Attributes made = volume.makeDirectory(
@@ -144,7 +172,7 @@ public class FuseFileSystem implements FuseOperations {
         return saw(directory, name, made);
     }
 
-    @Override
+    /** Makes a symbolic link and retains it. */
     public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner caller) throws IOException {
         return saw(directory, name, volume.makeSymbolicLink(directory, name, target, ownerIn(directory, caller)));
     }
@@ -153,31 +181,28 @@ public class FuseFileSystem implements FuseOperations {
         return FileMode.ownerIn(volume.attributes(directory), caller);
     }
 
-    @Override
+    /** Adds a name to a file and retains the file. */
     public Attributes link(long inode, long directory, byte[] name) throws IOException {
         return saw(directory, name, volume.link(inode, directory, name));
     }
 
-    @Override
     public void unlink(long directory, byte[] name) throws IOException {
         volume.unlink(directory, name);
         names.removed(directory, name);
     }
 
-    @Override
     public void removeDirectory(long directory, byte[] name) throws IOException {
         volume.removeDirectory(directory, name);
         names.removed(directory, name);
     }
 
-    @Override
     public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
             throws IOException {
         volume.rename(directory, name, newDirectory, newName, mode);
         names.renamed(directory, name, newDirectory, newName, mode);
     }
 
-    @Override
+    /** Lists a directory, as {@link org.opendedup.sar.volume.Volume#list}. */
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
         volume.list(directory, cookie, withAttributes, (name, inode, type, next, attributes) -> {
             boolean taken = visitor.visit(name, inode, type, next, attributes);
@@ -189,7 +214,14 @@ public class FuseFileSystem implements FuseOperations {
         });
     }
 
-    @Override
+    /**
+     * Opens a regular file. The file is readable even if it is opened for writing only: with a write-back cache, the
+     * kernel reads the rest of a page that is partly written.
+     *
+     * @param caller the user who opens; if it is root, writes through this handle may use the capacity reserved for
+     *     root, because the kernel does not report later who wrote
+     * @return handle of the open file
+     */
     public long open(long inode, boolean writable, boolean truncate, Owner caller) throws IOException {
         long handle = open(inode, writable, caller);
         if (!truncate) {
@@ -222,7 +254,7 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /** Makes a regular file, retains it and opens it. */
     public CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller)
             throws IOException {
         Attributes made = makeNode(directory, name, mode, 0, caller);
@@ -234,7 +266,10 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /**
+     * Makes a regular file without a name in {@code directory} (O_TMPFILE), retains it and opens it. {@link #link} can
+     * name it.
+     */
     public CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller) throws IOException {
         Attributes made = volume.makeUnnamed(directory, mode, ownerIn(directory, caller));
         try {
@@ -245,7 +280,12 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /**
+     * Reads up to {@code target.remaining()} bytes; returns fewer only at the end of the file. The buffer is direct and
+     * belongs to the caller: do not keep it after the call.
+     *
+     * @return bytes read
+     */
     public int read(long handle, long offset, ByteBuffer target) throws IOException {
         try {
             return volume.read(openFiles.get(handle), offset, target);
@@ -255,7 +295,7 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /** Writes all bytes of {@code source}, a direct buffer of the caller. Do not keep it after the call. */
     public void write(long handle, long offset, ByteBuffer source) throws IOException {
         try {
             volume.write(openFiles.get(handle), offset, source);
@@ -265,7 +305,11 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /**
+     * As {@link #write}, for bytes that the kernel had in its write-back cache. The kernel keeps the file's times
+     * meanwhile and sets them by {@link #change}, so this call does not change them. After ENOSPC the kernel must ask
+     * for the {@link #attributes(long, long) attributes} again: otherwise it tells a program only at fsync or close.
+     */
     public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
         OpenFile file = openFiles.get(handle);
         int bytes = source.remaining();
@@ -281,37 +325,46 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /** As {@link org.opendedup.sar.volume.Volume#allocate}. */
     public void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
         volume.allocate(openFiles.get(handle), offset, length, keepSize);
     }
 
-    @Override
+    /** As {@link org.opendedup.sar.volume.Volume#zero}. */
     public void zero(long handle, long offset, long length, boolean keepSize) throws IOException {
         volume.zero(openFiles.get(handle), offset, length, keepSize);
     }
 
-    @Override
+    /**
+     * Returns whether the file is open for writing, by this handle or another. If it is, the kernel may have written
+     * bytes in its cache that it has not sent yet.
+     */
     public boolean hasWriters(long handle) throws IOException {
         return volume.hasWriters(openFiles.get(handle));
     }
 
-    @Override
+    /** As {@link org.opendedup.sar.volume.Volume#seekData}. */
     public long seekData(long handle, long offset) throws IOException {
         return volume.seekData(openFiles.get(handle), offset);
     }
 
-    @Override
+    /** As {@link org.opendedup.sar.volume.Volume#seekHole}. */
     public long seekHole(long handle, long offset) throws IOException {
         return volume.seekHole(openFiles.get(handle), offset);
     }
 
-    @Override
+    /**
+     * As {@link org.opendedup.sar.volume.Volume#copy}. If it fails with EOPNOTSUPP, the kernel copies the bytes by
+     * reads and writes.
+     */
     public long copy(long source, long from, long target, long to, long length) throws IOException {
         return volume.copy(openFiles.get(source), from, openFiles.get(target), to, length);
     }
 
-    @Override
+    /**
+     * Called when a descriptor of the file is closed: the last chance to report the failure of an earlier write. Not a
+     * sync.
+     */
     public void flush(long handle) throws IOException {
         try {
             volume.flush(openFiles.get(handle));
@@ -321,7 +374,7 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /** Stores the written data of the file: the first part of fsync and fdatasync. */
     public void store(long handle) throws IOException {
         try {
             volume.secure(openFiles.get(handle));
@@ -331,32 +384,38 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /**
+     * Returns whether {@link #store} and {@link #commit} may run at the same time, and the file is durable when both
+     * are done. Asked before {@link #store}.
+     */
     public boolean storesBesideCommit(long handle) throws IOException {
         return volume.securesBesideCommit(openFiles.get(handle));
     }
 
-    @Override
+    /** Returns whether {@link #commit} is needed after {@link #store} for the file to be durable. */
     public boolean needsCommit(long handle) throws IOException {
         return volume.needsCommit(openFiles.get(handle));
     }
 
-    @Override
+    /** Returns whether the name of an open file is durable, and that its bytes are where {@link #backing} says. */
     public boolean isNameDurable(long handle) throws IOException {
         return volume.isNameDurable(openFiles.get(handle));
     }
 
-    @Override
+    /**
+     * Returns the descriptor of the file that has all bytes of an open file, so that the kernel may read and write it
+     * itself; -1 if there is none. It stays the same, and open, while any handle of the inode is open.
+     */
     public int backing(long handle) throws IOException {
         return volume.backing(openFiles.get(handle));
     }
 
-    @Override
+    /** Returns whether the bytes of an open file are on the fast tier. */
     public boolean isOnFastTier(long handle) throws IOException {
         return openFiles.get(handle).isOnFastTier();
     }
 
-    @Override
+    /** Stores the written data of all files: the first part of syncfs, and of fsync of a directory. */
     public void storeAll() throws IOException {
         try {
             volume.secureAll();
@@ -366,7 +425,10 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /**
+     * Makes the stored data and all changes of names and attributes durable. Callers that wait at the same time share
+     * one commit.
+     */
     public void commit() throws IOException {
         try {
             volume.commit();
@@ -376,7 +438,7 @@ public class FuseFileSystem implements FuseOperations {
         }
     }
 
-    @Override
+    /** Closes a handle. */
     public void close(long handle) throws IOException {
         OpenFile file = openFiles.remove(handle);
         names.closed(file.inode());
@@ -384,45 +446,44 @@ public class FuseFileSystem implements FuseOperations {
         volume.close(file);
     }
 
-    @Override
+    /** Returns the value of the attribute, or null if there is none. */
     public byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException {
         ExtendedAttributeName.check(name);
         return volume.extendedAttribute(inode, name);
     }
 
-    @Override
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
         ExtendedAttributeName.check(name);
         volume.setExtendedAttribute(inode, name, value, mode);
     }
 
-    @Override
     public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
         ExtendedAttributeName.check(name);
         volume.removeExtendedAttribute(inode, name);
     }
 
-    @Override
     public List<byte[]> extendedAttributes(long inode) throws IOException {
         return volume.extendedAttributes(inode);
     }
 
-    @Override
     public SpaceUse space() throws IOException {
         return volume.space();
     }
 
-    @Override
+    /** Returns the name of an inode for messages: its number, and its path if the path is known without a search. */
     public String nameOf(long inode) {
         return names.of(inode);
     }
 
-    @Override
+    /** As {@link #nameOf(long)}, for a name in a directory. The name need not exist. */
     public String nameOf(long directory, byte[] name) {
         return names.of(directory, name);
     }
 
-    @Override
+    /**
+     * Ends the service. No further call follows. Files that the kernel still had open, and inodes that it still
+     * retained, are not released by calls.
+     */
     public void end() {
         openFiles.removeAll().forEach(volume::close);
     }

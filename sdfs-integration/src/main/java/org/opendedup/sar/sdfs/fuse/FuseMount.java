@@ -7,7 +7,7 @@ import java.io.IOException;
 public interface FuseMount extends Closeable {
     /**
      * Waits until the file system is unmounted by any process, the last request is answered and
-     * {@link FuseOperations#end} has returned.
+     * {@link FuseFileSystem#end} has returned.
      */
     void awaitEnd() throws InterruptedException;
 
@@ -26,7 +26,7 @@ public interface FuseMount extends Closeable {
     void writeBack() throws IOException;
 
     /**
-     * Returns whether the kernel reads and writes the files of {@link FuseOperations#backing} itself, and if not, why.
+     * Returns whether the kernel reads and writes the files of {@link FuseFileSystem#backing} itself, and if not, why.
      */
     Passthrough passthrough();
 
@@ -36,7 +36,7 @@ public interface FuseMount extends Closeable {
     /**
      * Ends the service in bounded time. Tries to unmount. If programs still use the file system after a few seconds,
      * writes back the kernel's cache and detaches the file system; those programs then get errors. Waits for
-     * {@link FuseOperations#end}. Idempotent.
+     * {@link FuseFileSystem#end}. Idempotent.
      */
     @Override
     void close() throws IOException;

@@ -27,7 +27,7 @@ import org.opendedup.sar.volume.names.AccessTimes;
  * @param fastWakeUp true: while requests flow, the processors do not sleep, if this process may keep them from it
  *     (root)
  * @param requests kinds of requests that the kernel may send
- * @param passthrough true: let the kernel read and write the files of {@link FuseOperations#backing} itself, if it
+ * @param passthrough true: let the kernel read and write the files of {@link FuseFileSystem#backing} itself, if it
  *     offers that and this process is root. The kernel then keeps no written bytes of other files back to send them
  *     together. No effect with {@code synchronous}
  */

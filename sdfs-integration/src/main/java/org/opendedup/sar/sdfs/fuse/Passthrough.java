@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.fuse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the kernel reads and writes the files of {@link FuseOperations#backing} itself.
+ * Whether the kernel reads and writes the files of {@link FuseFileSystem#backing} itself.
  *
  * @param obstacle why it does not; null if it does
  */

@@ -8,7 +8,7 @@ public final class MountToy {
     private MountToy() {}
 
     public static void main(String[] arguments) throws Exception {
-        FuseOperations toy = arguments[0].equals("nothing") ? new NothingStored(64L << 30) : new MemoryFileSystem();
+        FuseFileSystem toy = arguments[0].equals("nothing") ? new NothingStored(64L << 30) : new MemoryFileSystem();
         MountOptions options = MountOptions.of(Path.of(arguments[1]), "toy");
         if (arguments.length > 2) {
             options = options.with(arguments[2]);

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.fuse;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -15,12 +16,14 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /** One file, {@code file}, of a fixed size: what is written to it is dropped, what is read from it is anything. */
-public final class NothingStored implements FuseOperations {
+public final class NothingStored extends FuseFileSystem {
     private static final long FILE = 2;
 
     private final long fileBytes;
 
+    /** Has no volume: every operation is its own. */
     public NothingStored(long fileBytes) {
+        super(null, MountOptions.of(Path.of("/none"), "nothing"), new HandleTable<>(1));
         this.fileBytes = fileBytes;
     }
 
@@ -39,6 +42,49 @@ public final class NothingStored implements FuseOperations {
     public Attributes attributes(long inode) {
         int mode = inode == FILE ? FileMode.REGULAR | 0644 : FileMode.DIRECTORY | 0755;
         return new Attributes(inode, 1, mode, 1, 0, 0, 0, inode == FILE ? fileBytes : 0, 0, 0, 0, 0, 0);
+    }
+
+    @Override
+    public Attributes attributes(long inode, long handle) {
+        return attributes(inode);
+    }
+
+    @Override
+    public boolean noteRead(long inode) {
+        return false;
+    }
+
+    @Override
+    public boolean noteOpened(long inode) {
+        return false;
+    }
+
+    @Override
+    public void noteListed(long directory) {}
+
+    @Override
+    public int backing(long handle) {
+        return -1;
+    }
+
+    @Override
+    public boolean isOnFastTier(long handle) {
+        return false;
+    }
+
+    @Override
+    public boolean storesBesideCommit(long handle) {
+        return false;
+    }
+
+    @Override
+    public boolean needsCommit(long handle) {
+        return true;
+    }
+
+    @Override
+    public boolean isNameDurable(long handle) {
+        return false;
     }
 
     @Override

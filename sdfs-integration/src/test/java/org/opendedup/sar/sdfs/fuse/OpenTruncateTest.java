@@ -34,7 +34,7 @@ class OpenTruncateTest {
         try (Volume volume = Volume.open(config)) {
             FuseFileSystem files =
                     new FuseFileSystem(volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>(1));
-            FuseOperations.CreatedFile made =
+            FuseFileSystem.CreatedFile made =
                     files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, new Owner(0, 0));
             long inode = made.attributes().inode();
             files.write(made.handle(), 0, ByteBuffer.wrap(new byte[100]));
@@ -58,7 +58,7 @@ class OpenTruncateTest {
         try (Volume volume = Volume.open(config)) {
             FuseFileSystem files = new FuseFileSystem(
                     volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>(HandleTable.MAX_HANDLES));
-            FuseOperations.CreatedFile made =
+            FuseFileSystem.CreatedFile made =
                     files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, new Owner(0, 0));
             long inode = made.attributes().inode();
             files.write(made.handle(), 0, ByteBuffer.wrap(new byte[100]));

@@ -5,27 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.InstantSource;
 import java.util.Arrays;
-import java.util.function.UnaryOperator;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.disks.Commands;
-import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelMount;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.config.Verification;
-import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.store.ChunkIndexes;
-import org.opendedup.sar.volume.store.VolumeStores;
+import org.opendedup.sar.volume.posix.Owner;
 
 /**
  * The kernel releases every reference it got: when no program uses the mount and the kernel has dropped its caches, no
@@ -56,7 +46,7 @@ class ReferenceBalanceTest {
 
     @Test
     void noInodeIsInUseOnceTheKernelHasDroppedItsCaches() throws IOException, InterruptedException {
-        assertEquals(0, inUseAfterLoad(UnaryOperator.identity()));
+        assertEquals(0, inUseAfterLoad(FuseFileSystem::new));
     }
 
     @Test
@@ -64,13 +54,14 @@ class ReferenceBalanceTest {
         assertEquals(1, inUseAfterLoad(ReferenceBalanceTest::retainingOnceMore));
     }
 
-    private long inUseAfterLoad(UnaryOperator<FuseOperations> wrapping) throws IOException, InterruptedException {
+    private long inUseAfterLoad(BiFunction<Volume, MountOptions, FuseFileSystem> made)
+            throws IOException, InterruptedException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
         Path mountPoint = Files.createDirectories(folder.resolve("mnt"));
         MountOptions options = MountOptions.of(mountPoint, "balance");
-        try (Volume volume = newVolume();
-                FuseMount mount = KernelMount.mount(wrapping.apply(new FuseFileSystem(volume, options)), options)) {
+        try (Volume volume = MemoryFileSystem.volumeInMemory();
+                FuseMount mount = KernelMount.mount(made.apply(volume, options), options)) {
             Commands.succeed("sh", "-c", "cd " + mountPoint + "\n" + LOAD);
             assertTrue(volume.statistics().inodesInUse() > 0, "the kernel keeps nothing in its caches");
             return inUseAfterDrops(volume, mountPoint);
@@ -91,32 +82,19 @@ class ReferenceBalanceTest {
         return inUse;
     }
 
-    private static Volume newVolume() throws IOException {
-        VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 1L << 40, Chunking.VARIABLE_SHA256);
-        CrashDirectory containers = new CrashDirectory(1, false);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        InstantSource clock = InstantSource.system();
-        Volume.create(config, containers, metadata, clock);
-        return Volume.open(
-                config, new VolumeStores(containers, metadata, ChunkIndexes.heap(), clock), Verification.CHECKSUMS);
-    }
-
     /** The fault: one file is retained twice when it is made. */
-    private static FuseOperations retainingOnceMore(FuseOperations sound) {
+    private static FuseFileSystem retainingOnceMore(Volume volume, MountOptions options) {
         byte[] leaky = LEAKY.getBytes(StandardCharsets.US_ASCII);
-        return (FuseOperations) Proxy.newProxyInstance(
-                FuseOperations.class.getClassLoader(),
-                new Class<?>[] {FuseOperations.class},
-                (self, method, arguments) -> {
-                    try {
-                        Object answer = method.invoke(sound, arguments);
-                        if (method.getName().equals("create") && Arrays.equals((byte[]) arguments[1], leaky)) {
-                            sound.lookup((Long) arguments[0], leaky);
-                        }
-                        return answer;
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return new FuseFileSystem(volume, options) {
+            @Override
+            public CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller)
+                    throws IOException {
+                CreatedFile created = super.create(directory, name, mode, writable, caller);
+                if (Arrays.equals(name, leaky)) {
+                    lookup(directory, leaky);
+                }
+                return created;
+            }
+        };
     }
 }

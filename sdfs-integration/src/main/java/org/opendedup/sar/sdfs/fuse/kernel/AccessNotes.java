@@ -1,6 +1,6 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 
 /**
  * Reports reads of files to the file system, for access times. The kernel sends no read request for bytes in its page
@@ -8,12 +8,12 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
  * does not count.
  */
 final class AccessNotes {
-    private final FuseOperations operations;
+    private final FuseFileSystem operations;
     private final KernelCache cache;
     private final Request request;
 
     /** @param request the request that is being served */
-    AccessNotes(FuseOperations operations, KernelCache cache, Request request) {
+    AccessNotes(FuseFileSystem operations, KernelCache cache, Request request) {
         this.operations = operations;
         this.cache = cache;
         this.request = request;

@@ -7,7 +7,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
 import org.opendedup.sar.volume.parts.SpaceUse;
@@ -21,7 +21,7 @@ import org.opendedup.sar.volume.posix.SetMode;
  */
 final class AttributeRequests {
     private final Exchange exchange;
-    private final FuseOperations operations;
+    private final FuseFileSystem operations;
     private final Request request;
     private final Reply reply;
     private final Agreement agreement;

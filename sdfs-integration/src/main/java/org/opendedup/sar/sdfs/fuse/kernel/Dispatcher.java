@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.Errno;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +37,7 @@ final class Dispatcher {
      * @param backings the open files that the kernel reads and writes itself
      */
     Dispatcher(
-            FuseOperations operations,
+            FuseFileSystem operations,
             KernelCache cache,
             Agreement agreement,
             ServedRequest served,

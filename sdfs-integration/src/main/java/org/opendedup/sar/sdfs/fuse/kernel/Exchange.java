@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
@@ -17,7 +17,7 @@ import org.opendedup.sar.volume.posix.Owner;
  * @param unenforced hides permissions of files with access lists; null if the kernel checks the lists
  */
 record Exchange(
-        FuseOperations operations,
+        FuseFileSystem operations,
         KernelCache cache,
         Agreement agreement,
         Request request,

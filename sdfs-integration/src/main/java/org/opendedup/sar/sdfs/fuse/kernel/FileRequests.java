@@ -10,6 +10,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
@@ -30,7 +31,7 @@ final class FileRequests {
     private static final long SHORT_BYTES = 64 << 20;
 
     private final Exchange exchange;
-    private final FuseOperations operations;
+    private final FuseFileSystem operations;
     private final Request request;
     private final Reply reply;
     private final KernelCache cache;
@@ -192,7 +193,7 @@ final class FileRequests {
         return created(operations.createUnnamed(request.node(), mode, isWritable(flags), exchange.takeCaller()), flags);
     }
 
-    private int created(FuseOperations.CreatedFile created, int flags) throws IOException {
+    private int created(FuseFileSystem.CreatedFile created, int flags) throws IOException {
         long inode = created.attributes().inode();
         try {
             // First, because it decides how long the attributes are valid.

@@ -14,8 +14,8 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.slf4j.Logger;
@@ -36,7 +36,7 @@ public final class KernelMount implements FuseMount {
     private final Path mountPoint;
     private final Libc libc;
     private final Mounter mounter;
-    private final FuseOperations operations;
+    private final FuseFileSystem operations;
     private final MountOptions options;
     private final List<Channel> channels = new ArrayList<>();
     private final Interrupts interrupts;
@@ -64,7 +64,7 @@ public final class KernelMount implements FuseMount {
             MountOptions options,
             Libc libc,
             Mounter mounter,
-            FuseOperations operations,
+            FuseFileSystem operations,
             IntPredicate killed,
             int device) {
         this.mountPoint = options.mountPoint();
@@ -85,7 +85,7 @@ public final class KernelMount implements FuseMount {
      * @throws IOException if the mount point cannot be used or the kernel cannot be served; the message says why, and
      *     nothing stays mounted
      */
-    public static FuseMount mount(FuseOperations operations, MountOptions options) throws IOException {
+    public static FuseMount mount(FuseFileSystem operations, MountOptions options) throws IOException {
         Libc libc = new Libc();
         boolean root = libc.functions().geteuid() == 0;
         Mounter mounter = root ? new DirectMounter(libc) : new FusermountMounter(libc);
@@ -94,7 +94,7 @@ public final class KernelMount implements FuseMount {
 
     /** @param killed returns whether a thread is about to be killed, so that its request may be abandoned */
     static FuseMount mount(
-            FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
+            FuseFileSystem operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
         Path mountPoint = options.mountPoint();
         if (!Files.isDirectory(mountPoint)) {
@@ -122,7 +122,7 @@ public final class KernelMount implements FuseMount {
     }
 
     private static KernelMount start(
-            FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
+            FuseFileSystem operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
         int device = mounter.mount(options);
         KernelMount mount = new KernelMount(options, libc, mounter, operations, killed, device);

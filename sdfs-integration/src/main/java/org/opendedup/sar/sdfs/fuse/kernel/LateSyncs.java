@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import org.opendedup.sar.sdfs.fuse.Errno;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.Turns;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
@@ -29,7 +29,7 @@ import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
  * answers them. Files on the fast tier have threads of their own, because it may hang while everything else works.
  */
 final class LateSyncs implements Closeable {
-    private final FuseOperations operations;
+    private final FuseFileSystem operations;
     private final boolean workersMayServe;
     private final AtomicBoolean workerServes = new AtomicBoolean();
     /** All unanswered requests, by number. The thread that removes a request answers it. */
@@ -71,7 +71,7 @@ final class LateSyncs implements Closeable {
      * @param workers number of threads that serve requests; a single worker must never wait. The same number of threads
      *     store, and again for the fast tier
      */
-    LateSyncs(FuseOperations operations, int workers) {
+    LateSyncs(FuseFileSystem operations, int workers) {
         this(
                 operations,
                 workers > 1,
@@ -81,7 +81,7 @@ final class LateSyncs implements Closeable {
     }
 
     LateSyncs(
-            FuseOperations operations,
+            FuseFileSystem operations,
             boolean workersMayServe,
             SyncThreads storing,
             SyncThreads storingFast,

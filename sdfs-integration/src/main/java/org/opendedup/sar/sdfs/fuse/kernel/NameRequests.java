@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.FileMode;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
@@ -23,7 +23,7 @@ final class NameRequests {
     private static final int MAX_LIST_BYTES = 64 << 10;
 
     private final Exchange exchange;
-    private final FuseOperations operations;
+    private final FuseFileSystem operations;
     private final Request request;
     private final Reply reply;
 

@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import java.io.IOException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.FileMode;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
@@ -17,13 +17,13 @@ import org.opendedup.sar.volume.posix.Attributes;
 final class Privileges {
     private static final int ROOT = 0;
 
-    private final FuseOperations operations;
+    private final FuseFileSystem operations;
     private final KernelCache cache;
     private final SupplementaryGroups groups;
     private final Request request;
 
     /** @param request the request that is being served */
-    Privileges(FuseOperations operations, KernelCache cache, SupplementaryGroups groups, Request request) {
+    Privileges(FuseFileSystem operations, KernelCache cache, SupplementaryGroups groups, Request request) {
         this.operations = operations;
         this.cache = cache;
         this.groups = groups;

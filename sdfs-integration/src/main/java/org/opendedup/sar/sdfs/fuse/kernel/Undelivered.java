@@ -5,7 +5,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ENTRY_OUT_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 
 import java.io.IOException;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 
 /**
@@ -21,7 +21,7 @@ final class Undelivered {
         void close(long handle) throws IOException;
     }
 
-    static void takeBack(int opcode, Reply reply, FuseOperations operations, Closing closing) throws IOException {
+    static void takeBack(int opcode, Reply reply, FuseFileSystem operations, Closing closing) throws IOException {
         if (reply.isError()) {
             return;
         }
@@ -40,7 +40,7 @@ final class Undelivered {
         }
     }
 
-    private static void forgetListing(Reply reply, FuseOperations operations) {
+    private static void forgetListing(Reply reply, FuseFileSystem operations) {
         int position = OUT_HEADER_BYTES;
         while (position < reply.length()) {
             forgetAt(position, reply, operations);
@@ -49,7 +49,7 @@ final class Undelivered {
         }
     }
 
-    private static void forgetAt(int offset, Reply reply, FuseOperations operations) {
+    private static void forgetAt(int offset, Reply reply, FuseFileSystem operations) {
         long inode = reply.getLong(offset);
         if (inode != 0) {
             operations.forget(inode, 1);

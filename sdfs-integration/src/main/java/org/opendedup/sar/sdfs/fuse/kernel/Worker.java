@@ -1,7 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +24,7 @@ final class Worker implements Runnable {
     Worker(
             Channel channel,
             Crew.Member member,
-            FuseOperations operations,
+            FuseFileSystem operations,
             Agreement agreement,
             Interrupts interrupts,
             LateSyncs syncs,

@@ -4,7 +4,7 @@
  *
  * <p>Mounting: a {@code Mounter} opens the device and mounts it. {@code InitHandshake} answers the kernel's INIT. Then
  * each of a few {@code Worker}s has a {@code Channel} (a clone of the device, a request buffer and a reply buffer) and
- * a {@code Dispatcher}, which reads a {@code Request}, calls {@link org.opendedup.sar.sdfs.fuse.FuseOperations} and
+ * a {@code Dispatcher}, which reads a {@code Request}, calls {@link org.opendedup.sar.sdfs.fuse.FuseFileSystem} and
  * fills a {@code Reply}. {@code Interrupts} answers a {@code ServedRequest} in place of the worker when its caller is
  * killed. {@code KernelMount} starts and ends all of them.
  *

@@ -20,7 +20,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FileMode;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.KernelRequests;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
@@ -52,7 +52,7 @@ class DispatcherTest {
     private final ServedRequest served = new ServedRequest(unique -> {});
     private final Dispatcher dispatcher = dispatcher(memory, ALL_TAKEN);
 
-    private Dispatcher dispatcher(FuseOperations operations, Agreement agreement) {
+    private Dispatcher dispatcher(FuseFileSystem operations, Agreement agreement) {
         return new Dispatcher(
                 operations,
                 new NoKernel(),
@@ -207,8 +207,8 @@ class DispatcherTest {
         memory.change(inode, AttributeChange.ofMode(02755));
         long folder = make(0042755, 0);
         byte[] list = HexFormat.of()
-                .parseHex("02000000" + "01000700ffffffff" + "02000500e8030000" + "04000500ffffffff"
-                        + "10000500ffffffff" + "20000500ffffffff");
+                .parseHex("02000000" + "01000700ffffffff" + "02000500e8030000" + "04000500ffffffff" + "10000500ffffffff"
+                        + "20000500ffffffff");
         int bytes = list.length;
         send(Opcode.SETXATTR, inode, ints(bytes, 0, 0, 0), name("system.posix_acl_access"), list);
         assertEquals(0102755, memory.attributes(inode).mode());

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Assumptions;
 import org.opendedup.sar.io.Libc;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Shell;
 
@@ -16,21 +16,21 @@ final class MountedToy implements AutoCloseable {
     final Path root;
     final FuseMount mount;
 
-    MountedToy(FuseOperations operations) throws IOException {
+    MountedToy(FuseFileSystem operations) throws IOException {
         this(operations, "rw");
     }
 
-    MountedToy(FuseOperations operations, String options) throws IOException {
+    MountedToy(FuseFileSystem operations, String options) throws IOException {
         this(operations, options, null);
     }
 
     /** @param mounter how to mount; null for what suits the user */
-    MountedToy(FuseOperations operations, String options, Mounter mounter) throws IOException {
+    MountedToy(FuseFileSystem operations, String options, Mounter mounter) throws IOException {
         this(operations, options, mounter, PendingSignals::killed);
     }
 
     /** @param killed tells whether a thread is about to be killed */
-    MountedToy(FuseOperations operations, String options, Mounter mounter, IntPredicate killed) throws IOException {
+    MountedToy(FuseFileSystem operations, String options, Mounter mounter, IntPredicate killed) throws IOException {
         assumeFuse();
         Libc libc = new Libc();
         root = Files.createTempDirectory("sdfs-fuse-");
