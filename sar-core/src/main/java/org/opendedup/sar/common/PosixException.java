@@ -9,38 +9,49 @@ import java.io.IOException;
 public final class PosixException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** The reasons, by their POSIX names; the front ends map them to numbers. */
+    /** The reasons, by their POSIX names. */
     public enum Reason {
-        EPERM,
-        ENOENT,
-        EIO,
-        ENXIO,
-        E2BIG,
-        EBADF,
-        EAGAIN,
-        EACCES,
-        EBUSY,
-        EEXIST,
-        EXDEV,
-        ENODEV,
-        ENOTDIR,
-        EISDIR,
-        EINVAL,
-        EFBIG,
-        ENOSPC,
-        EROFS,
-        EMLINK,
-        ENFILE,
-        ERANGE,
-        ENAMETOOLONG,
-        ENOSYS,
-        ENOTEMPTY,
-        ELOOP,
-        ENODATA,
-        EOVERFLOW,
-        EOPNOTSUPP,
-        ESTALE,
-        EDQUOT
+        EPERM(Errno.EPERM),
+        ENOENT(Errno.ENOENT),
+        EIO(Errno.EIO),
+        ENXIO(Errno.ENXIO),
+        E2BIG(Errno.E2BIG),
+        EBADF(Errno.EBADF),
+        EAGAIN(Errno.EAGAIN),
+        EACCES(Errno.EACCES),
+        EBUSY(Errno.EBUSY),
+        EEXIST(Errno.EEXIST),
+        EXDEV(Errno.EXDEV),
+        ENODEV(Errno.ENODEV),
+        ENOTDIR(Errno.ENOTDIR),
+        EISDIR(Errno.EISDIR),
+        EINVAL(Errno.EINVAL),
+        EFBIG(Errno.EFBIG),
+        ENOSPC(Errno.ENOSPC),
+        EROFS(Errno.EROFS),
+        EMLINK(Errno.EMLINK),
+        ENFILE(Errno.ENFILE),
+        ERANGE(Errno.ERANGE),
+        ENAMETOOLONG(Errno.ENAMETOOLONG),
+        ENOSYS(Errno.ENOSYS),
+        ENOTEMPTY(Errno.ENOTEMPTY),
+        ELOOP(Errno.ELOOP),
+        ENODATA(Errno.ENODATA),
+        EOVERFLOW(Errno.EOVERFLOW),
+        EOPNOTSUPP(Errno.EOPNOTSUPP),
+        ESTALE(Errno.ESTALE),
+        EDQUOT(Errno.EDQUOT);
+
+        private final int number;
+
+        Reason(int number) {
+            this.number = number;
+        }
+
+        /** Returns the error number of Linux. */
+        public int number() {
+            return number;
+        }
     }
 
     private final Reason reason;

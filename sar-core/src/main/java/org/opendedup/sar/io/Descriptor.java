@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Errno;
 
 /** A file opened through the C library, for the calls that Java's channels do not offer. Safe for many threads. */
 final class Descriptor implements Closeable {
@@ -19,9 +20,6 @@ final class Descriptor implements Closeable {
 
     /** POSIX_FADV_DONTNEED, an advice of posix_fadvise(2). */
     private static final int DONT_NEED = 4;
-
-    private static final int EINTR = 4;
-    private static final int EOPNOTSUPP = 95;
 
     private final Libc.Functions libc;
     private final int number;
@@ -89,7 +87,7 @@ final class Descriptor implements Closeable {
      */
     boolean release(FileRange range) throws IOException {
         int errno = errorOf(() -> libc.fallocate(number, PUNCH_HOLE | KEEP_SIZE, range.offset(), range.length()));
-        if (errno == EOPNOTSUPP) {
+        if (errno == Errno.EOPNOTSUPP) {
             return false;
         }
         if (errno != 0) {
@@ -111,7 +109,7 @@ final class Descriptor implements Closeable {
     private static int errorOf(IntSupplier call) {
         while (call.getAsInt() != 0) {
             int errno = Libc.errno();
-            if (errno != EINTR) {
+            if (errno != Errno.EINTR) {
                 return errno;
             }
         }

@@ -15,6 +15,7 @@ import jnr.ffi.types.ssize_t;
 import jnr.ffi.types.u_int64_t;
 import jnr.ffi.types.uintptr_t;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.NoSpaceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,26 +39,6 @@ public final class Libc {
     public static final int AT_SYMLINK_FOLLOW = 0x400;
     public static final int AT_EMPTY_PATH = 0x1000;
     public static final int RENAME_NOREPLACE = 1;
-
-    public static final int EPERM = 1;
-    public static final int ENOENT = 2;
-    public static final int E2BIG = 7;
-    public static final int EACCES = 13;
-    public static final int EEXIST = 17;
-    public static final int EXDEV = 18;
-    public static final int ENOTDIR = 20;
-    public static final int EINVAL = 22;
-    public static final int EFBIG = 27;
-    public static final int ENOSPC = 28;
-    public static final int EMLINK = 31;
-    public static final int ERANGE = 34;
-    public static final int ENAMETOOLONG = 36;
-    public static final int ENOSYS = 38;
-    public static final int ELOOP = 40;
-    public static final int EOVERFLOW = 75;
-    public static final int EILSEQ = 84;
-    public static final int EOPNOTSUPP = 95;
-    public static final int EDQUOT = 122;
 
     /** The flags are the same on all architectures, except these two: ARM and PowerPC have their own values. */
     public static final int O_DIRECTORY;
@@ -122,7 +103,7 @@ public final class Libc {
     /** Returns whether the last call looked for a name, and failed because there is none, or none can be there. */
     public static boolean isAbsence() {
         return switch (errno()) {
-            case ENOENT, ENAMETOOLONG, EILSEQ, EINVAL -> true;
+            case Errno.ENOENT, Errno.ENAMETOOLONG, Errno.EILSEQ, Errno.EINVAL -> true;
             default -> false;
         };
     }
@@ -176,7 +157,9 @@ public final class Libc {
     public IOException failure(String what, String path) {
         int errno = errno();
         String message = what + " " + path + ": " + reason(errno);
-        return errno == ENOSPC || errno == EDQUOT ? new NoSpaceException(message) : new IOException(message);
+        return errno == Errno.ENOSPC || errno == Errno.EDQUOT
+                ? new NoSpaceException(message)
+                : new IOException(message);
     }
 
     /** Makes an exception with the failed operation, the reason from the C library, and its number. */

@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.opendedup.sar.common.Errno;
 
 /**
  * A lock between processes, based on a file. The kernel releases the lock when its process ends in any way: a leftover
@@ -36,7 +37,7 @@ public final class LockFile implements AutoCloseable {
         }
         int errno = Libc.errno();
         libc.close(descriptor);
-        if (errno == Calls.EAGAIN || errno == Calls.EACCES) {
+        if (errno == Errno.EAGAIN || errno == Errno.EACCES) {
             return Optional.empty();
         }
         throw Calls.failure("locking", file, errno);
@@ -74,8 +75,6 @@ public final class LockFile implements AutoCloseable {
         static final int F_OFD_GETLK = 36;
         static final int F_OFD_SETLK = 37;
         static final int F_UNLCK = 2;
-        static final int EAGAIN = 11;
-        static final int EACCES = 13;
 
         private static final short F_WRLCK = 1;
         /**

@@ -7,6 +7,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -16,14 +17,6 @@ import org.opendedup.sar.common.PosixException.Reason;
  * its calls are those of a POSIX file. Safe for use by many threads; {@link #close} only when no call runs.
  */
 public final class PosixFile implements RandomFile {
-    private static final int ENOENT = 2;
-    private static final int EINTR = 4;
-    private static final int ENXIO = 6;
-    private static final int EAGAIN = 11;
-    private static final int EEXIST = 17;
-    private static final int EINVAL = 22;
-    private static final int EFBIG = 27;
-    private static final int EOPNOTSUPP = 95;
 
     /** Modes of fallocate(2). */
     private static final int KEEP_SIZE = 1;
@@ -104,10 +97,10 @@ public final class PosixFile implements RandomFile {
             return new PosixFile(libc, number, path);
         }
         int errno = Libc.errno();
-        if (errno == ENOENT) {
+        if (errno == Errno.ENOENT) {
             throw new NoSuchFileException(path.toString());
         }
-        if (errno == EEXIST) {
+        if (errno == Errno.EEXIST) {
             throw new FileAlreadyExistsException(path.toString());
         }
         throw failure(path, "cannot be opened", errno);
@@ -119,10 +112,10 @@ public final class PosixFile implements RandomFile {
             return new NoSpaceException(message);
         }
         return switch (errno) {
-            case EFBIG -> new PosixException(Reason.EFBIG, message);
-            case EINVAL -> new PosixException(Reason.EINVAL, message);
-            case ENXIO -> new PosixException(Reason.ENXIO, message);
-            case EOPNOTSUPP -> new PosixException(Reason.EOPNOTSUPP, message);
+            case Errno.EFBIG -> new PosixException(Reason.EFBIG, message);
+            case Errno.EINVAL -> new PosixException(Reason.EINVAL, message);
+            case Errno.ENXIO -> new PosixException(Reason.ENXIO, message);
+            case Errno.EOPNOTSUPP -> new PosixException(Reason.EOPNOTSUPP, message);
             default -> new IOException(message);
         };
     }
@@ -144,7 +137,7 @@ public final class PosixFile implements RandomFile {
             if (result >= 0) {
                 return result;
             }
-            if (Libc.errno() != EINTR) {
+            if (Libc.errno() != Errno.EINTR) {
                 throw failure(what);
             }
         }
@@ -249,7 +242,7 @@ public final class PosixFile implements RandomFile {
     /** Returns the status of a file below a folder; null if it does not exist. {@code path} is for messages. */
     static @Nullable Status statusAt(Libc.Functions libc, int folder, Path name, Path path) throws IOException {
         Status status = Statx.of(libc, folder, Libc.path(name));
-        if (status == null && Libc.errno() != ENOENT) {
+        if (status == null && Libc.errno() != Errno.ENOENT) {
             throw failure(path, "cannot be examined", Libc.errno());
         }
         return status;
@@ -275,7 +268,7 @@ public final class PosixFile implements RandomFile {
         // A process that opens the file in this moment breaks the lease. The signal for that would end the JVM.
         libc.fcntl(number, F_SETSIG, SIGURG);
         if (libc.fcntl(number, F_SETLEASE, lease) != 0) {
-            if (Libc.errno() != EAGAIN) {
+            if (Libc.errno() != Errno.EAGAIN) {
                 throw failure("is on a file system that cannot tell whether it is in use");
             }
             return false;
@@ -286,7 +279,7 @@ public final class PosixFile implements RandomFile {
 
     /** Deletes a file below a folder; does nothing if there is none. {@code path} is for messages. */
     static void deleteAt(Libc.Functions libc, int folder, Path name, Path path) throws IOException {
-        if (libc.unlinkat(folder, Libc.path(name), 0) != 0 && Libc.errno() != ENOENT) {
+        if (libc.unlinkat(folder, Libc.path(name), 0) != 0 && Libc.errno() != Errno.ENOENT) {
             throw failure(path, "cannot be deleted", Libc.errno());
         }
     }

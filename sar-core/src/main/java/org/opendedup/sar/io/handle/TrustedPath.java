@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 
 /**
@@ -100,7 +101,7 @@ public final class TrustedPath {
 
     private Handle step(Handle folder, byte[] name) throws IOException {
         Handle next = folder.at(name, FOLDER, 0, path.toString());
-        if (next == null && makes && Libc.errno() == Libc.ENOENT) {
+        if (next == null && makes && Libc.errno() == Errno.ENOENT) {
             posix.functions().mkdirat(folder.fd(), Libc.terminated(name), 0700);
             next = folder.at(name, FOLDER, 0, path.toString());
         }
@@ -108,7 +109,7 @@ public final class TrustedPath {
             return next.verified(this::checkMount);
         }
         int errno = Libc.errno();
-        if (errno != Libc.ENOTDIR && errno != Libc.ELOOP) {
+        if (errno != Errno.ENOTDIR && errno != Errno.ELOOP) {
             throw posix.failure("opening", path.toString());
         }
         try (Handle link = folder.opened(name, Libc.O_PATH, path.toString())) {

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.FileDirectory;
@@ -83,7 +84,7 @@ public final class BackupPlace implements Closeable {
         try (Handle above = TrustedPath.make(posix, above(folder))) {
             byte[] name = name(folder);
             boolean isNew = posix.functions().mkdirat(above.fd(), Libc.terminated(name), 0700) == 0;
-            if (!isNew && Libc.errno() != Libc.EEXIST) {
+            if (!isNew && Libc.errno() != Errno.EEXIST) {
                 throw posix.failure("making the folder", folder.toString());
             }
             Handle opened = opened(posix, above, name, folder.toString()).verified(handle -> {
@@ -140,7 +141,7 @@ public final class BackupPlace implements Closeable {
         if (opened != null) {
             return opened;
         }
-        if (Libc.errno() == Libc.ENOTDIR || Libc.errno() == Libc.ELOOP) {
+        if (Libc.errno() == Errno.ENOTDIR || Libc.errno() == Errno.ELOOP) {
             throw new IOException(shown + " is a link or no folder: metadata are not backed up there");
         }
         throw posix.failure("opening", shown);

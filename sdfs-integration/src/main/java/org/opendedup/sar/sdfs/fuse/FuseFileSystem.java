@@ -28,7 +28,7 @@ import org.opendedup.sar.volume.posix.SetMode;
  *
  * <p>The operations take inode numbers (the root is 1) and handles of open files. Many threads call them at the same
  * time. Each call may fail with {@link PosixException}; any other exception reaches the calling program as EIO or
- * ENOSPC ({@link Errno}).
+ * ENOSPC ({@link ErrorNumber}).
  *
  * <p>The kernel has already checked permissions, and has applied the umask or left it in {@link Owner}. It serializes
  * changes of one directory. It caches names, attributes and pages for an unlimited time: therefore only these calls may

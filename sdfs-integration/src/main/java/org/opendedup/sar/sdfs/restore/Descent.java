@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Iterator;
 import java.util.List;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 
 /**
@@ -37,7 +38,7 @@ final class Descent {
                 .putLong(RESOLVE)
                 .array();
         int fd = openat2(Libc.AT_FDCWD, new byte[] {'.', 0});
-        hasOpenat2 = fd >= 0 || Libc.errno() != Libc.ENOSYS && Libc.errno() != Libc.EPERM;
+        hasOpenat2 = fd >= 0 || Libc.errno() != Errno.ENOSYS && Libc.errno() != Errno.EPERM;
         if (fd >= 0) {
             posix.functions().close(fd);
         }

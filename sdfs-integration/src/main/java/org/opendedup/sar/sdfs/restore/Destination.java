@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
@@ -131,8 +132,8 @@ final class Destination implements Closeable {
     private boolean isOfEntry(int errno) throws IOException {
         return switch (errno) {
             // A file system without upper and lower case has one name where the volume has two.
-            case Libc.EFBIG, Libc.EEXIST -> true;
-            case Libc.ENOSPC, Libc.EDQUOT -> hasRoom();
+            case Errno.EFBIG, Errno.EEXIST -> true;
+            case Errno.ENOSPC, Errno.EDQUOT -> hasRoom();
             default -> NewEntry.isRefusal(errno);
         };
     }
@@ -301,7 +302,7 @@ final class Destination implements Closeable {
         Handle folder = folders.get(entry.parent());
         byte[] name = NewEntry.name(entry);
         Handle file = folder.at(name, WRITING, 0, "");
-        if (file == null && Libc.errno() == Libc.EACCES) {
+        if (file == null && Libc.errno() == Errno.EACCES) {
             // An earlier restore has already set its mode.
             try (Handle found = folder.named(name, "")) {
                 if (found != null && found.status().isRegular()) {
@@ -412,7 +413,7 @@ final class Destination implements Closeable {
         String what = "the attribute " + EntryNames.text(attribute.name());
         // For an attribute these two errors mean that there is no room for one of this length; there may be room for
         // everything else.
-        if (result != 0 && (Libc.errno() == Libc.ENOSPC || Libc.errno() == Libc.EDQUOT)) {
+        if (result != 0 && (Libc.errno() == Errno.ENOSPC || Libc.errno() == Errno.EDQUOT)) {
             lose(entry, what);
         } else {
             isSet(result, entry, what);

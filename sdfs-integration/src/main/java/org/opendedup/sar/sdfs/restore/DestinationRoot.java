@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
 import org.opendedup.sar.io.handle.Handle;
@@ -103,12 +104,12 @@ final class DestinationRoot implements Closeable {
 
     private Handle makeFolder() throws IOException {
         boolean isNew = posix.functions().mkdirat(parent.fd(), Libc.terminated(name), 0700) == 0;
-        if (!isNew && Libc.errno() != Libc.EEXIST) {
+        if (!isNew && Libc.errno() != Errno.EEXIST) {
             throw posix.failure("making the folder", shown);
         }
         Handle folder = parent.at(name, FOLDER, 0, shown);
         if (folder == null) {
-            throw Libc.errno() == Libc.ENOTDIR || Libc.errno() == Libc.ELOOP
+            throw Libc.errno() == Errno.ENOTDIR || Libc.errno() == Errno.ELOOP
                     ? replaced()
                     : posix.failure("opening", shown);
         }
@@ -182,7 +183,7 @@ final class DestinationRoot implements Closeable {
             found = WorkFolder.UNPUBLISHED;
         }
         Handle opened = above.at(found, flags(entry), 0, shown);
-        if (opened == null && mayBeOpen && Libc.errno() == Libc.EACCES) {
+        if (opened == null && mayBeOpen && Libc.errno() == Errno.EACCES) {
             opened = above.at(found, Libc.O_PATH, 0, shown);
         }
         if (opened == null) {
@@ -223,7 +224,7 @@ final class DestinationRoot implements Closeable {
             result = posix.functions().renameat2(from, unpublished, parent.fd(), published, Libc.RENAME_NOREPLACE);
         }
         if (result != 0) {
-            throw Libc.errno() == Libc.EEXIST ? existsAlready() : posix.failure("giving its name to", shown);
+            throw Libc.errno() == Errno.EEXIST ? existsAlready() : posix.failure("giving its name to", shown);
         }
         checkInPlace();
     }

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.metadata.record.EntryNames;
@@ -27,18 +28,18 @@ final class NewEntry {
      */
     static boolean isRefusal(int errno) {
         return switch (errno) {
-            case Libc.EPERM,
-                    Libc.EACCES,
-                    Libc.EXDEV,
-                    Libc.EINVAL,
-                    Libc.E2BIG,
-                    Libc.ERANGE,
-                    Libc.EMLINK,
-                    Libc.ENAMETOOLONG,
-                    Libc.EOVERFLOW,
-                    Libc.EILSEQ,
-                    Libc.ENOSYS,
-                    Libc.EOPNOTSUPP -> true;
+            case Errno.EPERM,
+                    Errno.EACCES,
+                    Errno.EXDEV,
+                    Errno.EINVAL,
+                    Errno.E2BIG,
+                    Errno.ERANGE,
+                    Errno.EMLINK,
+                    Errno.ENAMETOOLONG,
+                    Errno.EOVERFLOW,
+                    Errno.EILSEQ,
+                    Errno.ENOSYS,
+                    Errno.EOPNOTSUPP -> true;
             default -> false;
         };
     }

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.FileStatus;
@@ -99,7 +100,7 @@ final class WorkFolder implements Closeable {
     private Handle openPrivate(Handle above, byte[] child, String path) throws IOException {
         Handle opened = above.at(child, FOLDER, 0, path);
         if (opened == null) {
-            throw Libc.errno() == Libc.ENOTDIR || Libc.errno() == Libc.ELOOP
+            throw Libc.errno() == Errno.ENOTDIR || Libc.errno() == Errno.ELOOP
                     ? notTrusted(path)
                     : posix.failure("opening", path);
         }
@@ -190,7 +191,7 @@ final class WorkFolder implements Closeable {
 
     private void remove(Handle above, byte[] child, int flags, String path) throws IOException {
         int result = posix.functions().unlinkat(above.fd(), Libc.terminated(child), flags);
-        if (result != 0 && Libc.errno() != Libc.ENOENT) {
+        if (result != 0 && Libc.errno() != Errno.ENOENT) {
             throw posix.failure("removing", path);
         }
     }

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
@@ -72,7 +73,7 @@ class OddTreeRestoreTest {
     @ParameterizedTest
     @CsvSource({"25, 200, true", "200, 200, true", "200, 200, false", "3000, 2, true", "300, 2, false"})
     void aTreeMayBeDeeperThanAPathIsLong(int depth, int nameBytes, boolean hasOpenat2) throws IOException {
-        Libc posix = hasOpenat2 ? new Libc() : with("syscall", (arguments, real) -> (long) (int) fail(Libc.ENOSYS));
+        Libc posix = hasOpenat2 ? new Libc() : with("syscall", (arguments, real) -> (long) (int) fail(Errno.ENOSYS));
         long inode = Inode.ROOT;
         for (int level = 0; level < depth; level++) {
             byte[] content = bytes("at level " + level);
@@ -111,7 +112,7 @@ class OddTreeRestoreTest {
             inode = volume.makeFolder(inode, name(level, 200), 0500);
         }
         volume.makeFile(inode, "file", bytes("deep"));
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         try {
             volume.restore(target, killed);
         } catch (IOException e) {
@@ -131,7 +132,7 @@ class OddTreeRestoreTest {
                 .inode();
         volume.volume.link(linked, Inode.ROOT, bytes("null too"));
         volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        Libc posix = with("mknodat", (arguments, real) -> fail(Libc.EPERM));
+        Libc posix = with("mknodat", (arguments, real) -> fail(Errno.EPERM));
 
         RestoreStatus status = volume.restore(target, posix);
 
@@ -149,7 +150,7 @@ class OddTreeRestoreTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {Libc.EXDEV, Libc.ENAMETOOLONG})
+    @ValueSource(ints = {Errno.EXDEV, Errno.ENAMETOOLONG})
     void aLinkThatCannotBeMadeThereIsNamedAndAllElseIsRestored(int errno) throws IOException {
         long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
         volume.volume.link(file, Inode.ROOT, bytes("second name"));
@@ -169,7 +170,7 @@ class OddTreeRestoreTest {
     void aDestinationMayHaveAsLongANameAsAFile(int length) throws IOException {
         volume.makeFile(Inode.ROOT, "file", bytes("stored"));
         target = folder.resolve("ä".repeat(length / 2) + "n".repeat(length % 2));
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> volume.restore(target, killed));
         RestoreStatus status = volume.restore(target);
         assertEquals(6, status.bytesResumed());
@@ -191,7 +192,7 @@ class OddTreeRestoreTest {
         byte[] name = bytes("user.large");
         volume.volume.setExtendedAttribute(file, name, new byte[60_000], SetMode.CREATE);
         volume.volume.setExtendedAttribute(file, bytes("user.small"), bytes("x"), SetMode.CREATE);
-        for (int errno : new int[] {Libc.E2BIG, Libc.ENOSPC, Libc.ERANGE, Libc.EDQUOT}) {
+        for (int errno : new int[] {Errno.E2BIG, Errno.ENOSPC, Errno.ERANGE, Errno.EDQUOT}) {
             Path out = folder.resolve("out" + errno);
             Libc posix = with(
                     "fsetxattr",
@@ -215,7 +216,7 @@ class OddTreeRestoreTest {
                     .putInt(20, 65534);
             return result;
         });
-        Libc posix = with(squashed, "fchown", (arguments, real) -> fail(Libc.EPERM));
+        Libc posix = with(squashed, "fchown", (arguments, real) -> fail(Errno.EPERM));
 
         RestoreStatus status = volume.restore(target, posix);
 
@@ -231,8 +232,8 @@ class OddTreeRestoreTest {
         long file = volume.makeFile(Inode.ROOT, "a", bytes("stored"));
         volume.volume.link(file, Inode.ROOT, bytes("b"));
         volume.volume.link(file, Inode.ROOT, bytes("c"));
-        Libc posix = with("linkat", (arguments, real) -> fail(Libc.EPERM));
-        Libc killed = with(posix, "futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc posix = with("linkat", (arguments, real) -> fail(Errno.EPERM));
+        Libc killed = with(posix, "futimens", (arguments, real) -> fail(Errno.ENOSPC));
         try {
             volume.restore(target, killed);
         } catch (IOException e) {
@@ -255,9 +256,9 @@ class OddTreeRestoreTest {
         volume.volume.link(volume.makeFile(Inode.ROOT, "b?", bytes("linked")), Inode.ROOT, bytes("b"));
         volume.volume.makeSymbolicLink(Inode.ROOT, bytes("link?"), bytes("nowhere"), new Owner(0, 0));
         volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        Libc small =
-                with("ftruncate", (arguments, real) -> (long) arguments[1] > 1L << 40 ? fail(Libc.EFBIG) : real.call());
-        int[] refusals = {Libc.EEXIST, Libc.EILSEQ, Libc.ENAMETOOLONG, Libc.EINVAL};
+        Libc small = with(
+                "ftruncate", (arguments, real) -> (long) arguments[1] > 1L << 40 ? fail(Errno.EFBIG) : real.call());
+        int[] refusals = {Errno.EEXIST, Errno.EILSEQ, Errno.ENAMETOOLONG, Errno.EINVAL};
         for (int refusal : refusals) {
             target = folder.resolve("out" + refusal);
             Libc posix = small;
@@ -265,10 +266,10 @@ class OddTreeRestoreTest {
                 posix = with(posix, call, (arguments, real) -> {
                     Object name = arguments[call.equals("linkat") ? 3 : call.equals("symlinkat") ? 2 : 1];
                     boolean isLooked = call.equals("openat") && ((int) arguments[2] & Libc.O_CREAT) == 0;
-                    return isOdd(name) && !(isLooked && refusal == Libc.EEXIST) ? fail(refusal) : real.call();
+                    return isOdd(name) && !(isLooked && refusal == Errno.EEXIST) ? fail(refusal) : real.call();
                 });
             }
-            Libc killed = with(posix, "futimens", (arguments, real) -> fail(Libc.ENOSPC));
+            Libc killed = with(posix, "futimens", (arguments, real) -> fail(Errno.ENOSPC));
             assertThrows(IOException.class, () -> volume.restore(target, killed));
 
             RestoreStatus status = volume.restore(target, posix);
@@ -300,21 +301,21 @@ class OddTreeRestoreTest {
         Libc crowded = with(
                 "openat",
                 (arguments, real) ->
-                        TreeRestoreTest.name(arguments[1]).equals("large") ? fail(Libc.ENOSPC) : real.call());
+                        TreeRestoreTest.name(arguments[1]).equals("large") ? fail(Errno.ENOSPC) : real.call());
         RestoreStatus status = volume.restore(target, crowded);
         assertEquals(1, status.filesMissing(), status::toString);
         assertEquals("stored", Files.readString(target.resolve("file")));
         Libc full = with(
                 "openat",
-                (arguments, real) -> ((int) arguments[2] & Libc.O_CREAT) != 0 ? fail(Libc.ENOSPC) : real.call());
+                (arguments, real) -> ((int) arguments[2] & Libc.O_CREAT) != 0 ? fail(Errno.ENOSPC) : real.call());
         assertThrows(NoSpaceException.class, () -> volume.restore(folder.resolve("full"), full));
     }
 
     @Test
     void aSingleFileGetsItsNameWhereThereAreNoHardLinksToo() throws IOException {
         long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        Libc linkless = with("linkat", (arguments, real) -> fail(Libc.EPERM));
-        Libc neither = with(linkless, "renameat2", (arguments, real) -> fail(Libc.EINVAL));
+        Libc linkless = with("linkat", (arguments, real) -> fail(Errno.EPERM));
+        Libc neither = with(linkless, "renameat2", (arguments, real) -> fail(Errno.EINVAL));
         var e = assertThrows(IOException.class, () -> restoreOne(file, neither));
         assertEquals("giving its name to " + target + ": Invalid argument", e.getMessage());
         assertFalse(Files.exists(target));
@@ -330,7 +331,7 @@ class OddTreeRestoreTest {
     @Test
     void aSingleFileThatWasBegunBeforeItsJournalWasIsMadeAnew() throws IOException {
         long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        Libc killed = with("ftruncate", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("ftruncate", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restoreOne(file, killed));
         assertTrue(Files.exists(target.resolveSibling(".out.sdfs-restore").resolve("root")));
         restoreOne(file, new Libc());

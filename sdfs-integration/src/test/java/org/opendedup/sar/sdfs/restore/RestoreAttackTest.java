@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.handle.Handle;
 import org.opendedup.sar.io.handle.TrustedPath;
@@ -87,7 +88,7 @@ class RestoreAttackTest {
     }
 
     private static Libc calls(boolean hasOpenat2) {
-        return hasOpenat2 ? new Libc() : with("syscall", (arguments, real) -> (long) (int) fail(Libc.ENOSYS));
+        return hasOpenat2 ? new Libc() : with("syscall", (arguments, real) -> (long) (int) fail(Errno.ENOSYS));
     }
 
     private Libc replacing(boolean hasOpenat2, String call, String before, Attack attack) {
@@ -295,7 +296,7 @@ class RestoreAttackTest {
         assumeTrue(System.getProperty("user.name").equals("root"), "needs root, to give files away");
         long file = volume.volume.lookup(Inode.ROOT, bytes("file")).inode();
         volume.volume.change(file, new AttributeChange(06755, OTHER, 0, null, null, null, null));
-        Libc killed = with("fchmod", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("fchmod", (arguments, real) -> fail(Errno.ENOSPC));
         var e = assertThrows(IOException.class, () -> restoreOne("file", killed));
         assertTrue(e.getMessage().startsWith("setting the mode of " + target), e.getMessage());
         if (Files.exists(target)) {
@@ -311,7 +312,7 @@ class RestoreAttackTest {
     @Test
     void aFileThatHasItsNameIsLeftAloneByARestoreThatGoesOn() throws IOException {
         Libc killed = with("unlinkat", (arguments, real) -> {
-            return Files.exists(target) ? fail(Libc.EACCES) : real.call();
+            return Files.exists(target) ? fail(Errno.EACCES) : real.call();
         });
         assertThrows(IOException.class, () -> restoreOne("file", killed));
         Files.setAttribute(target, "unix:mode", 0600);
@@ -325,7 +326,7 @@ class RestoreAttackTest {
 
     @Test
     void aFileOfAnotherNameGetsNoRightsOfTheOneThatIsCalledSoNow() throws IOException {
-        Libc killed = with("fchmod", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("fchmod", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restoreOne("file", killed));
         volume.volume.unlink(Inode.ROOT, bytes("file"));
         long other = volume.makeFile(Inode.ROOT, "file", bytes("other!"));
@@ -336,7 +337,7 @@ class RestoreAttackTest {
 
     @Test
     void whatOthersChangeAfterTheLastStepIsLeftAloneByARestoreThatGoesOn() throws IOException {
-        Libc killed = with("unlinkat", (arguments, real) -> fail(Libc.EACCES));
+        Libc killed = with("unlinkat", (arguments, real) -> fail(Errno.EACCES));
         assertThrows(IOException.class, () -> volume.restore(target, killed));
         assertEquals(0040755, Files.getAttribute(target, "unix:mode"), "the last step is done");
         Files.delete(target.resolve("file"));
@@ -355,8 +356,8 @@ class RestoreAttackTest {
 
     @Test
     void theJournalOfAnotherDestinationIsNotBelieved() throws IOException {
-        Libc killed = with("syncfs", (arguments, real) -> fail(Libc.EACCES));
-        Libc late = with("unlinkat", (arguments, real) -> fail(Libc.EACCES));
+        Libc killed = with("syncfs", (arguments, real) -> fail(Errno.EACCES));
+        Libc late = with("unlinkat", (arguments, real) -> fail(Errno.EACCES));
         Path other = target.resolveSibling("other");
         assertThrows(IOException.class, () -> volume.restore(other, late));
         assertThrows(IOException.class, () -> volume.restore(target, killed));

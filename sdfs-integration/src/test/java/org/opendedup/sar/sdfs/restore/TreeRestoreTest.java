@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.Libc;
@@ -269,7 +270,7 @@ class TreeRestoreTest {
     }
 
     private static Object refuse() {
-        return fail(Libc.EPERM);
+        return fail(Errno.EPERM);
     }
 
     static Object fail(int errno) {

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -286,7 +287,7 @@ class UsedVolumeRestoreTest {
         useFastTier();
         make("closed", random(5000, 1));
         OpenFile held = volume.open(make("open", random(5000, 2)), true);
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         volume.write(held, 0, ByteBuffer.wrap(random(7000, 3)));
 
@@ -307,7 +308,7 @@ class UsedVolumeRestoreTest {
         long inode = make("open", random(5000, 2));
         volume.link(inode, Inode.ROOT, bytes("second name"));
         OpenFile held = volume.open(inode, true);
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         write(closed, random(6000, 3));
         volume.write(held, 0, ByteBuffer.wrap(random(7000, 4)));
@@ -331,7 +332,7 @@ class UsedVolumeRestoreTest {
         long inode = make("open", random(5000, 2));
         volume.link(inode, Inode.ROOT, bytes("second name"));
         OpenFile held = volume.open(inode, true);
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         AtomicInteger pieces = new AtomicInteger();
         Libc writing = with("pwrite", (arguments, real) -> {
@@ -379,14 +380,14 @@ class UsedVolumeRestoreTest {
     void aCopyThatIsInterruptedLeavesNoHolesAfterTheFileWasClosed() throws IOException {
         useFastTier();
         long inode = make("file", random(LARGE, 2));
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         assertRestored("file", random(LARGE, 2));
         OpenFile held = volume.open(inode, true);
         AtomicInteger pieces = new AtomicInteger();
         Libc killedInCopy = with("pwrite", (arguments, real) -> {
             boolean isSecond = pieces.getAndIncrement() == 1;
-            return isSecond ? Long.valueOf((int) fail(Libc.ENOSPC)) : real.call();
+            return isSecond ? Long.valueOf((int) fail(Errno.ENOSPC)) : real.call();
         });
         assertThrows(IOException.class, () -> restore(killedInCopy));
         assertEquals(2, pieces.get(), "control: it was copied, in part");
@@ -403,14 +404,14 @@ class UsedVolumeRestoreTest {
         useFastTier();
         make("closed", random(LARGE, 1));
         long inode = make("open", random(5000, 2));
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         assertRestored("closed", random(LARGE, 1));
         OpenFile held = volume.open(inode, true);
         AtomicInteger cuts = new AtomicInteger();
         Libc killedInCuts = with("ftruncate", (arguments, real) -> {
             Object result = real.call();
-            return cuts.incrementAndGet() == 4 ? fail(Libc.ENOTDIR) : result;
+            return cuts.incrementAndGet() == 4 ? fail(Errno.ENOTDIR) : result;
         });
         assertThrows(IOException.class, () -> restore(killedInCuts));
         assertEquals(4, cuts.get(), "control: one file was copied, and the other cleared");
@@ -428,7 +429,7 @@ class UsedVolumeRestoreTest {
         useFastTier();
         make("closed", random(5000, 1));
         OpenFile held = volume.open(make("open", random(5000, 2)), true);
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restore(killed));
         raw.setGone(true);
 
@@ -481,7 +482,7 @@ class UsedVolumeRestoreTest {
     void aResumedRestoreDoesNotTakeAnotherFileForOneThatCouldNotBeMade() throws IOException {
         volume.link(make("one", random(5000, 1)), Inode.ROOT, bytes("link of one"));
         volume.link(make("ONE", random(5000, 2)), Inode.ROOT, bytes("link of ONE"));
-        Libc killed = with("futimens", (arguments, real) -> fail(Libc.ENOSPC));
+        Libc killed = with("futimens", (arguments, real) -> fail(Errno.ENOSPC));
         assertThrows(IOException.class, () -> restore(caseless(killed)));
         assertRestored("one", random(5000, 1));
         assertRestored("link of ONE", random(5000, 2));

@@ -12,8 +12,8 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
-import org.opendedup.sar.sdfs.fuse.Errno;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

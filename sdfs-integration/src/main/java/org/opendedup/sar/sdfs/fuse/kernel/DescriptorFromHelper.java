@@ -8,8 +8,8 @@ import java.util.List;
 import jnr.ffi.Memory;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
-import org.opendedup.sar.sdfs.fuse.Errno;
 
 /**
  * Runs a helper program that passes a file descriptor back over a Unix socket (SCM_RIGHTS). The fusermount3 helper does

@@ -2,8 +2,8 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
-import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.volume.names.AccessTimes;
 

@@ -3,8 +3,9 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
-import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.Logger;
@@ -80,7 +81,7 @@ final class Dispatcher {
             }
             return errno == 0 ? reply.success(request.unique()) : reply.error(errno, request.unique());
         } catch (IOException | RuntimeException | Error e) {
-            int errno = Errno.of(e, exchange.describe());
+            int errno = ErrorNumber.of(e, exchange.describe());
             return wantsReply() ? reply.error(errno, request.unique()) : NO_REPLY;
         }
     }

@@ -6,8 +6,9 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
@@ -331,7 +332,7 @@ final class FileRequests {
             try {
                 return work.answer();
             } catch (IOException | RuntimeException | Error e) {
-                return -Errno.of(e, exchange.describe(opcode, node));
+                return -ErrorNumber.of(e, exchange.describe(opcode, node));
             }
         };
     }

@@ -5,6 +5,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.PAGE_BYTES;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.sdfs.fuse.KernelRequests;
 import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
@@ -44,8 +45,6 @@ final class InitHandshake {
 
     /** File systems below this one that may be stacked: backing files lie on one that is not stacked itself. */
     private static final int MAX_STACK_DEPTH = 1;
-
-    private static final int EPROTO = 71;
 
     private static final Logger LOG = LoggerFactory.getLogger(InitHandshake.class);
 
@@ -96,7 +95,7 @@ final class InitHandshake {
         int offered = request.takeInt();
         String refusal = refusal(major, minor, offered);
         if (refusal != null) {
-            channel.send(reply.error(EPROTO, request.unique()));
+            channel.send(reply.error(Errno.EPROTO, request.unique()));
             throw new IOException(refusal);
         }
         boolean offersMore = (offered & InitFlag.INIT_EXT) != 0 && request.remaining() >= Integer.BYTES;

@@ -4,8 +4,8 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
-import org.opendedup.sar.sdfs.fuse.Errno;
 
 /**
  * Sends {@code fuse_notify_inval_inode_out}: the kernel drops the attributes of an inode, and on request its pages. The

@@ -14,7 +14,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
-import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.common.Errno;
+import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.Turns;
@@ -161,7 +162,7 @@ final class LateSyncs implements Closeable {
                 return;
             }
         } catch (IOException | RuntimeException | Error e) {
-            answer(next, Errno.of(e, next.asked.what().get()));
+            answer(next, ErrorNumber.of(e, next.asked.what().get()));
             return;
         }
         endStep(next);
@@ -184,7 +185,7 @@ final class LateSyncs implements Closeable {
         try {
             operations.commit();
         } catch (IOException | RuntimeException | Error e) {
-            int errno = Errno.of(e, "the commit that FSYNC and SYNCFS wait for");
+            int errno = ErrorNumber.of(e, "the commit that FSYNC and SYNCFS wait for");
             round.forEach(request -> answer(request, errno));
             return;
         }
@@ -199,7 +200,7 @@ final class LateSyncs implements Closeable {
         try {
             request.sync.check();
         } catch (IOException | RuntimeException | Error e) {
-            errno = Errno.of(e, request.asked.what().get());
+            errno = ErrorNumber.of(e, request.asked.what().get());
         }
         answer(request, errno);
     }
