@@ -361,27 +361,32 @@ public class FuseFileSystem {
         return volume.copy(openFiles.get(source), from, openFiles.get(target), to, length);
     }
 
-    /**
-     * Called when a descriptor of the file is closed: the last chance to report the failure of an earlier write. Not a
-     * sync.
-     */
-    public void flush(long handle) throws IOException {
+    /** A part of making something durable. */
+    @FunctionalInterface
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private void countingFailures(Step step) throws IOException {
         try {
-            volume.flush(openFiles.get(handle));
+            step.run();
         } catch (IOException | RuntimeException e) {
             failures.note(Kind.SYNC, e);
             throw e;
         }
     }
 
+    /**
+     * Called when a descriptor of the file is closed: the last chance to report the failure of an earlier write. Not a
+     * sync.
+     */
+    public void flush(long handle) throws IOException {
+        countingFailures(() -> volume.flush(openFiles.get(handle)));
+    }
+
     /** Stores the written data of the file: the first part of fsync and fdatasync. */
     public void store(long handle) throws IOException {
-        try {
-            volume.secure(openFiles.get(handle));
-        } catch (IOException | RuntimeException e) {
-            failures.note(Kind.SYNC, e);
-            throw e;
-        }
+        countingFailures(() -> volume.secure(openFiles.get(handle)));
     }
 
     /**
@@ -417,12 +422,7 @@ public class FuseFileSystem {
 
     /** Stores the written data of all files: the first part of syncfs, and of fsync of a directory. */
     public void storeAll() throws IOException {
-        try {
-            volume.secureAll();
-        } catch (IOException | RuntimeException e) {
-            failures.note(Kind.SYNC, e);
-            throw e;
-        }
+        countingFailures(() -> volume.secureAll());
     }
 
     /**
@@ -430,12 +430,7 @@ public class FuseFileSystem {
      * one commit.
      */
     public void commit() throws IOException {
-        try {
-            volume.commit();
-        } catch (IOException | RuntimeException e) {
-            failures.note(Kind.SYNC, e);
-            throw e;
-        }
+        countingFailures(() -> volume.commit());
     }
 
     /** Closes a handle. */

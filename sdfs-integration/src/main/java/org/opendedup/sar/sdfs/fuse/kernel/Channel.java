@@ -55,10 +55,6 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
 
     private final long interruptedAddress;
-    /** Header of an answer by {@link #answer}. For use while {@link SharedDescriptor#whileOpen} lets one thread in. */
-    private final ByteBuffer lateAnswer =
-            ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
-
     private final ServedRequest served = new ServedRequest(this::answerInterrupted);
 
     /** Makes the first channel of a mount. */
@@ -205,14 +201,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
      */
     @Override
     public void answer(long unique, int errno) {
-        device.whileOpen(open -> {
-            lateAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -errno).putLong(8, unique);
-            boolean sent = libc.functions().write(open, Libc.address(lateAnswer), OUT_HEADER_BYTES) == OUT_HEADER_BYTES;
-            // ENOENT: the calling program was killed meanwhile.
-            if (!sent && Libc.errno() != Errno.ENOENT) {
-                LOG.warn("the kernel refused an answer: {}", libc.functions().strerror(Libc.errno()));
-            }
-        });
+        lateAnswers.send(device, unique, errno == 0 ? LateAnswer.DONE : -errno);
     }
 
     /** Waits for the answers that other threads compute, of all channels of the mount. */

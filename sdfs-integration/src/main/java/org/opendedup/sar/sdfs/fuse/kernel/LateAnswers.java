@@ -44,10 +44,7 @@ final class LateAnswers implements Closeable {
      * @param device the descriptor that the request was read from; the reply is written to it
      */
     void submit(SharedDescriptor device, Asker asker, LateAnswer answer) {
-        waiting.add(asker.user(), () -> {
-            long value = answer.get();
-            device.whileOpen(fd -> send(fd, asker.unique(), value));
-        });
+        waiting.add(asker.user(), () -> send(device, asker.unique(), answer.get()));
         threads.execute(this::serveNext);
     }
 
@@ -77,6 +74,15 @@ final class LateAnswers implements Closeable {
                     inode,
                     libc.functions().strerror(Libc.errno()));
         }
+    }
+
+    /**
+     * Answers a request.
+     *
+     * @param value as {@link LateAnswer#get} returns it
+     */
+    void send(SharedDescriptor device, long unique, long value) {
+        device.whileOpen(fd -> send(fd, unique, value));
     }
 
     private void send(int fd, long unique, long value) {
