@@ -83,19 +83,11 @@ final class FileDirectoryTest extends DirectoryContract {
     @Test
     void foldersBeforeTheFirstNameAreNotRead() throws IOException {
         List<String> read = new ArrayList<>();
-        Directory directory = FileDirectory.open(folder, new FileDirectory.FolderCalls() {
-            @Override
-            public void create(Path made) throws IOException {
-                Files.createDirectory(made);
-            }
-
-            @Override
-            public void force(Path synced) {}
-
+        Directory directory = FileDirectory.open(folder, new UnforcedCalls() {
             @Override
             public DirectoryStream<Path> read(Path listed) throws IOException {
                 read.add(folder.relativize(listed).toString());
-                return FileDirectory.FolderCalls.super.read(listed);
+                return super.read(listed);
             }
         });
         for (String name : List.of("1/a", "2/a", "2/b", "2/x/a", "2/y/a", "3/a")) {
@@ -113,23 +105,26 @@ final class FileDirectoryTest extends DirectoryContract {
 
     @Test
     void aFileThatIsDeletedWhileItsFolderIsReadIsNotListed() throws IOException {
-        FileDirectory directory = FileDirectory.open(folder, new FileDirectory.FolderCalls() {
-            @Override
-            public void create(Path made) throws IOException {
-                Files.createDirectory(made);
-            }
-
-            @Override
-            public void force(Path synced) {}
-
+        FileDirectory directory = FileDirectory.open(folder, new UnforcedCalls() {
             @Override
             public DirectoryStream<Path> read(Path listed) throws IOException {
-                return new DeletingStream(FileDirectory.FolderCalls.super.read(listed), "deleted");
+                return new DeletingStream(super.read(listed), "deleted");
             }
         });
         directory.create("deleted").close();
         directory.create("kept").close();
         assertEquals(List.of("kept"), directory.list());
+    }
+
+    /** Makes folders and makes none of them durable. */
+    private static class UnforcedCalls implements FileDirectory.FolderCalls {
+        @Override
+        public void create(Path made) throws IOException {
+            Files.createDirectory(made);
+        }
+
+        @Override
+        public void force(Path synced) throws IOException {}
     }
 
     /** Deletes a file after it is found and before its attributes are read. */
@@ -204,7 +199,7 @@ final class FileDirectoryTest extends DirectoryContract {
     }
 
     /** Calls that the test can block. */
-    private static final class HeldCalls implements FileDirectory.FolderCalls {
+    private static final class HeldCalls extends UnforcedCalls {
         final CountDownLatch created = new CountDownLatch(1);
         final CountDownLatch forcing = new CountDownLatch(1);
         final CountDownLatch released = new CountDownLatch(1);
@@ -219,7 +214,7 @@ final class FileDirectoryTest extends DirectoryContract {
                 created.countDown();
                 await(released);
             }
-            Files.createDirectory(made);
+            super.create(made);
             if (holdsCreate) {
                 created.countDown();
                 await(released);
@@ -337,12 +332,7 @@ final class FileDirectoryTest extends DirectoryContract {
     @Test
     void aFolderWhoseForceFailedIsForcedByTheNextSync() throws IOException {
         List<Path> forced = new ArrayList<>();
-        FileDirectory directory = FileDirectory.open(folder, new FileDirectory.FolderCalls() {
-            @Override
-            public void create(Path made) throws IOException {
-                Files.createDirectory(made);
-            }
-
+        FileDirectory directory = FileDirectory.open(folder, new UnforcedCalls() {
             @Override
             public void force(Path synced) throws IOException {
                 forced.add(synced);
@@ -362,12 +352,7 @@ final class FileDirectoryTest extends DirectoryContract {
     void aNameStaysInDoubtAfterAForceOfItsFolderFailed() throws IOException {
         List<String> failing = new ArrayList<>();
         FileDirectory[] made = new FileDirectory[1];
-        FileDirectory directory = FileDirectory.open(folder, new FileDirectory.FolderCalls() {
-            @Override
-            public void create(Path created) throws IOException {
-                Files.createDirectory(created);
-            }
-
+        FileDirectory directory = FileDirectory.open(folder, new UnforcedCalls() {
             @Override
             public void force(Path forced) throws IOException {
                 if (failing.remove(folder.relativize(forced).toString())) {

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,7 +46,9 @@ class RemovedChunksReadTest {
     /** First of the three chunks of a removed frame, which is not the first of its container. */
     private int ofRemovedFrame;
 
+    @AutoClose
     private TieredVolume volume;
+
     /** Numbers of the frames that were reported as damaged. */
     private final List<Integer> damaged = new ArrayList<>();
 
@@ -60,11 +62,6 @@ class RemovedChunksReadTest {
         ofRemovedFrame = firstOfFrame(60);
         removedFrame = frameId(ofRemovedFrame);
         volume.remove(removed, ofRemovedFrame, ofRemovedFrame + 1, ofRemovedFrame + 2);
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        volume.close();
     }
 
     /** Returns the first chunk of a frame of three chunks, which is not the first of its container. */

@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,22 +24,19 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Timeline;
-import org.opendedup.sar.ssd.LogCopies;
-import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
-import org.opendedup.sar.ssd.OfferListener;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.ssd.StoreMemory;
 import org.opendedup.sar.tier.copies.AttachedSsd;
 import org.opendedup.sar.tier.copies.Cause;
-import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.FakeSsd;
 
 /** An SSD that is attached, detached and fails: what the volume and its administrator see. */
@@ -60,7 +60,9 @@ class SsdLifecycleTest {
     private Path place;
 
     /** Accepts every chunk, and keeps none. */
-    private static final class FakeSsd implements AttachedSsd {
+    private static final class FakeSsd implements InvocationHandler {
+        final AttachedSsd attached = (AttachedSsd)
+                Proxy.newProxyInstance(AttachedSsd.class.getClassLoader(), new Class<?>[] {AttachedSsd.class}, this);
         final Consumer<IOException> failure;
         final CountDownLatch closed = new CountDownLatch(1);
         volatile CountDownLatch mayClose = new CountDownLatch(0);
@@ -78,136 +80,25 @@ class SsdLifecycleTest {
         }
 
         @Override
-        public int copies() {
-            return 1;
-        }
-
-        @Override
-        public boolean holds(long chunkId) {
-            return true;
-        }
-
-        @Override
-        public void read(ChunkRequest request) {}
-
-        @Override
-        public void probe() {}
-
-        @Override
-        public boolean isReadOnly() {
-            return readOnly;
-        }
-
-        @Override
-        public void dropDamaged(long chunkId) {}
-
-        @Override
-        public boolean contains(long chunkId) {
-            return true;
-        }
-
-        @Override
-        public void listen(OfferListener listener) {}
-
-        @Override
-        public OfferAnswer offer(
-                long chunkId,
-                int fingerprintPrefix,
-                int count,
-                int saving,
-                Cause cause,
-                byte[] data,
-                int offset,
-                int length) {
-            return OfferAnswer.TAKEN;
-        }
-
-        @Override
-        public void noteWanted(long chunkId, int count, int saving) {}
-
-        @Override
-        public void forEach(Consumer<MapEntry> visitor) {}
-
-        @Override
-        public boolean get(long chunkId, MapEntry into) {
-            return false;
-        }
-
-        @Override
-        public boolean demote(long chunkId) {
-            return false;
-        }
-
-        @Override
-        public void setCount(long chunkId, int count) {}
-
-        @Override
-        public void age() {}
-
-        @Override
-        public int size() {
-            return 1;
-        }
-
-        @Override
-        public int maxEntries() {
-            return 1000;
-        }
-
-        @Override
-        public long liveLimitBytes() {
-            return Long.MAX_VALUE;
-        }
-
-        @Override
-        public long damaged() {
-            return 0;
-        }
-
-        @Override
-        public long tableHeapBytes() {
-            return 0;
-        }
-
-        @Override
-        public long liveBytes() {
-            return 0;
-        }
-
-        @Override
-        public long usedBytes() {
-            return 0;
-        }
-
-        @Override
-        public void resize(long capacityBytes) {
-            assertEquals(1000, capacityBytes);
-        }
-
-        @Override
-        public LogCopies copiesFrom(int segment, long offset) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void verify(LogCopies copies, int from, int to) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public boolean drop(LogCopies copies, int i) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public SsdLogStatistics statistics() {
-            return new SsdLogStatistics(0, written, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-        }
-
-        @Override
-        public void close() {
-            Uninterruptibles.awaitUninterruptibly(mayClose);
-            closed.countDown();
+        public @Nullable Object invoke(Object self, Method method, Object[] arguments) {
+            return switch (method.getName()) {
+                case "isAvailable", "hasQueueRoom", "holds", "contains" -> true;
+                case "isReadOnly" -> readOnly;
+                case "offer" -> OfferAnswer.TAKEN;
+                case "copies" -> 1;
+                case "statistics" -> new SsdLogStatistics(0, written, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+                case "resize" -> {
+                    assertEquals(1000L, arguments[0]);
+                    yield null;
+                }
+                case "close" -> {
+                    Uninterruptibles.awaitUninterruptibly(mayClose);
+                    closed.countDown();
+                    yield null;
+                }
+                case "listen", "noteWanted", "probe", "read" -> null;
+                default -> throw new UnsupportedOperationException(method.getName());
+            };
         }
     }
 
@@ -238,7 +129,7 @@ class SsdLifecycleTest {
                 throw refusal;
             }
             opened.add(ssd);
-            return ssd;
+            return ssd.attached;
         }
     }
 

@@ -111,19 +111,6 @@ class ContainerReferencesTest {
     }
 
     @Test
-    void aCounterBelowSaturationComesBackToNothing() {
-        var bloom = new BloomReferences(64, 13);
-        for (int i = 0; i < 14; i++) {
-            bloom.add(7);
-        }
-        assertEquals(14, bloom.count(7));
-        for (int i = 0; i < 14; i++) {
-            bloom.remove(7);
-        }
-        assertEquals(0, bloom.count(7));
-    }
-
-    @Test
     void exactCountsRefuseToTakeOffWhatIsNotThere() {
         assertThrows(IllegalStateException.class, () -> new ExactReferences().remove(1));
     }

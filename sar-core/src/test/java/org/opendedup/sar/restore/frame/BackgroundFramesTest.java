@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,16 +23,12 @@ import org.opendedup.sar.restore.TieredVolume;
 class BackgroundFramesTest {
     private static final int CHUNKS = 20;
 
+    @AutoClose
     private TieredVolume volume;
 
     @BeforeEach
     void storeChunks(@TempDir Path folder) throws IOException {
         volume = new TieredVolume(folder, 1, CHUNKS, 18_000, 18_001);
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        volume.close();
     }
 
     /** Counts frames and requests. */

@@ -6,26 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.ContainerOptions;
-import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.container.ContainerWriter;
-import org.opendedup.sar.container.HeapContainerTable;
-import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.Frame;
-import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.container.format.RawFrame;
 
 /** The contract of every frame cache, whatever it evicts. */
 public abstract class FrameCacheContract {
@@ -40,36 +31,15 @@ public abstract class FrameCacheContract {
     protected abstract FrameCache make(long maxBytes);
 
     @BeforeEach
-    void makeFrames() throws IOException {
+    void makeFrames() {
         cache = make(BUDGET_BYTES);
-        ExecutorService workers = Executors.newSingleThreadExecutor();
-        AtomicLong ids = new AtomicLong();
-        HeapContainerTable containers = new HeapContainerTable();
-        ContainerOptions options = new ContainerOptions(
-                new Compression(Compression.Codec.NONE, 0, FRAME_BYTES), 8 * FRAME_BYTES, 64, 2, 16L * FRAME_BYTES);
-        try (ContainerStore store = ContainerStore.open(
-                new CrashDirectory(1),
-                options,
-                ids::incrementAndGet,
-                containers,
-                id -> null,
-                (id, table) -> {},
-                workers,
-                1 << 20)) {
+        for (int i = 0; i < FRAMES; i++) {
             byte[] chunk = new byte[FRAME_BYTES];
-            List<Long> chunks = new ArrayList<>();
-            try (ContainerWriter writer = store.writer(1)) {
-                for (int i = 0; i < FRAMES; i++) {
-                    new Random(i).nextBytes(chunk);
-                    chunks.add(writer.append(chunk, 0, chunk.length, new byte[32], 0));
-                }
-            }
-            containers.sealAll(store);
-            for (long id : chunks) {
-                frames.add(store.frame(ChunkId.container(id), store.frameOf(id), false));
-            }
-        } finally {
-            workers.shutdownNow();
+            new Random(i).nextBytes(chunk);
+            RawFrame raw = new RawFrame(FRAME_BYTES);
+            raw.start(0);
+            raw.add(chunk, 0, chunk.length, new byte[Fingerprints.BYTES], 0);
+            frames.add(raw.toFrame(1 + i / 8));
         }
     }
 

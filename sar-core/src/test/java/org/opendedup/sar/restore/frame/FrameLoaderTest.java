@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,7 +33,9 @@ import org.opendedup.sar.restore.TieredVolume;
 class FrameLoaderTest {
     private static final int CHUNKS = 200;
 
+    @AutoClose
     private TieredVolume volume;
+
     private FrameLoader loader;
     /** The disk's time, which does not pass by itself. */
     private final AtomicLong clock = new AtomicLong();
@@ -45,11 +47,6 @@ class FrameLoaderTest {
         volume = new TieredVolume(folder, TestSeed.next(), CHUNKS);
         loader = new FrameLoader(
                 volume.containers, disk, FrameCaches.lru(1 << 20), false, (inode, container, frame, cause) -> {});
-    }
-
-    @AfterEach
-    void close() throws Exception {
-        volume.close();
     }
 
     private long key(int chunk) throws IOException {

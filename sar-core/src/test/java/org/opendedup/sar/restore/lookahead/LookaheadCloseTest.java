@@ -15,7 +15,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,7 +40,9 @@ class LookaheadCloseTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private TieredVolume volume;
+
     private RestoreEngine engine;
 
     @BeforeEach
@@ -50,11 +52,6 @@ class LookaheadCloseTest {
         volume.promotions.active = false;
         volume.makeFile(IntStream.range(0, CHUNKS).toArray());
         engine = volume.engine(FrameCaches.lru(1 << 20), false, TieredVolume.budget(2 * StreamBudget.MIN_SHARE_BYTES));
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private int size() {

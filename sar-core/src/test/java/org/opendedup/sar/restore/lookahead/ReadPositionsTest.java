@@ -20,7 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -65,6 +65,8 @@ class ReadPositionsTest {
 
     private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
+
+    @AutoClose
     private TieredVolume volume;
 
     @BeforeEach
@@ -74,11 +76,6 @@ class ReadPositionsTest {
         int[] lengths = new int[CHUNKS];
         Arrays.fill(lengths, MAX_CHUNK);
         volume.makePieces(IntStream.range(0, CHUNKS).toArray(), lengths);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private int size() {

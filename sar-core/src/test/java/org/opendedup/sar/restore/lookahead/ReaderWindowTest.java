@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import java.io.IOException;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
@@ -27,15 +27,12 @@ class ReaderWindowTest {
     private final PinnedChunks pinned = new PinnedChunks(new ByteGauge(), Long.MAX_VALUE);
     private final ReaderWindow window =
             new ReaderWindow(pinned, new TakenChunks(pinned, new ParkedChunks(pinned, new ReadCredit()), false), 0);
+
+    @AutoClose
     private final MetadataStore metadata = MetadataStore.format(
             KeyValueStores.heap(), new MetadataHeader(new UUID(1, 1), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
 
     ReaderWindowTest() throws IOException {}
-
-    @AfterEach
-    void close() throws IOException {
-        metadata.close();
-    }
 
     /** Looks up and fetches a file that has a small piece of each chunk, from the middle of it. */
     private void fetchPieces(int count) throws IOException {

@@ -2,6 +2,7 @@ package org.opendedup.sar.tier.copies;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
@@ -19,6 +20,9 @@ public final class FakeSsd implements PromotionTarget, TierContents {
     private final long liveLimitBytes;
     private long liveBytes;
     public volatile OfferAnswer answer = OfferAnswer.TAKEN;
+    /** Offers so far, whatever the answers. */
+    public final AtomicInteger offers = new AtomicInteger();
+
     public long offeredBytes;
     public int ageings;
     public int maxEntries = 1 << 20;
@@ -53,6 +57,7 @@ public final class FakeSsd implements PromotionTarget, TierContents {
             byte[] data,
             int offset,
             int length) {
+        offers.incrementAndGet();
         if (answer != OfferAnswer.TAKEN) {
             return answer;
         }

@@ -2,19 +2,14 @@ package org.opendedup.sar.tier.copies;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.ssd.Gate;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.StoreDouble;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.promotion.TierMemory;
 
 /** Opens tiers whose SSD has delays that the test controls. */
-public final class GatedTier implements SsdTier.Opener {
+public final class GatedTier implements TierDouble {
     public final Gate writes = new Gate();
     public final Gate reads = new Gate();
     /** Heap bytes for offers; less than 0: as the volume plans it. */
@@ -23,16 +18,13 @@ public final class GatedTier implements SsdTier.Opener {
     public boolean losesOffers;
 
     @Override
-    public SsdTier open(
-            @Nullable Path location,
-            Timeline timeline,
-            @Nullable TierSettings settings,
-            TierMemory memory,
-            CountSource counts,
-            String name) {
-        OpenerDouble ssds = new OpenerDouble(StoreDouble.gated(writes, reads), ssd -> losesOffers ? losing(ssd) : ssd);
-        TierMemory given = offerBytes < 0 ? memory : new TierMemory(memory.tableBytes(), offerBytes);
-        return SsdTier.open(location, timeline, settings, given, counts, name, ssds, CopyCheck::byFingerprint);
+    public OpenerDouble ssds() {
+        return new OpenerDouble(StoreDouble.gated(writes, reads), ssd -> losesOffers ? losing(ssd) : ssd);
+    }
+
+    @Override
+    public TierMemory given(TierMemory memory) {
+        return offerBytes < 0 ? memory : new TierMemory(memory.tableBytes(), offerBytes);
     }
 
     /** The same SSD, but it never reports every eighth chunk that it accepts. */

@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
@@ -43,13 +43,10 @@ class DataDemotionTest {
     private @Nullable TierContents attached = ssd;
     private final Map<Long, Integer> counts = new ConcurrentHashMap<>();
     private CountSource source = chunkId -> counts.getOrDefault(chunkId, 0);
+
+    @AutoClose
     private final DataDemotion demotion = new DataDemotion(
             () -> attached, Settings.of(Policy.REFERENCE_COUNT), chunkId -> source.count(chunkId), "test");
-
-    @AfterEach
-    void close() {
-        demotion.close();
-    }
 
     private void add(long container, int slot, int count) {
         ssd.add(ChunkId.of(container, slot), count, SAVING, 0, CHUNK_BYTES);

@@ -64,12 +64,6 @@ class PoliciesTest {
     }
 
     @Test
-    void byCountTheLargerAndTheLessReferencedLeaveFirst() {
-        assertTrue(byCount.rank(5, 2 * CHUNK, 1, 0) < byCount.rank(5, CHUNK, 1, 0));
-        assertTrue(byCount.rank(5, CHUNK, 1, 0) < byCount.rank(6, CHUNK, 1, 0));
-    }
-
-    @Test
     void byCountHeatOnlyBreaksTies() {
         assertTrue(byCount.rank(5, CHUNK, 1, 0) < byCount.rank(5, CHUNK, 1, 1));
         assertTrue(byCount.rank(5, CHUNK, 1, 255) < byCount.rank(6, CHUNK, 1, 0));

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,7 +47,9 @@ class OfferRetriesTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private StoredHome stored;
+
     private HomeDouble home;
 
     @BeforeEach
@@ -69,11 +71,6 @@ class OfferRetriesTest {
         promotion.onDuplicatesWritten(1, duplicates);
         ssd.answer = OfferAnswer.TAKEN;
         assertEquals(wanted.size(), promotion.remembered());
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        stored.close();
     }
 
     private IdleDisk disk() {

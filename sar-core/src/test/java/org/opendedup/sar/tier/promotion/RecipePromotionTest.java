@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,10 +23,8 @@ import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.ssd.OfferAnswer;
-import org.opendedup.sar.tier.copies.Cause;
 import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.FakeSsd;
-import org.opendedup.sar.tier.copies.PromotionTarget;
 import org.opendedup.sar.tier.copies.Requests;
 import org.opendedup.sar.tier.policy.Settings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
@@ -70,7 +68,9 @@ class RecipePromotionTest {
     @TempDir
     Path folder;
 
+    @AutoClose
     private StoredHome stored;
+
     private HomeDouble home;
 
     @BeforeEach
@@ -99,14 +99,9 @@ class RecipePromotionTest {
         stored.metadata.recipes().replace(INODE, pages, page.build());
     }
 
-    @AfterEach
-    void close() throws IOException {
-        stored.close();
-    }
-
-    private BackgroundPromotion promotion(Policy policy, PromotionTarget target) {
+    private BackgroundPromotion promotion(Policy policy) {
         SelectivePromotion promotion =
-                new SelectivePromotion(Settings.of(policy), target, admission, (chunkId, length) -> false, 0);
+                new SelectivePromotion(Settings.of(policy), ssd, admission, (chunkId, length) -> false, 0);
         PromotionSources sources = stored.sources(stored.metadata.counts()::occurrences, () -> diskUse.getAsLong());
         BackgroundPromotion recipes =
                 new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test");
@@ -124,7 +119,7 @@ class RecipePromotionTest {
 
     @Test
     void whatAFileWantsOfSparselyUsedContainersIsOnTheSsdSoonAfterItIsWritten() {
-        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+        try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
             await(() -> ssd.size() == wanted.size());
         }
@@ -138,7 +133,7 @@ class RecipePromotionTest {
     @Test
     void whatDoesNotFitIsNotRead() {
         freeBytes = 3L * WANTED * CHUNK + CHUNK;
-        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+        try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
             await(() -> ssd.size() == 3 * WANTED);
         }
@@ -152,7 +147,7 @@ class RecipePromotionTest {
     void whileTheDiskIsInUseNothingIsRead() {
         AtomicInteger asked = new AtomicInteger();
         diskUse = asked::incrementAndGet;
-        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+        try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
             await(() -> asked.get() > 3);
             assertEquals(0, ssd.size());
@@ -165,7 +160,7 @@ class RecipePromotionTest {
     void closingDoesNotWaitForAnIdleDisk() {
         AtomicInteger asked = new AtomicInteger();
         diskUse = asked::incrementAndGet;
-        BackgroundPromotion recipes = promotion(Policy.COST, ssd);
+        BackgroundPromotion recipes = promotion(Policy.COST);
         recipes.note(INODE);
         await(() -> asked.get() > 1);
         assertTimeoutPreemptively(Duration.ofSeconds(20), recipes::close);
@@ -207,21 +202,8 @@ class RecipePromotionTest {
     }
 
     @Test
-    void aFullQueueIsTriedAgain() {
-        AtomicInteger refused = new AtomicInteger();
-        ssd.answer = OfferAnswer.QUEUE_FULL;
-        try (BackgroundPromotion recipes = promotion(Policy.COST, new Counting(ssd, refused))) {
-            recipes.note(INODE);
-            await(() -> refused.get() > 2);
-            ssd.answer = OfferAnswer.TAKEN;
-            await(() -> ssd.size() == wanted.size());
-        }
-        assertTrue(refused.get() > 2);
-    }
-
-    @Test
     void itReadsWhenItsTurnAtTheDiskComes() {
-        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+        try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             try (DiskQueue.Turn others = home.disk.enter(Importance.STEP)) {
                 recipes.note(INODE);
                 await(() -> home.disk.status().background() == 1);
@@ -236,11 +218,10 @@ class RecipePromotionTest {
 
     @Test
     void aFullQueueOfTheSsdDoesNotKeepTheDiskFromOthers() {
-        AtomicInteger refused = new AtomicInteger();
         ssd.answer = OfferAnswer.QUEUE_FULL;
-        try (BackgroundPromotion recipes = promotion(Policy.COST, new Counting(ssd, refused))) {
+        try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
-            await(() -> refused.get() > 2);
+            await(() -> ssd.offers.get() > 2);
             assertEquals(1, home.disk.turns());
             assertEquals(0, home.disk.status().readers());
             ssd.answer = OfferAnswer.TAKEN;
@@ -250,7 +231,7 @@ class RecipePromotionTest {
 
     @Test
     void closingWaitsForNoMoreThanATurn() throws InterruptedException {
-        BackgroundPromotion recipes = promotion(Policy.COST, ssd);
+        BackgroundPromotion recipes = promotion(Policy.COST);
         Thread closing = new Thread(recipes::close);
         try (DiskQueue.Turn others = home.disk.enter(Importance.STEP)) {
             recipes.note(INODE);
@@ -268,40 +249,13 @@ class RecipePromotionTest {
         long first = wanted.stream().min(Long::compare).orElseThrow();
         int frame = stored.containers.frameOf(first) + 1;
         home.damaged.add(HomeDouble.key(ChunkId.container(first), frame));
-        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+        try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
             await(() -> ssd.size() > 0);
         }
         // The chunks of the frame before it.
         assertEquals(StoredHome.PER_FRAME, ssd.size());
         assertEquals(1, home.turns.size());
-    }
-
-    /** Counts the offers to an SSD. */
-    private record Counting(FakeSsd ssd, AtomicInteger offers) implements PromotionTarget {
-        @Override
-        public boolean contains(long chunkId) {
-            return ssd.contains(chunkId);
-        }
-
-        @Override
-        public OfferAnswer offer(
-                long chunkId,
-                int fingerprintPrefix,
-                int count,
-                int saving,
-                Cause cause,
-                byte[] data,
-                int offset,
-                int length) {
-            offers.incrementAndGet();
-            return ssd.offer(chunkId, fingerprintPrefix, count, saving, cause, data, offset, length);
-        }
-
-        @Override
-        public void noteWanted(long chunkId, int count, int saving) {
-            ssd.noteWanted(chunkId, count, saving);
-        }
     }
 
     @Test
@@ -338,7 +292,7 @@ class RecipePromotionTest {
 
     @Test
     void theReferenceCountPolicyLooksAtNoRecipe() {
-        BackgroundPromotion recipes = promotion(Policy.REFERENCE_COUNT, ssd);
+        BackgroundPromotion recipes = promotion(Policy.REFERENCE_COUNT);
         recipes.note(INODE);
         recipes.close();
         assertEquals(0, ssd.size());
