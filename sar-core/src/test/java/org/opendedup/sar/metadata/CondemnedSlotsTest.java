@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -26,10 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.GracePeriod;
-import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.pending.Generation;
@@ -38,16 +36,11 @@ import org.opendedup.sar.metadata.record.StoredCopies;
 
 /** Slots without references are condemned, and tombstoned unless a writer refers to them meanwhile. */
 @Timeout(120)
-final class CondemnedSlotsTest {
-    private static final MetadataHeader HEADER =
-            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
-    private static final long CACHE_BYTES = 100_000;
+final class CondemnedSlotsTest extends MetadataTest {
     private static final int CONTAINERS = 3;
     private static final int WRITERS = 3;
     private static final int LENGTH = 1000;
 
-    private CrashKeyValueStore database = new CrashKeyValueStore();
-    private MetadataStore store = MetadataStore.format(database, HEADER);
     private ReferenceCounts counts = store.counts();
 
     CondemnedSlotsTest() throws IOException {}
@@ -81,7 +74,7 @@ final class CondemnedSlotsTest {
         }
         assertEquals(slots(), counts.condemn(5, 8), "a tombstone is not condemned again");
         assertEquals(slots(), counts.tombstoneCondemned(5));
-        commit();
+        commit(Map.of(5L, SEALED));
         assertEquals(
                 slots(0, 5, 9),
                 MetadataStore.open(database, CACHE_BYTES).counts().alive(5));
@@ -134,7 +127,7 @@ final class CondemnedSlotsTest {
     @Test
     void aPardonChangesNothing() throws IOException {
         store(0, 0);
-        commit();
+        commit(Map.of(5L, SEALED));
         counts.condemn(5, 4);
         counts.pardon(5);
         counts.pardon(6);
@@ -148,7 +141,7 @@ final class CondemnedSlotsTest {
     void aMountForgetsWhatIsCondemned() throws IOException {
         store(0, 0);
         counts.condemn(5, 4);
-        commit();
+        commit(Map.of(5L, SEALED));
         assertFalse(counts.isReferable(chunk(0)), "the control: a commit keeps it");
         ReferenceCounts found = MetadataStore.open(database, CACHE_BYTES).counts();
         assertTrue(found.isReferable(chunk(0)));
@@ -206,8 +199,7 @@ final class CondemnedSlotsTest {
      * has none and generations are committed. Checks the counts at the end.
      */
     private void collectWhileWriting(long seed, int rounds, GracePeriod period, Waiting waiting) throws Exception {
-        StoredContainer place = new StoredContainer(new Writing(1, 1), State.SEALED, 1, 4096, 100, 1, 100);
-        store.commit(store.freeze(), new ContainerChanges(Map.of(1L, place, 2L, place, 3L, place), Set.of()));
+        commit(Map.of(1L, SEALED, 2L, SEALED, 3L, SEALED));
         ReadWriteLock lock = new ReentrantReadWriteLock();
         AtomicInteger stored = new AtomicInteger();
         AtomicInteger writing = new AtomicInteger(WRITERS);
@@ -269,7 +261,7 @@ final class CondemnedSlotsTest {
             }
             assertTrue(collector.get() > 0, "nothing was collected");
             committer.get();
-            commit();
+            commit(Map.of(5L, SEALED));
             assertCounts(store, references);
             assertCounts(MetadataStore.open(database, CACHE_BYTES), references);
         } finally {
@@ -334,11 +326,6 @@ final class CondemnedSlotsTest {
     private void store(int slot, int references) throws IOException {
         counts.addNew(chunk(slot), LENGTH, 0);
         counts.add(chunk(slot), references);
-    }
-
-    private void commit() throws IOException {
-        StoredContainer place = new StoredContainer(new Writing(1, 1), State.SEALED, 1, 4096, 100, 1, 100);
-        store.commit(store.freeze(), new ContainerChanges(Map.of(5L, place), Set.of()));
     }
 
     private static long chunk(int slot) {

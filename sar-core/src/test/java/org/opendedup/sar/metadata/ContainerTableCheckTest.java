@@ -9,14 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.ContainerChanges;
-import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
@@ -28,26 +25,19 @@ import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.SystemRecords;
 
 /** The check of the container table finds each kind of contradiction, here made by hand, and nothing else. */
-final class ContainerTableCheckTest {
-    private static final MetadataHeader HEADER =
-            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
-    private static final StoredContainer OPEN = stored(State.OPEN, 4096, 1000);
-    private static final StoredContainer SEALED = stored(State.SEALED, 8192, 3000);
+final class ContainerTableCheckTest extends MetadataTest {
     /** Of container 5: 150 of its 6000 bytes before compression are referred to. */
     private static final long GARBAGE_BYTES = 2925;
 
-    private CrashKeyValueStore database;
-    private MetadataStore store;
+    ContainerTableCheckTest() throws IOException {}
 
     @BeforeEach
     void fill() throws IOException {
-        database = new CrashKeyValueStore();
-        store = MetadataStore.format(database, HEADER);
         reference(5, 0, 100);
         reference(5, 1, 50);
         reference(6, 0, 7);
         store.counts().markDamaged(5, 1, 3);
-        commit(Map.of(5L, SEALED, 6L, OPEN), Set.of());
+        commit(Map.of(5L, SEALED, 6L, OPEN));
     }
 
     @Test
@@ -56,14 +46,14 @@ final class ContainerTableCheckTest {
         store.counts().add(ChunkId.of(5, 0), -1);
         reference(7, 0, 9);
         assertEquals(List.of(), problems(), "changes that are not committed do not count");
-        commit(Map.of(7L, OPEN, 6L, SEALED), Set.of());
+        commit(Map.of(7L, OPEN, 6L, SEALED));
         assertEquals(List.of(), problems());
     }
 
     @Test
     void aContainerWithoutAWholeFrameNeedsNoEntry() throws IOException {
         store.counts().markDamaged(6, 0, 1);
-        commit(Map.of(), Set.of(6L));
+        commit(Map.of(), 6L);
         assertEquals(List.of(), problems());
     }
 
@@ -79,7 +69,7 @@ final class ContainerTableCheckTest {
         store.counts().addNew(ChunkId.of(9, 0), 100, 0);
         store.counts().condemn(9, 1);
         store.counts().tombstoneCondemned(9);
-        commit(Map.of(9L, SEALED), Set.of());
+        commit(Map.of(9L, SEALED));
         assertEquals(List.of(), problems(), "it has an entry");
         MetadataDefects.remove(database, Family.CONTAINER, Keys.of(9));
         putSummary(summary(2, 4000, GARBAGE_BYTES, 6L));
@@ -89,17 +79,16 @@ final class ContainerTableCheckTest {
     @Test
     void removingAContainerWithoutChunksLeavesNoProblem() throws IOException {
         store.counts().add(ChunkId.of(6, 0), -1);
-        store.counts().condemn(6, 12);
-        store.counts().tombstoneCondemned(6);
-        commit(Map.of(), Set.of());
+        tombstoneAll(6);
+        commit(Map.of());
         assertEquals(List.of(), problems(), "an entry of a container without chunks");
-        commit(Map.of(), Set.of(6L));
+        commit(Map.of(), 6L);
         assertEquals(List.of(), problems());
     }
 
     @Test
     void liveBytesOfAContainerWithoutCountsAreReported() throws IOException {
-        commit(Map.of(8L, SEALED), Set.of());
+        commit(Map.of(8L, SEALED));
         assertEquals(List.of(), problems());
         putEntry(new ContainerEntry(8, SEALED, 1, 0));
         putSummary(summary(3, 7000, GARBAGE_BYTES + 2999, 6L));
@@ -134,7 +123,7 @@ final class ContainerTableCheckTest {
         putSummary(wrong);
         assertReported("the summary of the container table is ");
         putSummary(summary(2, 4000, GARBAGE_BYTES, 6L));
-        store = MetadataStore.open(database, 100_000);
+        store = MetadataStore.open(database, CACHE_BYTES);
         assertEquals(List.of(), problems(), "the control: this one is right");
     }
 
@@ -149,7 +138,7 @@ final class ContainerTableCheckTest {
 
     /** Reopens the metadata, so that the summary in memory is the stored one. */
     private void assertReported(String beginning) throws IOException {
-        store = MetadataStore.open(database, 100_000);
+        store = MetadataStore.open(database, CACHE_BYTES);
         List<String> problems = problems();
         assertEquals(1, problems.size(), problems::toString);
         assertTrue(problems.get(0).startsWith(beginning), problems::toString);
@@ -161,24 +150,11 @@ final class ContainerTableCheckTest {
         return problems;
     }
 
-    private void reference(long container, int slot, int length) throws IOException {
-        store.counts().addNew(ChunkId.of(container, slot), length, 0);
-        store.counts().add(ChunkId.of(container, slot), 1);
-    }
-
-    private void commit(Map<Long, StoredContainer> stored, Set<Long> removed) throws IOException {
-        store.commit(store.freeze(), new ContainerChanges(stored, removed));
-    }
-
     private void putEntry(ContainerEntry entry) throws IOException {
         MetadataDefects.put(database, Family.CONTAINER, Keys.of(entry.container()), ContainerEntryFormat.encode(entry));
     }
 
     private void putSummary(ContainerSummary summary) throws IOException {
         MetadataDefects.put(database, Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(summary));
-    }
-
-    private static StoredContainer stored(State state, long offset, long bytes) {
-        return new StoredContainer(new Writing(0x1122334455667788L, 1), state, 1026, offset, bytes, 12, 2 * bytes);
     }
 }

@@ -15,8 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,21 +34,8 @@ import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.StoredCopies;
 
-final class ContainerTableTest {
-    private static final MetadataHeader HEADER =
-            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
-    private static final long CACHE_BYTES = 100_000;
-    private static final StoredContainer OPEN = stored(State.OPEN, 4096, 1000);
-    private static final StoredContainer SEALED = stored(State.SEALED, 8192, 3000);
-
-    private CrashKeyValueStore database;
-    private MetadataStore store;
-
-    @BeforeEach
-    void format() throws IOException {
-        database = new CrashKeyValueStore();
-        store = MetadataStore.format(database, HEADER);
-    }
+final class ContainerTableTest extends MetadataTest {
+    ContainerTableTest() throws IOException {}
 
     @Test
     void aContainerIsNotStoredAndRemovedAtOnce() {
@@ -76,7 +61,7 @@ final class ContainerTableTest {
         tombstoneAll(5);
         commit(Map.of());
         assertGarbage(2 * SEALED.bytes());
-        commitRemoved(5);
+        commit(Map.of(), 5L);
         assertGarbage(SEALED.bytes());
     }
 
@@ -120,13 +105,13 @@ final class ContainerTableTest {
             store.counts().add(ChunkId.of(container, 0), -1);
         }
         tombstoneAll(5);
-        commitRemoved(5);
+        commit(Map.of(), 5L);
         assertNull(database.get(Family.COUNT, Keys.of(5)), "the record was in the same batch");
 
         tombstoneAll(6);
         commit(Map.of());
         assertNotNull(database.get(Family.COUNT, Keys.of(6)), "the control: its tombstones count until it is removed");
-        commitRemoved(6);
+        commit(Map.of(), 6L);
         assertNull(database.get(Family.COUNT, Keys.of(6)), "the record was in the database");
         assertEquals(StoredCopies.NONE, store.totals().stored());
         MetadataStore found = MetadataStore.open(database, CACHE_BYTES);
@@ -176,7 +161,7 @@ final class ContainerTableTest {
         assertEquals(List.of(new ContainerEntry(5, SEALED, 100, 0)), entries(store));
         store.commit(frozen, new ContainerChanges(Map.of(6L, OPEN), Set.of()));
         assertEquals(List.of(new ContainerEntry(5, SEALED, 0, 0), entry(6, OPEN)), entries(store));
-        assertThrows(IllegalStateException.class, () -> commitRemoved(5), "garbage is a chunk too");
+        assertThrows(IllegalStateException.class, () -> commit(Map.of(), 5L), "garbage is a chunk too");
     }
 
     /** Recovery removes a container of which it found no whole frame; files still refer to its chunks. */
@@ -186,7 +171,7 @@ final class ContainerTableTest {
         reference(5, 1, 50);
         commit(Map.of(5L, OPEN));
         store.counts().markDamaged(5, 0, 2);
-        commitRemoved(5);
+        commit(Map.of(), 5L);
         assertEquals(List.of(), entries(store));
         assertNotNull(database.get(Family.COUNT, Keys.of(5)));
         store.counts().add(ChunkId.of(5, 0), -1);
@@ -231,7 +216,7 @@ final class ContainerTableTest {
         tombstoneAll(6);
         failing[0] = false;
         store.commit(frozen, new ContainerChanges(Map.of(), Set.of(5L)));
-        commitRemoved(6);
+        commit(Map.of(), 6L);
         for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
             assertEquals(List.of(), entries(each));
             assertEquals(0, each.containers().containers());
@@ -334,24 +319,6 @@ final class ContainerTableTest {
         assertArrayEquals(damaged, database.get(Family.CONTAINER, Keys.of(5)));
     }
 
-    private void tombstoneAll(long container) throws IOException {
-        store.counts().condemn(container, 12);
-        store.counts().tombstoneCondemned(container);
-    }
-
-    private void reference(long container, int slot, int length) throws IOException {
-        store.counts().addNew(ChunkId.of(container, slot), length, 0);
-        store.counts().add(ChunkId.of(container, slot), 1);
-    }
-
-    private void commitRemoved(long container) throws IOException {
-        store.commit(store.freeze(), new ContainerChanges(Map.of(), Set.of(container)));
-    }
-
-    private void commit(Map<Long, StoredContainer> stored) throws IOException {
-        store.commit(store.freeze(), new ContainerChanges(stored, Set.of()));
-    }
-
     private static List<ContainerEntry> entries(MetadataStore store) throws IOException {
         List<ContainerEntry> entries = new ArrayList<>();
         store.containers().forEach(entries::add);
@@ -366,9 +333,5 @@ final class ContainerTableTest {
 
     private static ContainerEntry entry(long container, StoredContainer stored) {
         return new ContainerEntry(container, stored, 0, 0);
-    }
-
-    private static StoredContainer stored(State state, long offset, long bytes) {
-        return new StoredContainer(new Writing(0x1122334455667788L, 1), state, 3, offset, bytes, 12, 2 * bytes);
     }
 }

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.util.UUID;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
@@ -22,19 +20,10 @@ import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.Totals;
 
-final class MetadataStoreTest {
-    private static final MetadataHeader HEADER =
-            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
+final class MetadataStoreTest extends MetadataTest {
     private static final long CHUNK = ChunkId.of(5, 7);
 
-    private CrashKeyValueStore database;
-    private MetadataStore store;
-
-    @BeforeEach
-    void format() throws IOException {
-        database = new CrashKeyValueStore();
-        store = MetadataStore.format(database, HEADER);
-    }
+    MetadataStoreTest() throws IOException {}
 
     @Test
     void aDatabaseWithContentIsNotFormatted() {
@@ -86,7 +75,7 @@ final class MetadataStoreTest {
     @Test
     void anEmptyGenerationCostsNoBatch() throws IOException {
         int batches = database.batches();
-        store.commit(store.freeze());
+        commit();
         assertEquals(batches, database.batches());
         assertEquals(0, store.pendingBytes());
     }
@@ -127,7 +116,7 @@ final class MetadataStoreTest {
     @Test
     void aDamagedRecipeIsNamedAndCountsStayAsTheyWere() throws IOException {
         store.recipes().replace(9, 3, page(CHUNK));
-        store.commit(store.freeze());
+        commit();
         byte[] key = Keys.of(9, 3);
         byte[] value = database.get(Family.RECIPE, key);
         value[2] ^= 1;
@@ -159,7 +148,7 @@ final class MetadataStoreTest {
         store.addToTotals(100, 1);
         store.counts().addNew(CHUNK, 50, 0);
         store.counts().add(CHUNK, 1);
-        store.commit(store.freeze());
+        commit();
         store.addToTotals(-30, 0);
         store.counts().add(CHUNK, -1);
         assertEquals(new Totals(70, 1, new StoredCopies(50, 1, 50, 1, 0)), store.totals());

@@ -14,8 +14,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.UUID;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
@@ -27,20 +25,12 @@ import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.NameHash;
 
-final class NamespaceTest {
+final class NamespaceTest extends MetadataTest {
     private static final int FILE = 0100000;
-    private static final MetadataHeader HEADER =
-            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
 
-    private final KeyValueStore database = KeyValueStores.heap();
-    private MetadataStore store;
-    private Namespace namespace;
+    private final Namespace namespace = store.namespace();
 
-    @BeforeEach
-    void format() throws IOException {
-        store = MetadataStore.format(database, HEADER);
-        namespace = store.namespace();
-    }
+    NamespaceTest() throws IOException {}
 
     /** Names that would lead out of a directory, or nowhere. */
     private static List<byte[]> badNames() {
@@ -219,10 +209,6 @@ final class NamespaceTest {
             });
         }
         return listed;
-    }
-
-    private void commit() throws IOException {
-        store.commit(store.freeze());
     }
 
     private static byte[] bytes(String text) {
