@@ -10,13 +10,6 @@ class HashChunkTest {
     private final HashChunk chunk = new HashChunk(ChunkId.of(3, 7), 0x04030201, 4096, 1);
 
     @Test
-    void theCountIsWhatWasSetLast() {
-        assertEquals(1, chunk.getCount());
-        chunk.setCount(chunk.getCount() + 1);
-        assertEquals(2, chunk.getCount());
-    }
-
-    @Test
     void itsNameIsTheBeginningOfItsFingerprint() {
         byte[] fingerprint = new byte[Fingerprints.BYTES];
         for (int i = 0; i < fingerprint.length; i++) {
@@ -39,10 +32,5 @@ class HashChunkTest {
         assertEquals(chunk, same);
         assertEquals(chunk.hashCode(), same.hashCode());
         assertNotEquals(chunk, new HashChunk(ChunkId.of(3, 8), 0x04030201, 4096, 1));
-    }
-
-    @Test
-    void itShowsFingerprintPlaceAndCount() {
-        assertEquals("01020304… at 3:7, 4096 bytes, 1 references", chunk.toString());
     }
 }

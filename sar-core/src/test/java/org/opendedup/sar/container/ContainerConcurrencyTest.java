@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.ChunkId;
@@ -42,12 +42,8 @@ final class ContainerConcurrencyTest extends StoreTest {
     private static final int STEPS = 40;
     private static final int CHUNKS_PER_STEP = 100;
 
+    @AutoClose("shutdownNow")
     private final ExecutorService threads = Executors.newCachedThreadPool();
-
-    @AfterEach
-    void endThreads() {
-        threads.shutdownNow();
-    }
 
     /** What happened in all runs, so that a run without any of it is noticed. */
     private final AtomicInteger refusals = new AtomicInteger();

@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.ChunkId;
@@ -41,17 +41,14 @@ final class ContainerShortageTest extends StoreTest {
     private static final int MAX_IN_FLIGHT = 8192;
 
     private final HookedDirectory hooked = new HookedDirectory(disk);
+
+    @AutoClose("shutdownNow")
     private final ExecutorService others = Executors.newCachedThreadPool();
 
     ContainerShortageTest() {
         fixture.options = new ContainerOptions(
                 new Compression(Compression.Codec.ZSTD, 1, 4096), CONTAINER_BYTES, 200, 3, MAX_IN_FLIGHT);
         fixture.shareTable(disk, hooked);
-    }
-
-    @AfterEach
-    void endThreads() {
-        others.shutdownNow();
     }
 
     private byte[] bytes(int count) {

@@ -55,15 +55,11 @@ final class DiskEstimatorTest {
     }
 
     @Test
-    void aHardDiskIsFoundOutWhateverItWasTakenFor() {
-        assertNear(HDD, measured(new DiskEstimator(DiskModel.HDD), HDD, 1000, 0), 0.4);
-        assertNear(HDD, measured(new DiskEstimator(DiskModel.SSD), HDD, 1000, 0), 0.4);
-    }
-
-    @Test
-    void anSsdIsFoundOutWhateverItWasTakenFor() {
-        assertNear(NVME, measured(new DiskEstimator(DiskModel.SSD), NVME, 1000, 0), 0.4);
-        assertNear(NVME, measured(new DiskEstimator(DiskModel.HDD), NVME, 1000, 0), 0.4);
+    void aDiskIsFoundOutWhateverItWasTakenFor() {
+        for (DiskModel taken : List.of(DiskModel.HDD, DiskModel.SSD)) {
+            assertNear(HDD, measured(new DiskEstimator(taken), HDD, 1000, 0), 0.4);
+            assertNear(NVME, measured(new DiskEstimator(taken), NVME, 1000, 0), 0.4);
+        }
     }
 
     @Test

@@ -12,7 +12,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -33,15 +33,12 @@ final class DiskModelTest {
 
     private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
+
+    @AutoClose("shutdownNow")
     private final ExecutorService workers = Executors.newFixedThreadPool(2);
 
     @TempDir
     Path folder;
-
-    @AfterEach
-    void endWorkers() {
-        workers.shutdownNow();
-    }
 
     private static DiskModel model(double skipMillis, int megabytesPerSecond) {
         long nanos = Math.round(skipMillis * 1e6);
@@ -66,6 +63,8 @@ final class DiskModelTest {
         assertThrows(IllegalArgumentException.class, () -> DiskModel.configured(-1, 1));
         assertThrows(IllegalArgumentException.class, () -> DiskModel.configured(Double.NaN, 1));
         assertThrows(IllegalArgumentException.class, () -> DiskModel.configured(1, 0));
+        assertThrows(IllegalArgumentException.class, () -> model(-1, 1));
+        assertThrows(IllegalArgumentException.class, () -> model(1, 0));
     }
 
     @Test
@@ -80,12 +79,6 @@ final class DiskModelTest {
         assertEquals(16 << 10, model(0, 3000).gapBytes());
         assertEquals(2 << 20, model(13, 3000).gapBytes());
         assertEquals(2 << 20, model(1000, 1_000_000).gapBytes());
-    }
-
-    @Test
-    void aDeviceTakesTime() {
-        assertThrows(IllegalArgumentException.class, () -> model(-1, 1));
-        assertThrows(IllegalArgumentException.class, () -> model(1, 0));
     }
 
     /** What a store was asked to read of its file. */

@@ -101,7 +101,7 @@ final class DiskQueueTest {
         assertEquals(0, queue.status().readers() + queue.status().waiting());
     }
 
-    private static void await(BooleanSupplier condition) {
+    static void await(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
             LockSupport.parkNanos(10_000);
         }

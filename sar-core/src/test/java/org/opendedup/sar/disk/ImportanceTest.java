@@ -8,8 +8,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -34,18 +32,12 @@ final class ImportanceTest {
         });
         thread.start();
         threads.add(thread);
-        await(() -> waiting() == before + 1 && thread.getState() != Thread.State.RUNNABLE);
+        DiskQueueTest.await(() -> waiting() == before + 1 && thread.getState() != Thread.State.RUNNABLE);
     }
 
     private int waiting() {
         DiskStatus status = queue.status();
         return status.waiting() + status.background();
-    }
-
-    private static void await(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            LockSupport.parkNanos(10_000);
-        }
     }
 
     /** Makes time pass until all have had their turns. */
@@ -97,7 +89,7 @@ final class ImportanceTest {
         clock.addAndGet(queue.model().seekNanos() - MS);
         assertBackgroundStillWaits();
         clock.addAndGet(MS);
-        await(() -> !order.isEmpty());
+        DiskQueueTest.await(() -> !order.isEmpty());
         join();
     }
 
@@ -121,14 +113,14 @@ final class ImportanceTest {
             clock.addAndGet(360 * MS);
             assertBackgroundStillWaits();
             clock.addAndGet(10 * MS);
-            await(() -> queue.turns() == 1 && queue.status().readers() == 0);
+            DiskQueueTest.await(() -> queue.turns() == 1 && queue.status().readers() == 0);
             order.clear();
             // That turn took 20 ms.
             start("second", Importance.BACKGROUND, 20);
             clock.addAndGet(179 * MS);
             assertBackgroundStillWaits();
             clock.addAndGet(MS);
-            await(() -> order.equals(List.of("second")));
+            DiskQueueTest.await(() -> order.equals(List.of("second")));
         }
         join();
     }
@@ -167,7 +159,7 @@ final class ImportanceTest {
             clock.addAndGet(100 * MS);
             assertBackgroundStillWaits();
         }
-        await(() -> !order.isEmpty());
+        DiskQueueTest.await(() -> !order.isEmpty());
         join();
         assertFalse(queue.status().readers() > 0);
     }

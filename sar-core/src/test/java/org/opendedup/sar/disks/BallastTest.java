@@ -45,20 +45,20 @@ class BallastTest {
 
     private static void checkTakesUpSpace(Path place) throws IOException {
         Ballast ballast = new Ballast(place, BALLAST_BYTES);
-        long before = usable(place);
+        long before = ScratchMount.usable(place);
         assertFalse(ballast.exists());
         ballast.make();
         assertTrue(ballast.exists());
         Path file = place.resolve(Ballast.NAME);
         assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
         assertTrue(blocks(file) * 512 >= BALLAST_BYTES, "it has not the blocks for its bytes");
-        long taken = before - usable(place);
+        long taken = before - ScratchMount.usable(place);
         assertTrue(taken >= BALLAST_BYTES * 9 / 10, () -> "it takes up " + taken + " bytes");
 
         assertTrue(ballast.free());
         assertFalse(ballast.free());
         Commands.succeed("sync", "-f", place);
-        assertTrue(before - usable(place) < BALLAST_BYTES / 2, "its space is not free again");
+        assertTrue(before - ScratchMount.usable(place) < BALLAST_BYTES / 2, "its space is not free again");
 
         // A ballast that finds no space leaves no file.
         assertThrows(IOException.class, () -> new Ballast(place, 10 * DISK_BYTES).make());
@@ -67,11 +67,6 @@ class BallastTest {
                     List.of(),
                     left.filter(path -> path.toString().contains(Ballast.NAME)).toList());
         }
-    }
-
-    private static long usable(Path place) throws IOException {
-        Commands.succeed("sync", "-f", place);
-        return Files.getFileStore(place).getUsableSpace();
     }
 
     private static long blocks(Path file) throws IOException {

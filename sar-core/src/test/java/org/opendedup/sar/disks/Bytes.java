@@ -1,5 +1,8 @@
 package org.opendedup.sar.disks;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -7,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Random;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
 
 /** Incompressible bytes from a seed, and reading and writing them in files. */
 public final class Bytes {
@@ -29,6 +34,16 @@ public final class Bytes {
             }
             channel.force(true);
         }
+    }
+
+    /** Checks that a file has these bytes, and no others. */
+    static void check(Directory directory, String name, byte[] expected) throws IOException {
+        assertEquals(expected.length, directory.length(name));
+        byte[] found = new byte[expected.length];
+        try (Input input = directory.open(name)) {
+            input.readFully(0, ByteBuffer.wrap(found));
+        }
+        assertArrayEquals(expected, found);
     }
 
     /** The results of reading the 4 KiB ranges of a file. */

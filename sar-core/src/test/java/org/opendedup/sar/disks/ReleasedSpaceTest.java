@@ -1,6 +1,5 @@
 package org.opendedup.sar.disks;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,10 +14,11 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.FileRange;
-import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /** Ranges of a file whose space is given back: the file system has it again, and the other bytes stay. */
@@ -42,19 +42,10 @@ class ReleasedSpaceTest {
         return new FileRange((long) number * PIECE_BYTES, PIECE_BYTES);
     }
 
-    @Test
-    void itReturnsOnExt4() throws IOException {
-        ScratchMount.image(folder, "mkfs.ext4", DISK_BYTES, "loop", ReleasedSpaceTest::checkReturns);
-    }
-
-    @Test
-    void itReturnsOnXfs() throws IOException {
-        ScratchMount.image(folder, "mkfs.xfs", LARGE_DISK_BYTES, "loop", ReleasedSpaceTest::checkReturns);
-    }
-
-    @Test
-    void itReturnsOnBtrfs() throws IOException {
-        ScratchMount.image(folder, "mkfs.btrfs", LARGE_DISK_BYTES, "loop", ReleasedSpaceTest::checkReturns);
+    @ParameterizedTest
+    @CsvSource({"mkfs.ext4, 96", "mkfs.xfs, 400", "mkfs.btrfs, 400"})
+    void itReturnsOnDisks(String mkfs, long mib) throws IOException {
+        ScratchMount.image(folder, mkfs, mib * MIB, "loop", ReleasedSpaceTest::checkReturns);
     }
 
     @Test
@@ -81,7 +72,7 @@ class ReleasedSpaceTest {
         try (Output output = directory.create("file")) {
             byte[] bytes = writePieces(output);
             directory.trim("file"); // Xfs allocates more than is appended.
-            long before = usable(place);
+            long before = ScratchMount.usable(place);
             assertAllocated(bytes.length, directory);
             directory.trim("file");
             assertReturned(0, before, place);
@@ -91,7 +82,7 @@ class ReleasedSpaceTest {
             assertReturned(RELEASED_BYTES, before, place);
             assertAllocated(bytes.length - RELEASED_BYTES, directory);
             makeZeros(bytes, RANGES);
-            checkContents(directory, bytes);
+            Bytes.check(directory, "file", bytes);
 
             byte[] more = Bytes.random(2, PIECE_BYTES);
             assertEquals(bytes.length, output.append(ByteBuffer.wrap(more)));
@@ -99,7 +90,7 @@ class ReleasedSpaceTest {
             directory.trim("file");
             byte[] all = Arrays.copyOf(bytes, bytes.length + more.length);
             System.arraycopy(more, 0, all, bytes.length, more.length);
-            checkContents(directory, all);
+            Bytes.check(directory, "file", all);
             assertReturned(RELEASED_BYTES - more.length, before, place);
         }
     }
@@ -127,7 +118,7 @@ class ReleasedSpaceTest {
                     output.append(ByteBuffer.wrap(Bytes.random(2, PIECE_BYTES)));
                     output.force();
                 }
-                long before = usable(place);
+                long before = ScratchMount.usable(place);
                 assertTrue(directory.release(name, List.of(piece(0))));
                 assertEquals(PIECE_BYTES, directory.allocatedBytes(name));
                 assertReturned(0, before, place);
@@ -151,32 +142,19 @@ class ReleasedSpaceTest {
             IOException refused = assertThrows(IOException.class, () -> directory.release("file", ranges));
             assertTrue(
                     refused.getMessage().contains(disk.folder().resolve("file").toString()), refused::getMessage);
-            checkContents(directory, bytes);
+            Bytes.check(directory, "file", bytes);
             disk.makeWritable();
             assertTrue(directory.release("file", ranges), "the control: it is writable again");
         }
     }
 
-    @Test
-    void itIsDurableOnExt4() throws IOException {
-        checkDurable("mkfs.ext4", DISK_BYTES, "loop,commit=300");
-    }
-
-    @Test
-    void itIsDurableOnXfs() throws IOException {
-        checkDurable("mkfs.xfs", LARGE_DISK_BYTES, "loop");
-    }
-
-    @Test
-    void itIsDurableOnBtrfs() throws IOException {
-        checkDurable("mkfs.btrfs", LARGE_DISK_BYTES, "loop,commit=300");
-    }
-
     /** A copy of the device is what a power cut at this time leaves. The control cuts a file and forces nothing. */
-    private void checkDurable(String mkfs, long bytes, String options) throws IOException {
+    @ParameterizedTest
+    @CsvSource({"mkfs.ext4, 96, 'loop,commit=300'", "mkfs.xfs, 400, loop", "mkfs.btrfs, 400, 'loop,commit=300'"})
+    void itIsDurable(String mkfs, long mib, String options) throws IOException {
         Path copy = folder.resolve("copy");
         byte[][] expected = new byte[1][];
-        ScratchMount.image(folder, mkfs, bytes, options, place -> {
+        ScratchMount.image(folder, mkfs, mib * MIB, options, place -> {
             Directory directory = FileDirectory.open(place);
             try (Output output = directory.create("file");
                     Output control = directory.create("control");
@@ -184,7 +162,7 @@ class ReleasedSpaceTest {
                 expected[0] = writePieces(output);
                 writePieces(control);
                 directory.sync();
-                usable(place);
+                ScratchMount.usable(place);
                 assertTrue(directory.release("file", RANGES));
                 unforced.truncate(PIECE_BYTES);
                 Commands.succeed("cp", "--sparse=always", folder.resolve("image"), copy);
@@ -194,34 +172,16 @@ class ReleasedSpaceTest {
         Commands.succeed("mount", "-o", "loop", copy, left);
         try {
             Directory directory = FileDirectory.open(left);
-            checkContents("control", directory, expected[0]);
+            Bytes.check(directory, "control", expected[0]);
             makeZeros(expected[0], RANGES);
-            checkContents(directory, expected[0]);
+            Bytes.check(directory, "file", expected[0]);
         } finally {
             Commands.run("umount", "-l", left);
         }
     }
 
     private static void assertReturned(long expected, long before, Path place) throws IOException {
-        long returned = usable(place) - before;
+        long returned = ScratchMount.usable(place) - before;
         assertTrue(Math.abs(returned - expected) <= TOLERANCE, () -> returned + " bytes returned, not " + expected);
-    }
-
-    private static void checkContents(Directory directory, byte[] expected) throws IOException {
-        checkContents("file", directory, expected);
-    }
-
-    private static void checkContents(String name, Directory directory, byte[] expected) throws IOException {
-        assertEquals(expected.length, directory.length(name));
-        byte[] found = new byte[expected.length];
-        try (Input input = directory.open(name)) {
-            input.readFully(0, ByteBuffer.wrap(found));
-        }
-        assertArrayEquals(expected, found);
-    }
-
-    private static long usable(Path place) throws IOException {
-        Commands.succeed("sync", "-f", place);
-        return Files.getFileStore(place).getUsableSpace();
     }
 }

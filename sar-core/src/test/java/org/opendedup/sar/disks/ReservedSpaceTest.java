@@ -1,29 +1,25 @@
 package org.opendedup.sar.disks;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /** Space that is reserved for a file is taken from what is free, serves its appends, and returns. */
 class ReservedSpaceTest {
     private static final long MIB = 1L << 20;
     private static final long DISK_BYTES = 64 * MIB;
-    /** The smallest xfs that its tools make is of 300 MiB. */
-    private static final long LARGE_DISK_BYTES = 400 * MIB;
 
     private static final long RESERVED_BYTES = 24 * MIB;
     /** Bound on what a file system uses for its own records during a check, and on rounding, in bytes. */
@@ -32,21 +28,10 @@ class ReservedSpaceTest {
     @TempDir
     Path folder;
 
-    @Test
-    void itReturnsOnExt4() throws IOException {
-        try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES)) {
-            checkReturns(disk.folder());
-        }
-    }
-
-    @Test
-    void itReturnsOnXfs() throws IOException {
-        ScratchMount.image(folder, "mkfs.xfs", LARGE_DISK_BYTES, "loop", ReservedSpaceTest::checkReturns);
-    }
-
-    @Test
-    void itReturnsOnBtrfs() throws IOException {
-        ScratchMount.image(folder, "mkfs.btrfs", LARGE_DISK_BYTES, "loop", ReservedSpaceTest::checkReturns);
+    @ParameterizedTest
+    @CsvSource({"mkfs.ext4, 64", "mkfs.xfs, 400", "mkfs.btrfs, 400"})
+    void itReturnsOnDisks(String mkfs, long mib) throws IOException {
+        ScratchMount.image(folder, mkfs, mib * MIB, "loop", ReservedSpaceTest::checkReturns);
     }
 
     @Test
@@ -60,37 +45,28 @@ class ReservedSpaceTest {
         try (Output output = directory.create("file")) {
             output.append(ByteBuffer.wrap(bytes));
             output.force();
-            long before = usable(place);
+            long before = ScratchMount.usable(place);
 
             assertTrue(output.reserve(RESERVED_BYTES));
 
             assertTaken(RESERVED_BYTES - MIB, before, place);
-            checkContents(directory, bytes);
+            Bytes.check(directory, "file", bytes);
             output.trim();
             assertTaken(0, before, place);
-            checkContents(directory, bytes);
+            Bytes.check(directory, "file", bytes);
 
             assertTrue(output.reserve(RESERVED_BYTES));
             output.close();
             assertTaken(RESERVED_BYTES - MIB, before, place);
             directory.trim("file");
             assertTaken(0, before, place);
-            checkContents(directory, bytes);
+            Bytes.check(directory, "file", bytes);
         }
     }
 
     private static void assertTaken(long expected, long before, Path place) throws IOException {
-        long taken = before - usable(place);
+        long taken = before - ScratchMount.usable(place);
         assertTrue(Math.abs(taken - expected) <= TOLERANCE, () -> taken + " bytes are taken, not " + expected);
-    }
-
-    private static void checkContents(Directory directory, byte[] expected) throws IOException {
-        assertEquals(expected.length, directory.length("file"));
-        byte[] found = new byte[expected.length];
-        try (Input input = directory.open("file")) {
-            input.readFully(0, ByteBuffer.wrap(found));
-        }
-        assertArrayEquals(expected, found);
     }
 
     @Test
@@ -100,14 +76,14 @@ class ReservedSpaceTest {
             Directory directory = FileDirectory.open(place);
             byte[] bytes = Bytes.random(2, (int) (8 * MIB));
             try (Output output = directory.create("file")) {
-                long before = usable(place);
+                long before = ScratchMount.usable(place);
                 assertTrue(output.reserve(RESERVED_BYTES));
                 output.append(ByteBuffer.wrap(bytes));
                 output.force();
                 assertTaken(RESERVED_BYTES, before, place);
                 output.trim();
                 assertTaken(bytes.length, before, place);
-                checkContents(directory, bytes);
+                Bytes.check(directory, "file", bytes);
             }
         }
     }
@@ -130,7 +106,7 @@ class ReservedSpaceTest {
                     control.force();
                 });
             }
-            checkContents(directory, bytes);
+            Bytes.check(directory, "file", bytes);
         }
     }
 
@@ -154,7 +130,7 @@ class ReservedSpaceTest {
             Path place = disk.folder();
             Directory directory = FileDirectory.open(place);
             try (Output output = directory.create("file")) {
-                long before = usable(place);
+                long before = ScratchMount.usable(place);
                 assertFalse(output.reserve(before + MIB));
                 assertTaken(0, before, place);
                 for (long less = 0; less <= 64; less += 8) {
@@ -177,7 +153,7 @@ class ReservedSpaceTest {
             try (Output output = directory.create("file")) {
                 output.append(ByteBuffer.wrap(Bytes.random(4, (int) (8 * MIB))));
                 output.force();
-                long before = usable(place);
+                long before = ScratchMount.usable(place);
                 Commands.succeed("fallocate", "-p", "-o", MIB, "-l", 4 * MIB, place.resolve("file"));
                 assertTaken(-4 * MIB, before, place);
                 assertTrue(output.reserve(16 * MIB));
@@ -186,10 +162,5 @@ class ReservedSpaceTest {
                 assertTaken(-4 * MIB, before, place);
             }
         }
-    }
-
-    private static long usable(Path place) throws IOException {
-        Commands.succeed("sync", "-f", place);
-        return Files.getFileStore(place).getUsableSpace();
     }
 }

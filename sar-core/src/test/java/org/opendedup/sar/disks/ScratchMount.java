@@ -35,6 +35,12 @@ public final class ScratchMount {
         check(folder, List.of("-o", options, image.toString()), check);
     }
 
+    /** Returns the free bytes of a file system, after all that was written to it is on its disk. */
+    static long usable(Path place) throws IOException {
+        Commands.succeed("sync", "-f", place);
+        return Files.getFileStore(place).getUsableSpace();
+    }
+
     private static void check(Path folder, List<String> arguments, Check check) throws IOException {
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
         Path place = Files.createDirectory(folder.resolve("place"));

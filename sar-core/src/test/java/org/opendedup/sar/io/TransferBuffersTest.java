@@ -22,7 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,13 +38,11 @@ class TransferBuffersTest {
     Path folder;
 
     private final Random random = new Random(TestSeed.next());
-    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-    private final AtomicInteger made = new AtomicInteger();
 
-    @AfterEach
-    void end() {
-        threads.shutdownNow();
-    }
+    @AutoClose("shutdownNow")
+    private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+
+    private final AtomicInteger made = new AtomicInteger();
 
     private byte[] bytes() {
         byte[] bytes = new byte[FILE_BYTES];
