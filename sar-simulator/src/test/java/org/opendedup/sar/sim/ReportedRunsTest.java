@@ -8,31 +8,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Commands with {@code --report}, small. */
-class ReportedRunsTest {
+class ReportedRunsTest extends CommandTest {
     private static final List<String> PAPER_LOOKAHEAD = List.of("paper", "lookahead", "--chunks", "1500");
 
     @TempDir
     Path folder;
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
     private int run(List<String> arguments, String report) {
-        String[] all = Arrays.copyOf(arguments.toArray(String[]::new), arguments.size() + 2);
-        all[arguments.size()] = "--report";
-        all[arguments.size() + 1] = folder.resolve(report).toString();
-        return SarSim.run(new PrintWriter(out, true), new PrintWriter(err, true), all);
+        return sim(arguments, "--report", folder.resolve(report).toString());
     }
 
     private Path trace() {
@@ -78,7 +69,6 @@ class ReportedRunsTest {
                 "--container-size",
                 "256KB",
                 "--json");
-        out.getBuffer().setLength(0);
         assertEquals(0, run(command, "one"), err::toString);
         JsonNode printed = new ObjectMapper().readTree(out.toString());
         assertEquals(0, run(command, "other"));

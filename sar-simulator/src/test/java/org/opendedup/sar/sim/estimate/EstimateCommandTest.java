@@ -5,30 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.sim.SarSim;
+import org.opendedup.sar.sim.CommandTest;
 import org.opendedup.sar.ssd.SsdSize;
 
 /**
  * The command on a folder with 24 KiB: {@code one} has the blocks A B A, {@code below/two} has A, zeros, and A again.
  */
-class EstimateCommandTest {
+class EstimateCommandTest extends CommandTest {
     private static final int BLOCK = 4096;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
 
     @TempDir
     Path folder;
@@ -133,14 +126,12 @@ class EstimateCommandTest {
         assertEquals("rocksdb", index.get("indexClass").asText());
         assertEquals(2, index.get("chunks").asInt());
         assertFalse(index.get("ssd").asBoolean());
-        out.getBuffer().setLength(0);
         assertEquals(
                 "chunkstash",
                 json("--index-ssd", data.toString())
                         .get("index")
                         .get("indexClass")
                         .asText());
-        out.getBuffer().setLength(0);
         JsonNode large = json("--ram", "4GB", "--expected-unique", "10TB", data.toString())
                 .get("index");
         assertEquals("silo", large.get("indexClass").asText(), large::toString);
@@ -176,10 +167,11 @@ class EstimateCommandTest {
 
     @Test
     void aProgressBarIsShownWhereItIsAskedFor() {
-        assertEquals(0, run("--progress", data.toString()));
+        List<String> command = List.of("estimate", "--progress", data.toString());
+        assertEquals(0, sim(command));
         assertTrue(err.toString().contains("0 %"), err::toString);
         assertTrue(err.toString().endsWith("\r\u001b[K"), err::toString);
-        assertEquals(3, run("--progress", data.toString(), "/proc/self/mem"));
+        assertEquals(3, sim(command, "/proc/self/mem"));
         assertTrue(err.toString().contains("\r\u001b[Ksar-sim: "), err::toString);
     }
 
@@ -195,7 +187,6 @@ class EstimateCommandTest {
                 List.of("--compress", "zstd:30", "x"),
                 List.of("--disk-rate", "0", "x"),
                 List.of("--chunking", "MD5", "x"))) {
-            err.getBuffer().setLength(0);
             assertEquals(2, run(arguments.toArray(String[]::new)), arguments::toString);
             assertEquals(1, err.toString().lines().count(), err::toString);
         }
@@ -208,10 +199,7 @@ class EstimateCommandTest {
     }
 
     private JsonNode json(String... arguments) throws IOException {
-        List<String> all = new ArrayList<>(List.of("--json", "--hash-type", "SHA256"));
-        all.addAll(List.of(arguments));
-        assertEquals(0, run(all.toArray(String[]::new)), err::toString);
-        return new ObjectMapper().readTree(out.toString());
+        return json(List.of("estimate", "--no-progress", "--json", "--hash-type", "SHA256"), arguments);
     }
 
     private static double value(JsonNode node, String figure) {
@@ -219,11 +207,6 @@ class EstimateCommandTest {
     }
 
     private int run(String... arguments) {
-        List<String> all = new ArrayList<>(List.of("estimate", "--no-progress"));
-        all.addAll(List.of(arguments));
-        if (all.contains("--progress")) {
-            all.remove("--no-progress");
-        }
-        return SarSim.run(new PrintWriter(out, true), new PrintWriter(err, true), all.toArray(String[]::new));
+        return sim(List.of("estimate", "--no-progress"), arguments);
     }
 }

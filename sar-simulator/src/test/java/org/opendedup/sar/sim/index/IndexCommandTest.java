@@ -6,27 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.sim.SarSim;
+import org.opendedup.sar.sim.CommandTest;
 
-class IndexCommandTest {
+class IndexCommandTest extends CommandTest {
     @TempDir
     Path folder;
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
     private JsonNode rows(String... arguments) throws IOException {
-        out.getBuffer().setLength(0);
-        assertEquals(0, SarSim.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments), err::toString);
-        return new ObjectMapper().readTree(out.toString());
+        return json(List.of("index"), arguments);
     }
 
     private static JsonNode row(JsonNode rows, String index) {
@@ -40,7 +33,7 @@ class IndexCommandTest {
 
     @Test
     void exactIndexesFindAllAndNearExactOnesNoMore() throws IOException {
-        JsonNode rows = rows("index", "--synthetic", "strong", "--chunks", "20000", "--block", "16MiB", "--json");
+        JsonNode rows = rows("--synthetic", "strong", "--chunks", "20000", "--block", "16MiB", "--json");
         assertEquals(6, rows.size());
         for (String exact : new String[] {"exact", "chunkstash", "ddfs"}) {
             assertEquals(1, row(rows, exact).path("foundShare").asDouble(), exact);
@@ -58,16 +51,15 @@ class IndexCommandTest {
 
     @Test
     void blocksAsInThePaperFindNearlyAll() throws IOException {
-        JsonNode rows = rows("index", "--synthetic", "strong", "--chunks", "20000", "--index", "silo", "--json");
+        JsonNode rows = rows("--synthetic", "strong", "--chunks", "20000", "--index", "silo", "--json");
         assertTrue(row(rows, "silo").path("foundShare").asDouble() >= 0.98, rows::toString);
     }
 
     private JsonNode sampled(String... more) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                "index", "--synthetic", "strong", "--chunks", "20000", "--index", "chunkstash", "--json", "--block"));
-        command.addAll(List.of("16MiB", "--cached-blocks", "1"));
-        command.addAll(List.of(more));
-        return row(rows(command.toArray(new String[0])), "chunkstash");
+        List<String> command = List.of(
+                "index", "--synthetic", "strong", "--chunks", "20000", "--index", "chunkstash", "--json", "--block");
+        List<String> small = List.of("16MiB", "--cached-blocks", "1");
+        return row(json(Stream.of(command, small).flatMap(List::stream).toList(), more), "chunkstash");
     }
 
     @Test
@@ -105,23 +97,13 @@ class IndexCommandTest {
     @Test
     void samplingThatNoTableHasIsRefused() {
         for (String[] wrong : new String[][] {{"--sampling", "3"}, {"--sampling", "2048"}, {"--table", "1KiB"}}) {
-            int code = SarSim.run(
-                    new PrintWriter(out, true),
-                    new PrintWriter(err, true),
-                    "index",
-                    "--synthetic",
-                    "weak",
-                    wrong[0],
-                    wrong[1]);
-            assertEquals(2, code, wrong[0] + " " + wrong[1]);
+            assertEquals(2, sim(List.of("index", "--synthetic", "weak"), wrong), wrong[0] + " " + wrong[1]);
         }
     }
 
     @Test
     void theSameInputGivesTheSameRows() throws IOException {
-        String[] command = {
-            "index", "--synthetic", "incremental", "--chunks", "3000", "--report", folder.toString(), "--json"
-        };
+        String[] command = {"--synthetic", "incremental", "--chunks", "3000", "--report", folder.toString(), "--json"};
         JsonNode first = rows(command);
         String csv = Files.readString(folder.resolve("index.csv"));
         assertEquals(first, rows(command));
@@ -143,7 +125,7 @@ class IndexCommandTest {
             }
         }
         Files.writeString(trace, text);
-        for (JsonNode row : rows("index", "--trace", trace.toString(), "--json")) {
+        for (JsonNode row : rows("--trace", trace.toString(), "--json")) {
             // Both versions are in one segment of sparse, which finds repetitions in a segment.
             assertEquals(60 * 8192, row.path("foundBytes").asLong(), row::toString);
             assertEquals(1, row.path("foundShare").asDouble(), row::toString);
@@ -152,15 +134,7 @@ class IndexCommandTest {
 
     @Test
     void whatIsNotAnIndexIsRefused() {
-        int code = SarSim.run(
-                new PrintWriter(out, true),
-                new PrintWriter(err, true),
-                "index",
-                "--synthetic",
-                "weak",
-                "--index",
-                "silo,bloom");
-        assertEquals(2, code);
+        assertEquals(2, sim(List.of("index", "--synthetic", "weak", "--index", "silo,bloom")));
         assertTrue(err.toString().contains("bloom is none of [exact, chunkstash"), err.toString());
     }
 }

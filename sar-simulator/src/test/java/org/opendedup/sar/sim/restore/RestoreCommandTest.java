@@ -4,26 +4,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.sim.SarSim;
+import org.opendedup.sar.sim.CommandTest;
 
 /**
  * The command on {@code small.trace}: chunks of 10 bytes, containers of 30. Version 1 stores the chunks 1 to 9 in the
  * containers A, B and C; version 2 is 1 4 7 2 5 8 3 6 9, which is A B C A B C A B C.
  */
-class RestoreCommandTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
+class RestoreCommandTest extends CommandTest {
     @Test
     void theReadsOfASmallTraceAreThoseCountedByHand() throws Exception {
         JsonNode rows = json("--cache-containers", "2", "--version", "2");
@@ -81,7 +75,6 @@ class RestoreCommandTest {
                 List.of("--version", "3"),
                 List.of("--hash-type", "SHA256"),
                 List.of("--hot-threshold", "two"))) {
-            err.getBuffer().setLength(0);
             assertEquals(2, run(arguments.toArray(String[]::new)), arguments::toString);
             assertEquals(1, err.toString().lines().count(), err::toString);
         }
@@ -89,44 +82,35 @@ class RestoreCommandTest {
 
     @Test
     void aTraceThatIsNotThereAndOneThatDoesNotFitFail() throws Exception {
-        assertEquals(1, sim("restore", "--trace", "/nowhere/at-all"));
+        assertEquals(1, sim(List.of("restore", "--trace", "/nowhere/at-all")));
         assertEquals("sar-sim: there is no /nowhere/at-all" + System.lineSeparator(), err.toString());
-        assertEquals(1, runWith("9"));
+        assertEquals(1, sim(small("9")));
         assertTrue(err.toString().contains("small.trace, line 2: "), err.toString());
     }
 
     @Test
     void aSeriesThatWasMadeCanBeRestored(@TempDir Path folder) throws Exception {
         String trace = folder.resolve("series").toString();
-        assertEquals(0, sim("series", "--out", trace, "--versions", "3", "--chunks", "2000", "--changed", "0.2"));
+        List<String> series = List.of("series", "--out", trace);
+        assertEquals(0, sim(series, "--versions", "3", "--chunks", "2000", "--changed", "0.2"));
         assertEquals(4, out.toString().lines().count(), out::toString);
-        out.getBuffer().setLength(0);
-        assertEquals(0, sim("restore", "--trace", trace, "--policy", "lru,default", "--container-size", "256KB"));
+        assertEquals(
+                0, sim(List.of("restore", "--trace", trace), "--policy", "lru,default", "--container-size", "256KB"));
         assertEquals(1 + 3 * 2 * 4, out.toString().lines().count());
-        assertEquals(2, sim("series", "--out", trace, "--changed", "2"));
+        assertEquals(2, sim(series, "--changed", "2"));
     }
 
     private JsonNode json(String... arguments) throws IOException, URISyntaxException {
-        String[] all = Arrays.copyOf(arguments, arguments.length + 1);
-        all[arguments.length] = "--json";
-        assertEquals(0, run(all), err::toString);
-        return new ObjectMapper().readTree(out.toString());
+        return json(small("30", "--json"), arguments);
     }
 
     private int run(String... arguments) throws URISyntaxException {
-        return runWith("30", arguments);
+        return sim(small("30"), arguments);
     }
 
-    private int runWith(String containerSize, String... arguments) throws URISyntaxException {
+    private static List<String> small(String containerSize, String... more) throws URISyntaxException {
         Path trace = Path.of(RestoreCommandTest.class.getResource("small.trace").toURI());
-        String[] all = new String[arguments.length + 5];
-        System.arraycopy(
-                new String[] {"restore", "--trace", trace.toString(), "--container-size", containerSize}, 0, all, 0, 5);
-        System.arraycopy(arguments, 0, all, 5, arguments.length);
-        return sim(all);
-    }
-
-    private int sim(String... arguments) {
-        return SarSim.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+        List<String> command = List.of("restore", "--trace", trace.toString(), "--container-size", containerSize);
+        return Stream.concat(command.stream(), Stream.of(more)).toList();
     }
 }

@@ -5,51 +5,38 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
+import org.opendedup.sar.sim.CommandTest;
 
-class SarCommandTest {
-    private static final String[] SHORT = {
-        "--synthetic", "homes", "--warm", "1", "--window", "10:00-12:00", "--ssd", "20MB", "--json"
-    };
+class SarCommandTest extends CommandTest {
+    private static final List<String> SHORT =
+            List.of("sar", "--synthetic", "homes", "--warm", "1", "--window", "10:00-12:00", "--ssd", "20MB", "--json");
+    private static final List<String> NATIVE = List.of(
+            "sar", "--synthetic", "homes", "--warm=0", "--window", "10:00-12:00", "--systems", "native", "--json");
 
     @TempDir
     Path folder;
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
     private int run(String... arguments) {
-        out.getBuffer().setLength(0);
-        return new CommandLine(new SarCommand())
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(err))
-                .execute(arguments);
+        return sim(List.of("sar"), arguments);
     }
 
     @Test
     void theSameSeedGivesTheSameBytes() {
-        String[] one = Arrays.copyOf(SHORT, SHORT.length + 2);
-        one[SHORT.length] = "--systems";
-        one[SHORT.length + 1] = "sar";
-        assertEquals(0, run(one));
+        assertEquals(0, sim(SHORT, "--systems", "sar"));
         String first = out.toString();
-        assertEquals(0, run(one));
+        assertEquals(0, sim(SHORT, "--systems", "sar"));
         assertEquals(first, out.toString());
     }
 
     @Test
     void allSystemsServeTheSameRequestsAndASyntheticTraceSaysSo() throws IOException {
-        assertEquals(0, run(SHORT));
-        JsonNode report = new ObjectMapper().readTree(out.toString());
+        JsonNode report = json(SHORT);
         assertTrue(report.get("synthetic").asBoolean());
         assertTrue(report.get("trace").asText().startsWith("synthetic, like homes"));
         assertEquals(7, report.get("calibration").size());
@@ -72,29 +59,8 @@ class SarCommandTest {
 
     @Test
     void aSlowerReplayHasShorterQueues() throws IOException {
-        assertEquals(
-                0,
-                run("--synthetic", "homes", "--warm", "0", "--window", "10:00-12:00", "--systems", "native", "--json"));
-        double normal = new ObjectMapper()
-                .readTree(out.toString())
-                .at("/systems/0/result/reads/meanMs")
-                .asDouble();
-        assertEquals(
-                0,
-                run(
-                        "--synthetic",
-                        "homes",
-                        "--warm",
-                        "0",
-                        "--window",
-                        "10:00-12:00",
-                        "--systems",
-                        "native",
-                        "--time-scale",
-                        "0.2",
-                        "--json"));
-        double fast = new ObjectMapper()
-                .readTree(out.toString())
+        double normal = json(NATIVE).at("/systems/0/result/reads/meanMs").asDouble();
+        double fast = json(NATIVE, "--time-scale", "0.2")
                 .at("/systems/0/result/reads/meanMs")
                 .asDouble();
         assertTrue(fast > normal, () -> fast + " and " + normal);
@@ -102,15 +68,8 @@ class SarCommandTest {
 
     @Test
     void whereWritesCostNothingReadsTakeLess() throws IOException {
-        String[] arguments = {
-            "--synthetic", "homes", "--warm", "0", "--window", "10:00-12:00", "--systems", "native", "--json"
-        };
-        assertEquals(0, run(arguments));
-        JsonNode all = new ObjectMapper().readTree(out.toString()).at("/systems/0/result");
-        String[] readsOnly = Arrays.copyOf(arguments, arguments.length + 1);
-        readsOnly[arguments.length] = "--reads-only";
-        assertEquals(0, run(readsOnly));
-        JsonNode reads = new ObjectMapper().readTree(out.toString()).at("/systems/0/result");
+        JsonNode all = json(NATIVE).at("/systems/0/result");
+        JsonNode reads = json(NATIVE, "--reads-only").at("/systems/0/result");
         assertEquals(all.at("/reads/requests"), reads.at("/reads/requests"));
         assertTrue(
                 reads.at("/reads/meanMs").asDouble() < all.at("/reads/meanMs").asDouble());
@@ -152,13 +111,13 @@ class SarCommandTest {
     void whatCantBeIsRefusedWithWhatIsAllowed() {
         assertEquals(2, run("--synthetic", "usr"));
         assertEquals(2, run("--synthetic", "mail", "--window", "12:00-11:00"));
+        assertTrue(err.toString().contains("'12:00-11:00' is not a part of a day"), err::toString);
         assertEquals(2, run("--synthetic", "mail", "--systems", "magic"));
+        assertTrue(err.toString().contains("the systems are native, dedupe, cache-lba"), err::toString);
         assertEquals(2, run("--synthetic", "mail", "--ssd", "much"));
         assertEquals(2, run("--trace", "x", "--synthetic", "mail"));
         assertEquals(2, run("--trace", "x", "--ssd", "1MB", "--seed", "2"));
         assertEquals(2, run("--synthetic", "mail", "--keep-duplicates"));
         assertEquals(2, run());
-        assertTrue(err.toString().contains("the systems are native, dedupe, cache-lba"), err::toString);
-        assertTrue(err.toString().contains("'12:00-11:00' is not a part of a day"));
     }
 }
