@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.common.NoSpaceException;
 
 final class FileDirectoryTest extends DirectoryContract {
@@ -240,15 +241,6 @@ final class FileDirectoryTest extends DirectoryContract {
         }
     }
 
-    /** Returns when a thread waits for anything. */
-    private static void awaitBlocked(Thread thread) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TERMINATED) {
-            assertTrue(System.nanoTime() < deadline, "neither waits nor ends");
-            Thread.sleep(1);
-        }
-    }
-
     private static Thread start(Throwing action, List<Throwable> failures) {
         Thread thread = new Thread(() -> {
             try {
@@ -280,7 +272,7 @@ final class FileDirectoryTest extends DirectoryContract {
                     assertEquals(List.of(folder), calls.forced, "it returned before the folder was forced");
                 },
                 failures);
-        awaitBlocked(second);
+        TestWait.until(() -> second.getState() == Thread.State.WAITING || !second.isAlive());
         calls.released.countDown();
         first.join();
         second.join();
@@ -303,7 +295,7 @@ final class FileDirectoryTest extends DirectoryContract {
                             calls.forced.contains(folder), "the new folder may be lost with the file: " + calls.forced);
                 },
                 failures);
-        awaitBlocked(second);
+        TestWait.until(() -> second.getState() == Thread.State.WAITING || !second.isAlive());
         calls.released.countDown();
         first.join();
         second.join();
@@ -319,7 +311,7 @@ final class FileDirectoryTest extends DirectoryContract {
         Thread first = start(() -> directory.create("new/first").close(), failures);
         await(calls.created);
         Thread second = start(directory::sync, failures);
-        awaitBlocked(second);
+        TestWait.until(() -> second.getState() == Thread.State.WAITING || !second.isAlive());
         calls.forced.clear();
         calls.released.countDown();
         first.join();

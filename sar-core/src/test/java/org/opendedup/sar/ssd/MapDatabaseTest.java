@@ -41,12 +41,12 @@ final class MapDatabaseTest {
     }
 
     @Test
-    void whatWasCommittedIsThereAgain() throws IOException {
+    void whatWasCommittedIsThereAgainAndWhatIsNotRetainedIsNot() throws IOException {
         Random random = new Random(TestSeed.next());
         Map<Long, String> model = new HashMap<>();
         try (MapDatabase database = MapDatabase.open(folder)) {
             for (int i = 0; i < 20_000; i++) {
-                long id = 1 + random.nextInt(5_000);
+                long id = 1 + random.nextInt(10_000);
                 if (random.nextInt(4) == 0) {
                     database.remove(id);
                     model.remove(id);
@@ -61,6 +61,12 @@ final class MapDatabaseTest {
             }
             database.commit();
         }
+        assertEquals(model, contents());
+        try (MapDatabase database = MapDatabase.open(folder)) {
+            database.retain(id -> id % 10 == 0);
+            database.commit();
+        }
+        model.keySet().removeIf(id -> id % 10 != 0);
         assertEquals(model, contents());
     }
 

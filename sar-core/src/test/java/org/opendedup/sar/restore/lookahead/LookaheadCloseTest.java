@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.restore.ReadStream;
@@ -81,12 +82,6 @@ class LookaheadCloseTest {
         return isAhead;
     }
 
-    private void awaitNothingHeld() throws InterruptedException {
-        while (engine.memory().bytes() > 0) {
-            Thread.sleep(1);
-        }
-    }
-
     /** Returns when there is no memory for more chunks ahead of the reader. */
     private static void awaitNothingUnderWay(Lookahead ahead) throws InterruptedException {
         StreamStatus before;
@@ -105,7 +100,7 @@ class LookaheadCloseTest {
             failed += noteWhileClosing() ? 1 : 0;
         }
         assertEquals(0, failed, "of " + rounds + " rounds");
-        awaitNothingHeld();
+        TestWait.until(() -> engine.memory().bytes() == 0);
     }
 
     /** Returns whether that failed. */
@@ -129,7 +124,7 @@ class LookaheadCloseTest {
             failed = true;
         }
         closing.get();
-        awaitReaders(0);
+        TestWait.until(() -> engine.readers().size() <= 0);
         return failed;
     }
 
@@ -145,7 +140,7 @@ class LookaheadCloseTest {
                 assertTrue(read(other, at));
             }
             ended.close();
-            awaitReaders(1);
+            TestWait.until(() -> engine.readers().size() <= 1);
             for (int i = 0; i < 20; i++) {
                 ended.note(size() - REQUEST, size(), Long.MAX_VALUE);
             }
@@ -154,13 +149,7 @@ class LookaheadCloseTest {
             }
             assertFalse(other.isClosed());
         }
-        awaitNothingHeld();
-    }
-
-    private void awaitReaders(int most) throws InterruptedException {
-        while (engine.readers().size() > most) {
-            Thread.sleep(1);
-        }
+        TestWait.until(() -> engine.memory().bytes() == 0);
     }
 
     /** The same lookahead serves it to the end. The control: when it no longer waits, the same check finds it idle. */
@@ -188,9 +177,9 @@ class LookaheadCloseTest {
             assertEquals(1, engine.readers().size());
             assertTrue(engine.readers().get(0).readBytes() >= size() - 4 * REQUEST);
             TieredVolume.streams(engine).tidy(0);
-            awaitReaders(0);
+            TestWait.until(() -> engine.readers().size() <= 0);
         }
-        awaitNothingHeld();
+        TestWait.until(() -> engine.memory().bytes() == 0);
     }
 
     private boolean read(ReadStream stream, int offset) throws IOException {

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
@@ -111,12 +112,6 @@ class LookaheadTest {
         return engine.memory().mostBytes();
     }
 
-    private static void awaitNothingHeld(RestoreEngine engine) throws InterruptedException {
-        while (engine.memory().bytes() > 0) {
-            Thread.sleep(10);
-        }
-    }
-
     @Test
     void aReaderThatGoesElsewhereKeepsItsPlaceUntilItIsIdle() throws Exception {
         volume.makeFile(scattered());
@@ -128,7 +123,7 @@ class LookaheadTest {
             assertEquals(1, engine.readers().size());
             assertTrue(engine.memory().bytes() > 0);
             TieredVolume.streams(engine).tidy(0);
-            awaitNothingHeld(engine);
+            TestWait.until(() -> engine.memory().bytes() == 0);
         }
     }
 
@@ -199,7 +194,7 @@ class LookaheadTest {
         assertArrayEquals(new Throwable[failures.length], failures);
         assertTrue(
                 engine.memory().mostBytes() <= 1.2 * (64 << 20), engine.memory().mostBytes() + " bytes");
-        awaitNothingHeld(engine);
+        TestWait.until(() -> engine.memory().bytes() == 0);
     }
 
     /** Steps of a few MiB want thousands of chunks from the SSD at once. */

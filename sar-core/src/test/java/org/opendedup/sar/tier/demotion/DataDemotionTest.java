@@ -2,12 +2,10 @@ package org.opendedup.sar.tier.demotion;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.opendedup.sar.tier.copies.Requests.CHUNK_BYTES;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -16,11 +14,11 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.disk.DiskCost;
 import org.opendedup.sar.ssd.MapEntry;
@@ -54,15 +52,7 @@ class DataDemotionTest {
     }
 
     private void awaitIdle() {
-        await(() -> !demotion.statistics().running());
-    }
-
-    private static void await(BooleanSupplier condition) {
-        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
-            while (!condition.getAsBoolean()) {
-                Thread.sleep(1);
-            }
-        });
+        TestWait.until(() -> !demotion.statistics().running());
     }
 
     @Test
@@ -239,9 +229,9 @@ class DataDemotionTest {
         demotion.unreferenced(ChunkId.of(1, 0));
         // This one was written again before its turn.
         demotion.unreferenced(ChunkId.of(1, 1));
-        await(() -> !ssd.contains(ChunkId.of(1, 0)));
+        TestWait.until(() -> !ssd.contains(ChunkId.of(1, 0)));
         assertEquals(2, ssd.size());
-        await(() -> demotion.statistics().unreferenced() == 1);
+        TestWait.until(() -> demotion.statistics().unreferenced() == 1);
     }
 
     @Test
@@ -260,9 +250,9 @@ class DataDemotionTest {
             demotion.unreferenced(chunkId);
         }
         all.countDown();
-        await(() -> ssd.size() == 1);
+        TestWait.until(() -> ssd.size() == 1);
         assertTrue(ssd.contains(ChunkId.of(999, 1)));
-        await(() -> demotion.statistics().unreferenced() == chunks);
+        TestWait.until(() -> demotion.statistics().unreferenced() == chunks);
     }
 
     @Test
@@ -372,7 +362,7 @@ class DataDemotionTest {
         demotion.makeRoom();
         long candidate = new CostPolicy(1).rank(2, RECORD_BYTES, SAVING, 1);
         assertFalse(demotion.admits(candidate));
-        await(() -> {
+        TestWait.until(() -> {
             for (int refused = 0; refused < 1000; refused++) {
                 demotion.admits(candidate);
             }

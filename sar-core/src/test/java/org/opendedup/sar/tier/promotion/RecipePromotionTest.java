@@ -12,12 +12,12 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
@@ -109,19 +109,11 @@ class RecipePromotionTest {
         return recipes;
     }
 
-    private static void await(BooleanSupplier condition) {
-        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
-            while (!condition.getAsBoolean()) {
-                Thread.sleep(1);
-            }
-        });
-    }
-
     @Test
     void whatAFileWantsOfSparselyUsedContainersIsOnTheSsdSoonAfterItIsWritten() {
         try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
-            await(() -> ssd.size() == wanted.size());
+            TestWait.until(() -> ssd.size() == wanted.size());
         }
         assertEquals(wanted, ssd.entries.keySet());
         for (long chunkId : wanted) {
@@ -135,7 +127,7 @@ class RecipePromotionTest {
         freeBytes = 3L * WANTED * CHUNK + CHUNK;
         try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
-            await(() -> ssd.size() == 3 * WANTED);
+            TestWait.until(() -> ssd.size() == 3 * WANTED);
         }
         assertEquals(3 * WANTED, ssd.size());
         assertEquals(
@@ -149,10 +141,10 @@ class RecipePromotionTest {
         diskUse = asked::incrementAndGet;
         try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
-            await(() -> asked.get() > 3);
+            TestWait.until(() -> asked.get() > 3);
             assertEquals(0, ssd.size());
             diskUse = () -> 0;
-            await(() -> ssd.size() == wanted.size());
+            TestWait.until(() -> ssd.size() == wanted.size());
         }
     }
 
@@ -162,7 +154,7 @@ class RecipePromotionTest {
         diskUse = asked::incrementAndGet;
         BackgroundPromotion recipes = promotion(Policy.COST);
         recipes.note(INODE);
-        await(() -> asked.get() > 1);
+        TestWait.until(() -> asked.get() > 1);
         assertTimeoutPreemptively(Duration.ofSeconds(20), recipes::close);
         recipes.close();
         assertEquals(0, ssd.size());
@@ -177,7 +169,7 @@ class RecipePromotionTest {
         CountSource counts = chunkId -> {
             if (asked.incrementAndGet() == 1) {
                 closing.start();
-                await(() -> closing.getState() == Thread.State.WAITING);
+                TestWait.until(() -> closing.getState() == Thread.State.WAITING);
             }
             return 1;
         };
@@ -186,7 +178,7 @@ class RecipePromotionTest {
         PromotionSources sources = stored.sources(counts, () -> 0);
         recipes.set(new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test"));
         recipes.get().note(INODE);
-        await(() -> asked.get() > 0);
+        TestWait.until(() -> asked.get() > 0);
         closing.join();
         assertEquals(WANTED, asked.get(), "the request that was being looked at, and no other");
     }
@@ -206,10 +198,10 @@ class RecipePromotionTest {
         try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             try (DiskQueue.Turn others = home.disk.enter(Importance.STEP)) {
                 recipes.note(INODE);
-                await(() -> home.disk.status().background() == 1);
+                TestWait.until(() -> home.disk.status().background() == 1);
                 assertEquals(0, ssd.size());
             }
-            await(() -> ssd.size() == wanted.size());
+            TestWait.until(() -> ssd.size() == wanted.size());
         }
         // One turn for each container, as 40 chunks of 8 KiB are less than the 2 MiB of a turn.
         assertEquals(SPARSE, home.turns.size());
@@ -221,11 +213,11 @@ class RecipePromotionTest {
         ssd.answer = OfferAnswer.QUEUE_FULL;
         try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
-            await(() -> ssd.offers.get() > 2);
+            TestWait.until(() -> ssd.offers.get() > 2);
             assertEquals(1, home.disk.turns());
             assertEquals(0, home.disk.status().readers());
             ssd.answer = OfferAnswer.TAKEN;
-            await(() -> ssd.size() == wanted.size());
+            TestWait.until(() -> ssd.size() == wanted.size());
         }
     }
 
@@ -235,9 +227,9 @@ class RecipePromotionTest {
         Thread closing = new Thread(recipes::close);
         try (DiskQueue.Turn others = home.disk.enter(Importance.STEP)) {
             recipes.note(INODE);
-            await(() -> home.disk.status().background() == 1);
+            TestWait.until(() -> home.disk.status().background() == 1);
             closing.start();
-            await(() -> closing.getState() == Thread.State.WAITING);
+            TestWait.until(() -> closing.getState() == Thread.State.WAITING);
         }
         closing.join();
         assertTrue(home.turns.size() <= 1, home.turns::toString);
@@ -251,7 +243,7 @@ class RecipePromotionTest {
         home.damaged.add(HomeDouble.key(ChunkId.container(first), frame));
         try (BackgroundPromotion recipes = promotion(Policy.COST)) {
             recipes.note(INODE);
-            await(() -> ssd.size() > 0);
+            TestWait.until(() -> ssd.size() > 0);
         }
         // The chunks of the frame before it.
         assertEquals(StoredHome.PER_FRAME, ssd.size());
@@ -267,7 +259,7 @@ class RecipePromotionTest {
                 new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test")) {
             promotion.listen(recipes::note);
             promotion.onDuplicatesWritten(INODE, new Requests().run(999, 0, 16, 2).request);
-            await(() -> ssd.size() == wanted.size());
+            TestWait.until(() -> ssd.size() == wanted.size());
         }
         assertEquals(wanted.size(), promotion.statistics().byRecipe());
     }
