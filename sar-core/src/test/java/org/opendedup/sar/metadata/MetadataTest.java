@@ -1,5 +1,6 @@
 package org.opendedup.sar.metadata;
 
+import org.opendedup.sar.metadata.record.MetadataHeader;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
