@@ -99,6 +99,71 @@ class ArchitectureTest {
                             "io",
                             "common"))));
 
+    /** The rooms of a divided layer, ground first. Each may import those before it; "" is the layer's own package. */
+    private static final Map<String, List<String>> ROOMS = Map.of(
+            "metadata",
+            List.of("record", "db", "backup", "pending", "counts", "recipes", "", "repair"),
+            "volume",
+            List.of(
+                    "config", "posix", "node", "store", "backup", "commit", "engine", "write", "care", "raw", "chunks",
+                    "names", "parts", "file", "rewrite", ""));
+
+    /** Rooms of values, which every layer above may use. */
+    private static final Set<String> OPEN_ROOMS = Set.of("metadata.record", "volume.config", "volume.posix");
+
+    /** What layers above may use of the other rooms. The rest is for the room's siblings. */
+    private static final Map<String, Set<String>> FACES = Map.ofEntries(
+            entry("metadata.backup", Set.of("Backup", "BackupFile", "BackupFolder", "BackupOrigin", "BackupPlace")),
+            entry("metadata.counts", Set.of("DamageRecords", "FormerPlaces", "NewDamage", "ReferenceCounts")),
+            entry("metadata.db", Set.of("KeyValueStore", "KeyValueStores", "RecordCursor")),
+            entry("metadata.pending", Set.of("ContainerTable", "Generation", "StepLimit", "Uncommitted")),
+            entry("metadata.recipes", Set.of("HeldRecipe", "RecipeRanges", "RecipeStore", "StreamLogs")),
+            entry(
+                    "metadata.repair",
+                    Set.of(
+                            "BackingFiles",
+                            "Corrections",
+                            "LostRecords",
+                            "MetadataRepair",
+                            "MetadataSalvage",
+                            "SalvageRepair")),
+            entry(
+                    "volume.backup",
+                    Set.of(
+                            "MetadataBackups",
+                            "MetadataMend",
+                            "MetadataReport",
+                            "MetadataRestore",
+                            "MetadataSalvager",
+                            "NewerContainers")),
+            entry(
+                    "volume.care",
+                    Set.of(
+                            "DamageFound",
+                            "DamageReport",
+                            "NewDamageListener",
+                            "OfflineCheck",
+                            "VolumeDamage",
+                            "VolumeHeal",
+                            "VolumeScrub")),
+            entry(
+                    "volume.chunks",
+                    Set.of(
+                            "ChunkMaintenance",
+                            "ChunkVolume",
+                            "ChunkVolumeStatistics",
+                            "ChunkWalk",
+                            "ClientReferences",
+                            "StoredChunk")),
+            entry("volume.engine", Set.of("SpaceCollector", "VolumeCondition")),
+            entry("volume.names", Set.of("AccessTimes", "EntryVisitor")),
+            entry("volume.node", Set.of("OpenFile")),
+            entry("volume.parts", Set.of("SpaceUse", "VolumeStatistics")),
+            entry("volume.raw", Set.of("FastTier")),
+            entry("volume.rewrite", Set.of("Defragmentation", "FileState", "VolumeJoin")),
+            entry("volume.store", Set.of("DeviceCondition")),
+            entry("volume.write", Set.of("UnsavedChanges", "UnsavedChangesException")));
+
     private static final List<String> FRONT_ENDS = List.of("sdfs", "sim", "plugin");
 
     /** Each top-level class with the classes nested in it. */
@@ -179,6 +244,62 @@ class ArchitectureTest {
                                 || type.isPrimitive()
                                 || type.isArray())))
                 .check(MAIN);
+    }
+
+    @Test
+    void aRoomImportsThoseBeforeItOnly() {
+        ROOMS.forEach((layer, rooms) -> assertAll(rooms.stream()
+                .map(room -> (Executable) () -> checkRoom(layer, rooms, room))));
+    }
+
+    @Test
+    void theOrderOfRoomsFindsAnImportOfALaterOne() {
+        assertThrows(
+                AssertionError.class, () -> checkRoom("metadata", List.of("pending", "record", "db"), "pending"));
+    }
+
+    private static void checkRoom(String layer, List<String> rooms, String room) {
+        List<DescribedPredicate<JavaClass>> later = rooms.subList(rooms.indexOf(room) + 1, rooms.size()).stream()
+                .map(other -> room(layer, other))
+                .toList();
+        noClasses()
+                .that(are(room(layer, room)))
+                .should()
+                .dependOnClassesThat(
+                        are(describe("of a later room", type -> later.stream().anyMatch(one -> one.test(type)))))
+                .check(MAIN);
+    }
+
+    private static DescribedPredicate<JavaClass> room(String layer, String room) {
+        String name = ROOT + "." + layer + (room.isEmpty() ? "" : "." + room);
+        return describe("of room " + name, type -> type.getPackageName().equals(name));
+    }
+
+    @Test
+    void othersUseARoomThroughItsFaceOnly() {
+        checkFaces(FACES);
+    }
+
+    @Test
+    void theRuleOfFacesFindsAClassThatIsNotDeclared() {
+        Map<String, Set<String>> without = new TreeMap<>(FACES);
+        without.put("volume.node", Set.of());
+        assertThrows(AssertionError.class, () -> checkFaces(without));
+    }
+
+    private static void checkFaces(Map<String, Set<String>> faces) {
+        ROOMS.forEach((layer, rooms) -> assertAll(rooms.stream()
+                .filter(room -> !room.isEmpty() && !OPEN_ROOMS.contains(layer + "." + room))
+                .map(room -> (Executable) () -> noClasses()
+                        .that(are(inLayer(layer).negate()))
+                        .should()
+                        .dependOnClassesThat(are(room(layer, room))
+                                .and(are(describe("not of its face", type -> !faces.getOrDefault(
+                                                layer + "." + room, Set.of())
+                                        .contains(type.getName()
+                                                .replaceFirst("\\$.*", "")
+                                                .replaceFirst(".*\\.", ""))))))
+                        .check(MAIN))));
     }
 
     @Test
