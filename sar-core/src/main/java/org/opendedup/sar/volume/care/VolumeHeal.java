@@ -16,6 +16,7 @@ import org.opendedup.sar.heal.HealMarks;
 import org.opendedup.sar.heal.HealParts;
 import org.opendedup.sar.heal.HealProgress;
 import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.heal.Healer;
 import org.opendedup.sar.metadata.record.DamageNote.How;
 import org.opendedup.sar.volume.commit.Threads;
@@ -29,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * Heals damaged chunks of a volume: on request, and by itself soon after damage was found, and after content was stored
  * of which the known copy is damaged. No collection and no arrangement runs meanwhile. Safe for use by many threads.
  */
-public final class VolumeHeal {
+public final class VolumeHeal implements HealSource {
     private static final Logger log = LoggerFactory.getLogger(VolumeHeal.class);
 
     /** Time from the first reason to heal to the pass, in milliseconds: a file that is written again has many. */
@@ -206,6 +207,7 @@ public final class VolumeHeal {
      * @throws InterruptedIOException if {@code progress} stopped it, or the volume is being closed
      * @throws IOException if no place may be given back, or the disk fails; the message says why
      */
+    @Override
     public HealReport run(HealProgress progress) throws IOException {
         // Content that was written again may not be in chunks yet. What cannot be stored is reported elsewhere.
         storing.run();
@@ -245,6 +247,7 @@ public final class VolumeHeal {
     }
 
     /** @throws IOException if no pass may run: old places are given back; the message says why */
+    @Override
     public void requireAllowed() throws IOException {
         // No chunk goes that an older backup of the metadata refers to.
         volume.collector().requireAllowed();
@@ -313,11 +316,13 @@ public final class VolumeHeal {
     }
 
     /** Returns the number of chunks healed since the volume was opened. */
+    @Override
     public long healedChunks() {
         return damaged.healedChunks();
     }
 
     /** Returns the number of chunks that are known to be damaged and not healed. */
+    @Override
     public long unhealedChunks() {
         return volume.metadata().totals().stored().damagedChunks();
     }

@@ -18,6 +18,7 @@ import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.scrub.Findings;
 import org.opendedup.sar.scrub.IndexScrub;
 import org.opendedup.sar.scrub.ScrubProgress;
+import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.scrub.Scrubber;
 import org.opendedup.sar.scrub.SsdScrub;
 import org.opendedup.sar.tier.SsdAudit;
@@ -34,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * How far the scrub is stays in the metadata: one that was stopped, also by a crash, is continued. Safe for use by many
  * threads.
  */
-public final class VolumeScrub {
+public final class VolumeScrub implements ScrubSource {
     private static final Logger log = LoggerFactory.getLogger(VolumeScrub.class);
 
     /** Time between two records of how far a scrub is, in nanoseconds: so much is verified again after a crash. */
@@ -72,26 +73,31 @@ public final class VolumeScrub {
     }
 
     /** @throws IOException if no scrub may run, because nothing may be recorded; the message says so */
+    @Override
     public void requireAllowed() throws IOException {
         committer.refuseIfReadOnly();
     }
 
     /** Returns the pace of all scrubs of this mount. */
+    @Override
     public Pace pace() {
         return pace;
     }
 
     /** Returns the scrub that was begun last; null if there was none. */
+    @Override
     public @Nullable ScrubRecord current() throws IOException {
         return metadata.scrub();
     }
 
     /** Returns the scrub that was completed last; null if there was none. */
+    @Override
     public @Nullable ScrubRecord last() throws IOException {
         return metadata.lastScrub();
     }
 
     /** Returns when the volume was made. */
+    @Override
     public Instant volumeMade() {
         return Instant.EPOCH.plusNanos(metadata.header().createdNs());
     }
@@ -104,6 +110,7 @@ public final class VolumeScrub {
      * @return the record of the complete scrub, which is durable
      * @throws InterruptedIOException if {@code progress} stopped it; the next call continues it
      */
+    @Override
     public ScrubRecord run(ScrubProgress progress) throws IOException {
         requireAllowed();
         running.lock();
@@ -235,6 +242,7 @@ public final class VolumeScrub {
      * Records durably that the scrub that was stopped does not go on by itself. Does nothing if there is none. Waits
      * for the end of a running one.
      */
+    @Override
     public void hold() throws IOException {
         running.lock();
         try {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pins;
@@ -29,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Collects the garbage of a volume: on request, and by itself when a device is full. Safe for use by many threads. */
-public final class SpaceCollector implements Closeable {
+public final class SpaceCollector implements CollectionSource, Closeable {
     private static final Logger log = LoggerFactory.getLogger(SpaceCollector.class);
 
     /** Time for which a full device is not searched for garbage again if there was none, in nanoseconds. */
@@ -98,6 +99,7 @@ public final class SpaceCollector implements Closeable {
      * @throws java.io.InterruptedIOException if {@code progress} stopped it, or the volume is being closed
      * @throws IOException if it is no dry run, and none may run; the message says why
      */
+    @Override
     public CollectionReport collect(CollectionLimits limits, CollectionProgress progress) throws IOException {
         if (!limits.dryRun()) {
             requireAllowed();
@@ -221,6 +223,7 @@ public final class SpaceCollector implements Closeable {
     }
 
     /** @throws IOException if no collection may run but a dry run; the message says why and what to do */
+    @Override
     public void requireAllowed() throws IOException {
         permission.check();
     }
@@ -268,6 +271,7 @@ public final class SpaceCollector implements Closeable {
     }
 
     /** Returns whether the device of the containers has little room left, and a collection would help it. */
+    @Override
     public boolean isWorthwhile() throws IOException {
         return devices.isDataLowWithout(returnableBytes());
     }
@@ -423,6 +427,7 @@ public final class SpaceCollector implements Closeable {
     }
 
     /** Sets what receives the collections that begin because a device is full. */
+    @Override
     public void watch(CollectionWatcher now) {
         watcher = now;
     }
@@ -443,11 +448,13 @@ public final class SpaceCollector implements Closeable {
     }
 
     /** Returns the pace of all collections of this mount. */
+    @Override
     public Pace pace() {
         return pace;
     }
 
     /** Returns whether a collection is running. */
+    @Override
     public boolean isRunning() {
         return running.isLocked();
     }

@@ -9,6 +9,7 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.join.Joiner;
 import org.opendedup.sar.join.KeptChunks;
 import org.opendedup.sar.join.LossSample;
@@ -21,7 +22,7 @@ import org.opendedup.sar.volume.store.CheckFolder;
  * The exact pass over a volume in use: joins what is stored more than once. Safe for use by many threads; one pass runs
  * at a time, and none beside a collection or an arrangement.
  */
-public final class VolumeJoin {
+public final class VolumeJoin implements JoinSource {
     private final VolumeConfig config;
     private final VolumeContext context;
     private final BackgroundThrottle throttle;
@@ -45,6 +46,7 @@ public final class VolumeJoin {
      * @throws InterruptedIOException if {@code progress} stopped it, or the volume was being closed before
      * @throws IOException if no collection may follow, or there is too little room for sorting; the message says why
      */
+    @Override
     public JoinReport run(JoinLimits limits, JoinProgress progress) throws IOException {
         ChunkReader reader = new ChunkReader(context.restore().inBackground());
         JoinReport report =
@@ -58,6 +60,7 @@ public final class VolumeJoin {
     }
 
     /** Joins as {@link #run}, but more slowly while programs use the volume. For passes that nobody asked for. */
+    @Override
     public JoinReport runGivingWay(JoinLimits limits, JoinProgress progress) throws IOException {
         BackgroundThrottle.Piece piece = throttle.begin();
         return run(limits, (phase, done, of) -> rest(piece) && progress.joined(phase, done, of));
@@ -73,6 +76,7 @@ public final class VolumeJoin {
     }
 
     /** Returns for how long programs have not used the volume, as seen by calls of this method and by passes. */
+    @Override
     public Duration quiet() {
         return Duration.ofNanos(throttle.quietNanos());
     }
@@ -101,11 +105,13 @@ public final class VolumeJoin {
     }
 
     /** @throws IOException if no pass may run: it only makes garbage, which no collection would give back */
+    @Override
     public void requireAllowed() throws IOException {
         context.collector().requireAllowed();
     }
 
     /** Returns how much is estimated to be stored more than once. */
+    @Override
     public LossSample.Estimate estimate() {
         return context.lossSample().estimate();
     }
@@ -114,6 +120,7 @@ public final class VolumeJoin {
      * Returns whether a pass is worth it that nobody asked for: the index may miss duplicates, and either so much more
      * is estimated than after the last pass, or nothing is known of what was stored before the volume was opened.
      */
+    @Override
     public boolean isWorthwhile() throws IOException {
         LossSample.Estimate now = estimate();
         long more;

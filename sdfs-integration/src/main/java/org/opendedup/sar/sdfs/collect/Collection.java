@@ -9,9 +9,12 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.slf4j.Logger;
@@ -20,14 +23,17 @@ import org.slf4j.LoggerFactory;
 /**
  * What a collection does: joins and arranges chunks first if that is wanted, then collects.
  *
+ * @param moves null if neither of the next two is wanted, or possible
  * @param joins whether it first joins copies of the same content, if that is worth it
  * @param arranges limits of an arrangement before the collection; null if there is none
  */
 record Collection(
         CollectionSource source,
+        @Nullable Moves moves,
         CollectionLimits limits,
         boolean joins,
-        @Nullable ArrangementLimits arranges) implements Jobs.Work<Collected> {
+        @Nullable ArrangementLimits arranges)
+        implements Jobs.Work<Collected> {
     /** Moves chunks before the collection; the units are bytes of the files whose recipes are read. */
     private static final String ARRANGING = "arranging";
     /** Collects; the units are stored bytes of the chosen containers. */
@@ -38,11 +44,11 @@ record Collection(
     @Override
     public Collected run(RunningJob<Collected> job) throws IOException {
         var now = new Collected(limits.dryRun(), 0, null, null);
-        if (joins && !limits.dryRun()) {
-            join(job);
+        if (moves != null && joins && !limits.dryRun()) {
+            join(job, moves.joins());
         }
-        if (arranges != null) {
-            now = arrange(job, arranges, now);
+        if (moves != null && arranges != null) {
+            now = arrange(job, moves.arranging(), arranges, now);
         }
         CollectionReport report = source.collect(limits, progress(job, now));
         return Objects.requireNonNull(job.report()).done(report);
@@ -57,19 +63,21 @@ record Collection(
     }
 
     /** Space must come back also if nothing can be joined. */
-    private void join(RunningJob<Collected> job) throws InterruptedIOException {
+    private static void join(RunningJob<Collected> job, JoinSource source) throws InterruptedIOException {
         try {
-            // While it compares it counts containers, which are not shown as bytes.
-            JoinReport report = source.joinIfWorthwhile((phase, done, of) -> phase == JoinProgress.Phase.COMPARING
-                    ? job.goesOn(phase.name().toLowerCase(Locale.ROOT), 0, 0)
-                    : job.goesOn(phase.name().toLowerCase(Locale.ROOT), done, of));
-            if (report != null) {
-                LOG.info(
-                        "an exact pass before the collection: {} were stored more than once, {} of these are garbage"
-                                + " now",
-                        ByteSize.rounded(report.foundBytes()),
-                        ByteSize.rounded(report.joinedBytes()));
+            if (!source.isWorthwhile()) {
+                return;
             }
+            // While it compares it counts containers, which are not shown as bytes.
+            JoinReport report = source.run(
+                    JoinLimits.WORTHWHILE,
+                    (phase, done, of) -> phase == JoinProgress.Phase.COMPARING
+                            ? job.goesOn(phase.name().toLowerCase(Locale.ROOT), 0, 0)
+                            : job.goesOn(phase.name().toLowerCase(Locale.ROOT), done, of));
+            LOG.info(
+                    "an exact pass before the collection: {} were stored more than once, {} of these are garbage now",
+                    ByteSize.rounded(report.foundBytes()),
+                    ByteSize.rounded(report.joinedBytes()));
         } catch (InterruptedIOException e) {
             throw e;
         } catch (IOException | RuntimeException e) {
@@ -78,7 +86,8 @@ record Collection(
     }
 
     /** Space must come back also if chunks cannot be moved. */
-    private Collected arrange(RunningJob<Collected> job, ArrangementLimits limitsOfIt, Collected before)
+    private static Collected arrange(
+            RunningJob<Collected> job, Moves.Arranging source, ArrangementLimits limitsOfIt, Collected before)
             throws InterruptedIOException {
         try {
             Collected now = before.arranged(source.arrange(limitsOfIt, (done, of) -> job.goesOn(ARRANGING, done, of)));

@@ -11,6 +11,7 @@ import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
@@ -27,6 +28,7 @@ public final class GarbageCollections extends Jobs<Collected> {
             "chunks of a volume without files are not arranged: their client has their locations";
 
     private final CollectionSource source;
+    private final @Nullable Moves moves;
     private final RecompressSetting recompress;
     private final Permission permission;
     private final CollectionRecord record;
@@ -49,18 +51,25 @@ public final class GarbageCollections extends Jobs<Collected> {
 
     /**
      * @param volume name of the volume
+     * @param moves null for a volume of chunks without recipes: its client has their locations
      * @param recompress used by collections that are not asked for another level
      * @param permission asked before each collection that is no dry run
      */
     public GarbageCollections(
-            String volume, CollectionSource source, RecompressSetting recompress, Permission permission, Clock clock) {
-        this(volume, source, recompress, permission, CollectionRecord.NONE, clock);
+            String volume,
+            CollectionSource source,
+            @Nullable Moves moves,
+            RecompressSetting recompress,
+            Permission permission,
+            Clock clock) {
+        this(volume, source, moves, recompress, permission, CollectionRecord.NONE, clock);
     }
 
     /** @param record keeps the last collection for later mounts */
     public GarbageCollections(
             String volume,
             CollectionSource source,
+            @Nullable Moves moves,
             RecompressSetting recompress,
             Permission permission,
             CollectionRecord record,
@@ -69,6 +78,7 @@ public final class GarbageCollections extends Jobs<Collected> {
         this.record = record;
         last = record.read().orElse(null);
         this.source = source;
+        this.moves = moves;
         this.recompress = recompress;
         this.permission = permission;
         pace = new PaceSetting(volume, "garbage collection", source.pace(), log());
@@ -134,13 +144,13 @@ public final class GarbageCollections extends Jobs<Collected> {
             throw new IOException("the volume collects garbage already, because a disk is full");
         }
         return start(cause, () -> {
-            if (arranges != null && !source.canArrange()) {
+            if (arranges != null && moves == null) {
                 throw new IOException(NOT_ARRANGED);
             }
             if (!limits.dryRun()) {
                 permission.check();
             }
-            return plan(limits, new Collection(source, limits, cause == Cause.SCHEDULE, arranges));
+            return plan(limits, new Collection(source, moves, limits, cause == Cause.SCHEDULE, arranges));
         });
     }
 
@@ -165,7 +175,7 @@ public final class GarbageCollections extends Jobs<Collected> {
      * request waits for it.
      */
     public CollectionWatcher.Watch begunBy(Cause cause, CollectionLimits limits) {
-        return show(cause, plan(limits, new Collection(source, limits, false, null)))
+        return show(cause, plan(limits, new Collection(source, null, limits, false, null)))
                 .map(GarbageCollections::watch)
                 .orElse(CollectionWatcher.IDLE);
     }
@@ -269,7 +279,7 @@ public final class GarbageCollections extends Jobs<Collected> {
      * @throws IllegalArgumentException if the volume's chunks cannot be moved to other locations
      */
     public synchronized void setArranging(Cause cause, boolean now) {
-        if (now && !source.canArrange()) {
+        if (now && moves == null) {
             throw new IllegalArgumentException(NOT_ARRANGED);
         }
         boolean before = arranging;

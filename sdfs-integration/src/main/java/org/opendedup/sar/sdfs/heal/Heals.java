@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.Optional;
 import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.Jobs;

@@ -6,8 +6,10 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.join.LossSample;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
@@ -32,7 +34,9 @@ public final class Joins extends Jobs<JoinReport> {
             source.requireAllowed();
             return new Plan<>("an exact pass started", stage(JoinProgress.Phase.COMPARING), null, job -> {
                 JoinProgress progress = (phase, done, of) -> job.goesOn(stage(phase), done, of);
-                return cause == Cause.IDLE ? source.joinWhatIsWorthIt(progress) : source.join(progress);
+                return cause == Cause.IDLE
+                        ? source.runGivingWay(JoinLimits.WORTHWHILE, progress)
+                        : source.run(JoinLimits.ALL, progress);
             });
         });
     }

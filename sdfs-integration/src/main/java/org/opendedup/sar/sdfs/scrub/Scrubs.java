@@ -12,6 +12,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.metadata.record.ScrubCursor;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
+import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobState;
 import org.opendedup.sar.sdfs.jobs.JobStatus;

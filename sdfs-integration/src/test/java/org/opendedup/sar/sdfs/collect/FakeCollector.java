@@ -12,12 +12,12 @@ import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.Pace;
-import org.opendedup.sar.join.JoinProgress;
-import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
+import org.opendedup.sar.sdfs.join.FakeJoin;
 
 /** A collector with invented figures, all different. Records what it was asked for. */
 public final class FakeCollector implements CollectionSource {
@@ -63,10 +63,15 @@ public final class FakeCollector implements CollectionSource {
     /** Number of times that somebody asked to join what is worth it. */
     public final AtomicInteger askedToJoin = new AtomicInteger();
 
-    @Override
-    public @Nullable JoinReport joinIfWorthwhile(JoinProgress progress) {
-        askedToJoin.incrementAndGet();
-        return null;
+    /** What moves chunks; nothing is worth to be joined. */
+    public Moves moves() {
+        return new Moves(this::arrange, new FakeJoin() {
+            @Override
+            public boolean isWorthwhile() {
+                askedToJoin.incrementAndGet();
+                return false;
+            }
+        });
     }
 
     @Override
@@ -122,8 +127,7 @@ public final class FakeCollector implements CollectionSource {
                 117L * MIB);
     }
 
-    @Override
-    public ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException {
+    private ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException {
         askedToArrange.add(limits);
         do {
             if (!progress.arranged(200L * MIB, 800L * MIB)) {

@@ -45,7 +45,7 @@ class GarbageCollectionsTest {
     private final FakeCollector collector = new FakeCollector();
     private boolean readOnly;
     private final GarbageCollections collections = new GarbageCollections(
-            "pool0", collector, FakeCollector.recompress(), this::checkWritable, Clock.systemUTC());
+            "pool0", collector, collector.moves(), FakeCollector.recompress(), this::checkWritable, Clock.systemUTC());
 
     private void checkWritable() throws IOException {
         if (readOnly) {
@@ -72,7 +72,13 @@ class GarbageCollectionsTest {
         var record = new CollectionRecord(folder.resolve("pool0.collection"));
         JobStatus<Collected> done;
         try (var first = new GarbageCollections(
-                "pool0", collector, FakeCollector.recompress(), () -> {}, record, Clock.systemUTC())) {
+                "pool0",
+                collector,
+                collector.moves(),
+                FakeCollector.recompress(),
+                () -> {},
+                record,
+                Clock.systemUTC())) {
             assertEquals(Optional.empty(), first.last());
             first.start(Cause.SCHEDULE);
             while (first.running().isPresent()) {
@@ -81,7 +87,13 @@ class GarbageCollectionsTest {
             done = first.last().orElseThrow();
         }
         try (var second = new GarbageCollections(
-                "pool0", collector, FakeCollector.recompress(), () -> {}, record, Clock.systemUTC())) {
+                "pool0",
+                collector,
+                collector.moves(),
+                FakeCollector.recompress(),
+                () -> {},
+                record,
+                Clock.systemUTC())) {
             JobStatus<Collected> last = second.last().orElseThrow();
             assertEquals(done.began(), last.began());
             assertEquals(done.ended(), last.ended());

@@ -28,7 +28,7 @@ class ScheduledCollectionTest {
     private final SetClock clock = new SetClock();
     private final FakeCollector collector = new FakeCollector();
     private final GarbageCollections collections =
-            new GarbageCollections("pool0", collector, FakeCollector.recompress(), () -> {}, clock);
+            new GarbageCollections("pool0", collector, collector.moves(), FakeCollector.recompress(), () -> {}, clock);
     private final ScheduleTimer timer = new ScheduleTimer(
             "the collection of garbage",
             () -> collections.start(Cause.SCHEDULE).isPresent(),

@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.heal.HealProgress;
 import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.heal.HealSource;
 
 /** Heals chunks of containers, one in each; all but {@link #unhealed} of them. */
 public final class FakeHeal implements HealSource {

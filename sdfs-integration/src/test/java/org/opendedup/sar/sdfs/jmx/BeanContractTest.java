@@ -54,7 +54,7 @@ class BeanContractTest {
         var ssd = new FakeSar(Path.of("/srv/pool0/ssd"), definition.sar().tier());
         var health = new HealthWatch<>(new Facts()::facts, HealthRules::findings);
         try (var collections = new GarbageCollections(
-                        "contract", new FakeCollector(), FakeCollector.recompress(), () -> {}, clock);
+                        "contract", new FakeCollector(), null, FakeCollector.recompress(), () -> {}, clock);
                 var scrubs = new Scrubs("contract", new FakeScrub(), clock);
                 var joins = new Joins("contract", new FakeJoin(), clock);
                 var heals = new Heals("contract", new FakeHeal(), clock);

@@ -28,8 +28,8 @@ class GarbageCollectorBeanTest {
             Clock.fixed(Instant.parse("2026-11-28T11:00:00.5Z"), ZoneId.of("Europe/Berlin"));
 
     private final FakeCollector collector = new FakeCollector();
-    private final GarbageCollections collections =
-            new GarbageCollections("pool0", collector, FakeCollector.recompress(), () -> {}, SATURDAY);
+    private final GarbageCollections collections = new GarbageCollections(
+            "pool0", collector, collector.moves(), FakeCollector.recompress(), () -> {}, SATURDAY);
     private final ScheduleTimer timer = ScheduleTimer.start(
             "the collection of garbage",
             () -> collections.start(Cause.SCHEDULE).isPresent(),

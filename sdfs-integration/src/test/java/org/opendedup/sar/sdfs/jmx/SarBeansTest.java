@@ -76,7 +76,7 @@ class SarBeansTest {
     private final FakeFastTier fastTier = new FakeFastTier();
     private SarAdministration administration;
     private final GarbageCollections collections = new GarbageCollections(
-            "beans", new FakeCollector(), FakeCollector.recompress(), () -> {}, Clock.systemUTC());
+            "beans", new FakeCollector(), null, FakeCollector.recompress(), () -> {}, Clock.systemUTC());
     private final ScheduleTimer timer = ScheduleTimer.start(
             "the collection of garbage",
             () -> collections.start(Cause.SCHEDULE).isPresent(),

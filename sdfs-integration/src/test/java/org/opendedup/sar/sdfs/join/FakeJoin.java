@@ -5,13 +5,15 @@ import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinProgress.Phase;
 import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.join.LossSample;
 
 /** An exact pass with invented figures. */
-public final class FakeJoin implements JoinSource {
+public class FakeJoin implements JoinSource {
     /** True while a pass goes on only to see whether it is stopped. */
     public volatile boolean endless;
 
@@ -22,7 +24,7 @@ public final class FakeJoin implements JoinSource {
     public volatile boolean endsEarly;
 
     @Override
-    public JoinReport join(JoinProgress progress) throws IOException {
+    public JoinReport run(JoinLimits limits, JoinProgress progress) throws IOException {
         IOException broken = failure;
         if (broken != null) {
             throw broken;
@@ -46,9 +48,9 @@ public final class FakeJoin implements JoinSource {
     public volatile Duration quiet = Duration.ZERO;
 
     @Override
-    public JoinReport joinWhatIsWorthIt(JoinProgress progress) throws IOException {
+    public JoinReport runGivingWay(JoinLimits limits, JoinProgress progress) throws IOException {
         selective.incrementAndGet();
-        return join(progress);
+        return run(limits, progress);
     }
 
     @Override

@@ -10,6 +10,7 @@ import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.scrub.ScrubProgress;
+import org.opendedup.sar.scrub.ScrubSource;
 
 /** A scrub of a hundred containers of a megabyte with four chunks each, which waits when it is asked to. */
 public final class FakeScrub implements ScrubSource {

@@ -20,13 +20,11 @@ import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.PluginSocket;
 import org.opendedup.sar.sdfs.cli.control.BackupTargets;
 import org.opendedup.sar.sdfs.cli.control.OwnFolders;
-import org.opendedup.sar.sdfs.collect.CollectorOfChunks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.SarSettings;
-import org.opendedup.sar.sdfs.heal.HealOfVolume;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthWatch;
@@ -43,7 +41,6 @@ import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.IntervalTimer;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
-import org.opendedup.sar.sdfs.scrub.ScrubOfVolume;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
@@ -106,16 +103,17 @@ final class VolumeCare implements Closeable {
         Clock clock = Clock.systemDefaultZone();
         backups = BackupTimer.start(
                 name, maintenance.backups(), settings.backups(), maintenance.collector()::isRunning, clock);
-        heals = new Heals(name, new HealOfVolume(maintenance.heal()), clock);
+        heals = new Heals(name, maintenance.heal(), clock);
         // What compresses harder lasts until the next mount: there is no volume file of ours.
         collections = new GarbageCollections(
                 name,
-                new CollectorOfChunks(maintenance.collector()),
+                maintenance.collector(),
+                null,
                 new RecompressSetting(RecompressLevel.OFF, config.compression(), level -> {}),
                 this::checkCollects,
                 clock);
         checks = new VolumeChecks(name, maintenance.check()::run, clock);
-        scrubs = new Scrubs(name, new ScrubOfVolume(maintenance.scrub()), clock);
+        scrubs = new Scrubs(name, maintenance.scrub(), clock);
         scrubTimer = IntervalTimer.start(
                 "the scrub",
                 () -> scrubs.start(Cause.SCHEDULE).isPresent(),

@@ -6,32 +6,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.CollectionSource;
+import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.join.JoinSource;
+import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.control.FilesOfVolume;
 import org.opendedup.sar.sdfs.cli.control.TierOfVolume;
 import org.opendedup.sar.sdfs.cli.control.TierTools;
 import org.opendedup.sar.sdfs.cli.control.VolumePaths;
-import org.opendedup.sar.sdfs.collect.CollectionSource;
-import org.opendedup.sar.sdfs.collect.CollectorOfVolume;
+import org.opendedup.sar.sdfs.collect.Moves;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelMount;
-import org.opendedup.sar.sdfs.heal.HealOfVolume;
-import org.opendedup.sar.sdfs.heal.HealSource;
 import org.opendedup.sar.sdfs.health.DamageOfVolume;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
-import org.opendedup.sar.sdfs.join.JoinOfVolume;
-import org.opendedup.sar.sdfs.join.JoinSource;
-import org.opendedup.sar.sdfs.scrub.ScrubOfVolume;
-import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
@@ -183,22 +180,27 @@ public final class FuseMountService implements MountService {
 
         @Override
         public CollectionSource collector() {
-            return new CollectorOfVolume(volume.collector(), volume.maintenance());
+            return volume.collector();
+        }
+
+        @Override
+        public Moves moves() {
+            return new Moves((limits, progress) -> volume.maintenance().arrange(limits, null, progress), joins());
         }
 
         @Override
         public ScrubSource scrub() {
-            return new ScrubOfVolume(volume.maintenance().scrub());
+            return volume.maintenance().scrub();
         }
 
         @Override
         public HealSource heal() {
-            return new HealOfVolume(volume.maintenance().heal());
+            return volume.maintenance().heal();
         }
 
         @Override
         public JoinSource joins() {
-            return new JoinOfVolume(volume.maintenance().join());
+            return volume.maintenance().join();
         }
 
         @Override

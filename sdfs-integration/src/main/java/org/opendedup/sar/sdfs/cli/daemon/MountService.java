@@ -4,18 +4,19 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.CollectionSource;
+import org.opendedup.sar.heal.HealSource;
+import org.opendedup.sar.join.JoinSource;
+import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.control.TierTools;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
-import org.opendedup.sar.sdfs.collect.CollectionSource;
+import org.opendedup.sar.sdfs.collect.Moves;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.sdfs.heal.HealSource;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
-import org.opendedup.sar.sdfs.join.JoinSource;
-import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -77,6 +78,9 @@ public interface MountService {
 
         /** Returns what collects the volume's garbage. */
         CollectionSource collector();
+
+        /** Returns what moves chunks before a collection. */
+        Moves moves();
 
         /** Returns what scrubs the volume. */
         ScrubSource scrub();

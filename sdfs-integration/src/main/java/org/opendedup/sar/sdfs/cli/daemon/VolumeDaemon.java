@@ -212,6 +212,7 @@ public final class VolumeDaemon {
                 var collections = new GarbageCollections(
                         name(),
                         volume.collector(),
+                        volume.moves(),
                         recompress,
                         mount::checkWritable,
                         new CollectionRecord(files.lastCollection()),

@@ -11,29 +11,30 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.common.HashChunk;
+import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.index.DiskIndexUse;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.index.SsdShare;
-import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.MetadataHeader;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
-import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
+import org.opendedup.sar.sdfs.collect.Moves;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.heal.FakeHeal;
-import org.opendedup.sar.sdfs.heal.HealSource;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.FakeDamage;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.sdfs.join.FakeJoin;
-import org.opendedup.sar.sdfs.join.JoinSource;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
-import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
@@ -238,6 +239,11 @@ public final class FakeMountService implements MountService {
                     new DiskWork(1, 1 << 20),
                     999,
                     999 * 1024);
+        }
+
+        @Override
+        public Moves moves() {
+            return (collector instanceof FakeCollector fake ? fake : new FakeCollector()).moves();
         }
 
         @Override

@@ -1,8 +1,6 @@
-package org.opendedup.sar.sdfs.heal;
+package org.opendedup.sar.heal;
 
 import java.io.IOException;
-import org.opendedup.sar.heal.HealProgress;
-import org.opendedup.sar.heal.HealReport;
 
 /** What heals a volume; {@link org.opendedup.sar.volume.care.VolumeHeal} does it. */
 public interface HealSource {

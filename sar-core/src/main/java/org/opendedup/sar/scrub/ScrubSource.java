@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.scrub;
+package org.opendedup.sar.scrub;
 
 import java.io.IOException;
 import java.time.Instant;

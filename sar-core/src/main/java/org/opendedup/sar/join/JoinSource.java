@@ -1,10 +1,7 @@
-package org.opendedup.sar.sdfs.join;
+package org.opendedup.sar.join;
 
 import java.io.IOException;
 import java.time.Duration;
-import org.opendedup.sar.join.JoinProgress;
-import org.opendedup.sar.join.JoinReport;
-import org.opendedup.sar.join.LossSample;
 
 /** What joins copies of the same content; {@link org.opendedup.sar.volume.rewrite.VolumeJoin} does it. */
 public interface JoinSource {
@@ -12,18 +9,18 @@ public interface JoinSource {
     default void requireAllowed() throws IOException {}
 
     /**
-     * Joins all that it finds.
+     * Joins what it finds within the limits.
      *
      * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
-    JoinReport join(JoinProgress progress) throws IOException;
+    JoinReport run(JoinLimits limits, JoinProgress progress) throws IOException;
 
     /**
-     * Joins what it finds if that is much, and more slowly while programs use the volume.
+     * Joins as {@link #run}, but more slowly while programs use the volume.
      *
      * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
-    JoinReport joinWhatIsWorthIt(JoinProgress progress) throws IOException;
+    JoinReport runGivingWay(JoinLimits limits, JoinProgress progress) throws IOException;
 
     /** Returns whether a pass is worth it that nobody asked for. */
     boolean isWorthwhile() throws IOException;
