@@ -12,7 +12,6 @@ import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
-import javax.management.NotificationBroadcasterSupport;
 import javax.management.ObjectName;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
@@ -107,28 +106,28 @@ public final class VolumeRegistration implements AutoCloseable {
     }
 
     public void collections(GarbageCollections collections, StartTimes times) {
-        add("GarbageCollector", new GarbageCollectorView(collections, times), GarbageCollectorMXBean.class);
+        add("GarbageCollector", JobBeans.collections(collections, times));
     }
 
     public void scrubs(Scrubs scrubs, StartTimes times) {
-        add("Scrub", new ScrubView(scrubs, times), ScrubMXBean.class);
+        add("Scrub", JobBeans.scrubs(scrubs, times));
     }
 
     public void heals(Heals heals, DamageList damage) {
-        add("Heal", new HealView(heals, damage), HealMXBean.class);
+        add("Heal", JobBeans.heals(heals, damage));
     }
 
     public void joins(Joins joins) {
-        add("ExactPass", new ExactPassView(joins), ExactPassMXBean.class);
+        add("ExactPass", JobBeans.joins(joins));
     }
 
     public void checks(VolumeChecks checks) {
-        add("Check", new CheckView(checks), CheckMXBean.class);
+        add("Check", JobBeans.checks(checks));
     }
 
     /** @param data the data location */
     public void backups(MetadataBackups backups, MetadataBackups.Copies copies, Path data) {
-        add("MetadataBackup", new MetadataBackupView(backups, copies, data), MetadataBackupMXBean.class);
+        add("MetadataBackup", JobBeans.backups(backups, copies, data));
     }
 
     /** Adds the beans of the SSD. */
@@ -148,10 +147,6 @@ public final class VolumeRegistration implements AutoCloseable {
     /** Adds a bean: {@code org.opendedup.sar:type=<kind>,volume=<volume>}. */
     public void add(String kind, RecordBean bean) {
         add(objectName(kind, volume), bean);
-    }
-
-    private <T> void add(String kind, T bean, Class<T> type) {
-        add(objectName(kind, volume), new DescribedBean(bean, type, new NotificationBroadcasterSupport()));
     }
 
     private void add(ObjectName name, Object bean) {

@@ -1,12 +1,11 @@
 /**
- * The statistics and the administration of a mounted volume. {@link org.opendedup.sar.sdfs.jmx.VolumeFigures} has the
- * statistics, for JMX and for the commands; {@link org.opendedup.sar.sdfs.jmx.VolumeRegistration} makes them visible to
- * jconsole and other JMX clients.
+ * The figures and the administration of a mounted volume. Records such as
+ * {@link org.opendedup.sar.sdfs.jmx.VolumeFigures} declare each figure once: its name, its unit and what it means.
+ * Commands show them as JSON and as text, and {@link org.opendedup.sar.sdfs.jmx.RecordBean} in JMX.
  *
  * <p>The volume's SSD is a {@link org.opendedup.sar.sdfs.jmx.SarSource}. Commands and JMX change its settings only
- * through {@link org.opendedup.sar.sdfs.jmx.SarAdministration}. Six MXBeans show it, named after the parts in the SAR
- * paper (§3.2). {@link org.opendedup.sar.sdfs.jmx.GarbageCollectorMXBean} shows the garbage collections,
- * {@link org.opendedup.sar.sdfs.jmx.ScrubMXBean} the scrubs.
+ * through {@link org.opendedup.sar.sdfs.jmx.SarAdministration}. {@link org.opendedup.sar.sdfs.jmx.SarBeans} shows it,
+ * in six beans named after the parts in the SAR paper (§3.2), and {@link org.opendedup.sar.sdfs.jmx.JobBeans} the jobs.
  */
 @NullMarked
 package org.opendedup.sar.sdfs.jmx;

@@ -19,56 +19,60 @@ import org.opendedup.sar.sdfs.join.Joins;
 class ExactPassBeanTest {
     private final FakeJoin source = new FakeJoin();
     private final Joins joins = new Joins("pool0", source, Clock.systemUTC());
-    private final ExactPassMXBean bean = new ExactPassView(joins);
+    private final BeanReader read = new BeanReader(JobBeans.joins(joins));
 
     @AfterEach
     void end() throws IOException {
         joins.close();
     }
 
-    private void awaitEnd() throws InterruptedException {
-        while (bean.isRunning()) {
+    private void awaitEnd() throws Exception {
+        while (read.flag("Running")) {
             Thread.sleep(1);
         }
     }
 
     @Test
-    void beforeTheFirstPassThereIsTheEstimateOnly() {
-        assertEquals("", bean.getPhase() + bean.getLastCause() + bean.getLastState());
-        assertEquals(0, bean.getDone() + bean.getOf() + bean.getLastFoundBytes());
-        assertEquals(0, bean.getLastSeconds());
-        assertEquals(5 << 20, bean.getStoredTwiceBytes());
+    void beforeTheFirstPassThereIsTheEstimateOnly() throws Exception {
+        assertEquals("", read.text("Phase") + read.text("LastCause") + read.text("LastState"));
+        assertEquals(0, read.number("Done") + read.number("Of") + read.number("LastFoundBytes"));
+        assertEquals(0, read.decimal("LastSeconds"));
+        assertEquals(5 << 20, read.number("StoredTwiceBytes"));
     }
 
     @Test
     void aPassIsStartedAndItsFiguresAreShown() throws Exception {
-        bean.start();
+        read.call("start");
         awaitEnd();
         assertEquals(
-                List.of("joining", "JMX", "done"), List.of(bean.getPhase(), bean.getLastCause(), bean.getLastState()));
-        assertEquals(List.of(3L, 4L), List.of(bean.getDone(), bean.getOf()));
+                List.of("joining", "JMX", "done"),
+                List.of(read.text("Phase"), read.text("LastCause"), read.text("LastState")));
+        assertEquals(List.of(3L, 4L), List.of(read.number("Done"), read.number("Of")));
         assertEquals(
                 List.of(7L << 20, 6L << 20, 1L),
-                List.of(bean.getLastFoundBytes(), bean.getLastJoinedBytes(), bean.getLastUnreadableChunks()));
+                List.of(
+                        read.number("LastFoundBytes"),
+                        read.number("LastJoinedBytes"),
+                        read.number("LastUnreadableChunks")));
         assertEquals(0, source.selective.get());
     }
 
     @Test
     void oneRunsAtATimeAndIsStopped() throws Exception {
-        bean.stop();
+        read.call("stop");
         source.endless = true;
-        bean.start();
-        assertTrue(bean.isRunning());
-        assertThrows(IllegalStateException.class, bean::start);
-        bean.stop();
+        read.call("start");
+        assertTrue(read.flag("Running"));
+        assertThrows(IllegalStateException.class, () -> read.call("start"));
+        read.call("stop");
         awaitEnd();
-        assertEquals("stopped", bean.getLastState());
-        assertEquals(0, bean.getLastFoundBytes());
+        assertEquals("stopped", read.text("LastState"));
+        assertEquals(0, read.number("LastFoundBytes"));
     }
 
     @Test
     void noneStartsWhileTheVolumeIsUnmounted() throws Exception {
         joins.close();
-        assertThrows(UncheckedIOException.class, bean::start);
+        assertThrows(UncheckedIOException.class, () -> read.call("start"));
     }
 }

@@ -36,7 +36,7 @@ class GarbageCollectorBeanTest {
             Optional::empty,
             Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
             SATURDAY);
-    private final GarbageCollectorMXBean bean = new GarbageCollectorView(collections, timer);
+    private final BeanReader read = new BeanReader(JobBeans.collections(collections, timer));
 
     @AfterEach
     void end() throws IOException {
@@ -45,98 +45,103 @@ class GarbageCollectorBeanTest {
     }
 
     @Test
-    void beforeTheFirstCollectionThereAreNoFigures() {
-        assertEquals("", bean.getLastState() + bean.getLastCause() + bean.getLastEnded());
-        assertEquals(0, bean.getBytes() + bean.getBytesDone() + bean.getReturnedBytes() + bean.getLastStoredBytes());
-        assertEquals("0 0 12 ? * SUN", bean.getSchedule());
-        assertEquals("2026-11-29T12:00:00+01:00", bean.getNext());
+    void beforeTheFirstCollectionThereAreNoFigures() throws Exception {
+        assertEquals("", read.text("LastState") + read.text("LastCause") + read.text("LastEnded"));
+        assertEquals(
+                0,
+                read.number("Bytes")
+                        + read.number("BytesDone")
+                        + read.number("ReturnedBytes")
+                        + read.number("LastStoredBytes"));
+        assertEquals("0 0 12 ? * SUN", read.text("Schedule"));
+        assertEquals("2026-11-29T12:00:00+01:00", read.text("Next"));
     }
 
     @Test
     void aCollectionIsStartedAndItsFiguresAreShown() throws Exception {
         collector.unreadable = 1;
-        bean.start();
-        while (bean.getLastState().isEmpty()) {
+        read.call("start");
+        while (read.text("LastState").isEmpty()) {
             Thread.sleep(1);
         }
         assertEquals(List.of(new CollectionLimits(0.03, false)), collector.asked);
-        assertEquals("done", bean.getLastState());
-        assertEquals("JMX", bean.getLastCause());
-        assertEquals("2026-11-28T11:00:00Z", bean.getLastEnded());
+        assertEquals("done", read.text("LastState"));
+        assertEquals("JMX", read.text("LastCause"));
+        assertEquals("2026-11-28T11:00:00Z", read.text("LastEnded"));
         assertEquals(
                 List.of(100L, 50L, 30L, 4000L, 400L, 12L, 88L, 2L, 117L),
                 List.of(
-                        bean.getBytes() >> 20,
-                        bean.getBytesDone() >> 20,
-                        bean.getReturnedBytes() >> 20,
-                        bean.getLastStoredBytes() >> 20,
-                        bean.getLastGarbageBytes() >> 20,
-                        bean.getLastCopiedBytes() >> 20,
-                        bean.getLastReturnedBytes() >> 20,
-                        bean.getLastStrayBytes() >> 20,
-                        bean.getLastLeftBytes() >> 20));
+                        read.number("Bytes") >> 20,
+                        read.number("BytesDone") >> 20,
+                        read.number("ReturnedBytes") >> 20,
+                        read.number("LastStoredBytes") >> 20,
+                        read.number("LastGarbageBytes") >> 20,
+                        read.number("LastCopiedBytes") >> 20,
+                        read.number("LastReturnedBytes") >> 20,
+                        read.number("LastStrayBytes") >> 20,
+                        read.number("LastLeftBytes") >> 20));
         assertEquals(
                 List.of(25L, 15L, 10L, 1L),
                 List.of(
-                        bean.getLastVictims(),
-                        bean.getLastRemoved(),
-                        bean.getLastRewritten(),
-                        bean.getLastKeptContainers()));
+                        read.number("LastVictims"),
+                        read.number("LastRemoved"),
+                        read.number("LastRewritten"),
+                        read.number("LastKeptContainers")));
     }
 
     @Test
     void oneRunsAtATimeAndIsStopped() throws Exception {
-        bean.stop();
+        read.call("stop");
         collector.endless = true;
-        bean.start();
-        assertTrue(bean.isRunning());
-        assertThrows(IllegalStateException.class, bean::start);
-        bean.stop();
-        while (bean.isRunning()) {
+        read.call("start");
+        assertTrue(read.flag("Running"));
+        assertThrows(IllegalStateException.class, () -> read.call("start"));
+        read.call("stop");
+        while (read.flag("Running")) {
             Thread.sleep(1);
         }
-        while (bean.getLastState().isEmpty()) {
+        while (read.text("LastState").isEmpty()) {
             Thread.sleep(1);
         }
-        assertEquals("stopped", bean.getLastState());
-        assertEquals(0, bean.getLastRemoved());
+        assertEquals("stopped", read.text("LastState"));
+        assertEquals(0, read.number("LastRemoved"));
     }
 
     @Test
-    void thePaceIsSet() {
-        assertEquals(0, bean.getRateBytesPerSecond());
-        bean.setRateBytesPerSecond(7_000_000);
-        bean.setPaused(true);
+    void thePaceIsSet() throws Exception {
+        assertEquals(0, read.number("RateBytesPerSecond"));
+        read.set("RateBytesPerSecond", 7_000_000L);
+        read.set("Paused", true);
         assertEquals(7_000_000, collector.pace().bytesPerSecond());
-        assertTrue(collector.pace().isPaused() && bean.isPaused());
-        bean.setPaused(false);
+        assertTrue(collector.pace().isPaused() && read.flag("Paused"));
+        read.set("Paused", false);
         assertFalse(collector.pace().isPaused());
     }
 
     @Test
     void theLevelOfLaterCollectionsIsSet() throws Exception {
-        assertEquals("off", bean.getRecompress());
-        bean.setRecompress("zstd:9");
-        assertEquals("zstd:9", bean.getRecompress());
-        assertThrows(IllegalArgumentException.class, () -> bean.setRecompress("gzip"));
-        bean.start();
-        while (bean.getLastState().isEmpty()) {
+        assertEquals("off", read.text("Recompress"));
+        read.set("Recompress", "zstd:9");
+        assertEquals("zstd:9", read.text("Recompress"));
+        assertThrows(IllegalArgumentException.class, () -> read.set("Recompress", "gzip"));
+        read.call("start");
+        while (read.text("LastState").isEmpty()) {
             Thread.sleep(1);
         }
         assertEquals(List.of(new CollectionLimits(0.03, false, 9, false)), collector.asked);
         assertEquals(
                 List.of(180L, 20L, 70L),
                 List.of(
-                        bean.getLastRecompressed(),
-                        bean.getLastIncompressible(),
-                        bean.getLastRecompressSavedBytes() >> 20));
+                        read.number("LastRecompressed"),
+                        read.number("LastIncompressible"),
+                        read.number("LastRecompressSavedBytes") >> 20));
     }
 
     @Test
-    void aCollectionThatTheVolumeBeganIsRunningToo() {
-        assertFalse(bean.isRunning());
+    void aCollectionThatTheVolumeBeganIsRunningToo() throws Exception {
+        assertFalse(read.flag("Running"));
         collector.diskFull = true;
-        assertTrue(bean.isRunning());
-        assertThrows(RuntimeException.class, bean::start);
+        assertTrue(read.flag("Running"));
+        assertThrows(RuntimeException.class, () -> read.call("start"));
     }
 }
