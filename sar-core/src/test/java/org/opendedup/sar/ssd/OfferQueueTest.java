@@ -27,6 +27,7 @@ class OfferQueueTest {
         // One is for the writing thread's batch.
         OfferQueue large = new OfferQueue(11L * OfferQueue.BUFFER_HEAP_BYTES);
         assertEquals(10 * perBuffer, taken(large));
+        assertEquals(OfferAnswer.QUEUE_FULL, large.offer(1 << 20, 0, 1, 1, 0, new byte[CHUNK], 0, CHUNK));
         assertEquals(10 * perBuffer, large.chunks());
         assertEquals(10L * OfferQueue.BUFFER_BYTES, large.bytes());
         assertFalse(large.hasRoom());
