@@ -5,7 +5,6 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.metadata.record.ScrubRecord;
-import org.opendedup.sar.scrub.ScrubProgress;
 
 /** What scrubs a volume; {@link org.opendedup.sar.volume.care.VolumeScrub} does it. */
 public interface ScrubSource {
