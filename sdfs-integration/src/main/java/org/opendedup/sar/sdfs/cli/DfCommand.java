@@ -39,13 +39,18 @@ final class DfCommand implements Callable<Integer> {
     public Integer call() throws IOException, CommandFailedException {
         VolumeClient cli = Objects.requireNonNull(parent);
         cli.requireFiles();
-        Space space = Space.of(Json.record(cli.ask(VolumeCommands.STATS, Map.of()), Figures.class));
+        Space space = space(cli);
         if (json || cli.json) {
             cli.environment().out().println(Json.pretty(Json.values(space)));
         } else {
             cli.environment().out().print(space.text());
         }
         return ExitCode.OK;
+    }
+
+    /** Asks the volume's daemon. */
+    static Space space(VolumeClient cli) throws IOException, CommandFailedException {
+        return Space.of(Json.record(cli.ask(VolumeCommands.STATS, Map.of()), Figures.class));
     }
 
     /** The figures of {@code stats} about space. */

@@ -115,7 +115,7 @@ final class SupportBundleCommand implements Callable<Integer> {
         questions.put("status.json", () -> cli.ask(VolumeCommands.STATUS, Map.of()));
         questions.put("info.json", () -> cli.ask(VolumeCommands.INFO, Map.of()));
         questions.put("stats.json", () -> cli.ask(VolumeCommands.STATS, Map.of()));
-        questions.put("df.json", () -> DfCommand.report(cli.ask(VolumeCommands.STATS, Map.of())));
+        questions.put("df.json", () -> Json.values(DfCommand.space(cli)));
         questions.put("top.json", () -> cli.ask(FileControl.TOP, Map.of()));
         questions.put("gc-status.json", () -> cli.ask(GcControl.COMMAND, Map.of("action", GcControl.STATUS)));
         questions.put("sar-status.json", () -> cli.ask(SarControl.COMMAND, Map.of("action", JobControl.STATUS)));
