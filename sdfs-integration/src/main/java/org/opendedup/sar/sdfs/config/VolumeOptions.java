@@ -306,10 +306,8 @@ public final class VolumeOptions {
                     + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "
                     + "(whatever is read, with the first read, as in the TDDFS paper).");
 
-    private static final Section TIER = new Section(
-            "A fast tier for new files (see docs/operations/ssd.md)",
-            "fast-tier/",
-            "fastTier.");
+    private static final Section TIER =
+            new Section("A fast tier for new files (see docs/operations/ssd.md)", "fast-tier/", "fastTier.");
 
     public static final VolumeOption<Placement> TIER_MODE = TIER.option(
                     "--tier-mode",

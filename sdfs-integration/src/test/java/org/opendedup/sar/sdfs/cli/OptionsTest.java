@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -153,6 +154,7 @@ class OptionsTest {
                             .get(command[0])
                             .getSubcommands()
                             .get(command[1]);
+                    assertNull(found.getCommandSpec().findOption("--volume-name"), option.changedBy());
                     assertTrue(
                             command.length == 2 || found.getCommandSpec().findOption(command[2]) != null,
                             option.changedBy());

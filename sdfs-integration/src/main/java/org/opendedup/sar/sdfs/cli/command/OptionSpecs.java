@@ -23,11 +23,13 @@ import picocli.CommandLine.TypeConversionException;
 public final class OptionSpecs implements IModelTransformer {
     @Override
     public CommandSpec transform(CommandSpec command) {
-        if (command.parent() == null) {
+        if (command.name().equals("mkfs.sdfs")) {
             VolumeOptions.SECTIONS.forEach(section -> add(command, section));
-            return command;
+        } else if (command.parent() != null) {
+            // A command that is a method is also transformed before it has a parent.
+            changed(command)
+                    .forEach((name, option) -> command.addOption(spec(name, option, option.text(), option::read)));
         }
-        changed(command).forEach((name, option) -> command.addOption(spec(name, option, option.text(), option::read)));
         return command;
     }
 
