@@ -240,7 +240,10 @@ class DocsTest {
 
     private List<String> badCommands(DocsPage page) {
         List<String> faults = new ArrayList<>();
-        page.blocks().forEach(line -> faults.addAll(commands.faults(line, false)));
+        // Commands of OpenDedup SDFS are called by the path.
+        page.blocks().stream()
+                .filter(line -> !line.startsWith("/sbin/"))
+                .forEach(line -> faults.addAll(commands.faults(line, false)));
         page.spans().forEach(span -> faults.addAll(commands.faults(span, true)));
         faults.replaceAll(fault -> page.name() + ": " + fault);
         for (String span : page.spans()) {
