@@ -254,7 +254,7 @@ class OptionsTest {
                 definition.config().compression(),
                 level -> VolumeFile.write(
                         volumeFile(), VolumeFile.read(volumeFile()).with(VolumeOptions.RECOMPRESS, level)));
-        return new GarbageCollections("options", new FakeCollector(), recompress, () -> {}, Clock.systemUTC());
+        return new GarbageCollections("options", new FakeCollector(), null, recompress, () -> {}, Clock.systemUTC());
     }
 
     private static @Nullable MBeanAttributeInfo attribute(VolumeOption<?> option) throws Exception {
