@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -80,7 +81,7 @@ final class ContainerCheck {
         return !damagedEntries.isEmpty();
     }
 
-    void run(CheckProgress progress) throws IOException {
+    void run(Progress progress) throws IOException {
         readTable();
         Set<Long> present = new TreeSet<>();
         for (long pack : PackReader.packs(data)) {

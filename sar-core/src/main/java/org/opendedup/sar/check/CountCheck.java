@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.StoredCounts;
 import org.opendedup.sar.metadata.record.ContainerCounts;
@@ -27,7 +28,7 @@ final class CountCheck {
     }
 
     /** @param containers number of containers, for the progress */
-    void run(long containers, CheckProgress progress) throws IOException {
+    void run(long containers, Progress progress) throws IOException {
         long[] done = {0};
         counts.forEachCounted((container, counted) -> {
             progress.at("counts of containers", done[0]++, containers);

@@ -10,8 +10,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.DamagedFile.Range;
-import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.RecipePage;
 
 /**
@@ -80,7 +81,7 @@ public final class DamagedFiles {
 
     private final MetadataStore metadata;
     private final LostChunks lost;
-    private final CheckProgress progress;
+    private final Progress progress;
     private final boolean withUnlinked;
     private final int mostFiles;
     private final More more = new More();
@@ -103,13 +104,13 @@ public final class DamagedFiles {
      * @param progress called for each inode, in the thread of {@link #run}, which passes on what it throws
      * @param withUnlinked whether files count that have no name any more: on a mounted volume they may be open
      */
-    public DamagedFiles(MetadataStore metadata, LostChunks lost, CheckProgress progress, boolean withUnlinked) {
+    public DamagedFiles(MetadataStore metadata, LostChunks lost, Progress progress, boolean withUnlinked) {
         this(metadata, lost, progress, withUnlinked, MOST);
     }
 
     /** @param mostFiles how many files are kept; of further ones, number and bytes are counted */
     public DamagedFiles(
-            MetadataStore metadata, LostChunks lost, CheckProgress progress, boolean withUnlinked, int mostFiles) {
+            MetadataStore metadata, LostChunks lost, Progress progress, boolean withUnlinked, int mostFiles) {
         this.mostFiles = mostFiles;
         this.metadata = metadata;
         this.lost = lost;

@@ -5,14 +5,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.metadata.repair.Corrections;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.MetadataRecords.Page;
-import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.Orphan;
 import org.opendedup.sar.metadata.record.RecipePage;
-import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * Compares each inode with the names in it, if it is a directory, with its recipe, and with the list of orphans, in one
@@ -51,7 +52,7 @@ final class InodeCheck {
         return inodes;
     }
 
-    void run(long bytes, CheckProgress progress) throws IOException {
+    void run(long bytes, Progress progress) throws IOException {
         try (Ahead<Inode> inode = new Ahead<>(records.inodes());
                 Ahead<Name> name = new Ahead<>(records.names());
                 Ahead<Page> page = new Ahead<>(records.pages());
@@ -161,7 +162,7 @@ final class InodeCheck {
             long dead,
             long done,
             long of,
-            CheckProgress progress)
+            Progress progress)
             throws IOException {
         if (page.id() == id && !exists) {
             findings.add(

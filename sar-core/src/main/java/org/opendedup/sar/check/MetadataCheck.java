@@ -4,10 +4,11 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.Totals;
-import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * Checks the records of a volume's metadata against each other and against the directories of the containers: names,
@@ -38,7 +39,7 @@ public final class MetadataCheck {
      * @param containers number of containers, for the progress
      * @throws java.io.InterruptedIOException if {@code progress} or the steps of {@code scratch} stopped it
      */
-    public void run(Scratch scratch, long containers, CheckProgress progress) throws IOException {
+    public void run(Scratch scratch, long containers, Progress progress) throws IOException {
         Totals totals = records.totals();
         try (References references = new References(scratch);
                 NameCheck names = new NameCheck(scratch, findings, corrections)) {

@@ -8,11 +8,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.metadata.repair.Corrections;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.db.RecordCursor;
-import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.sort.TupleSort;
 
 /**
@@ -49,7 +50,7 @@ final class NameCheck implements Closeable {
         sort.add(tuple);
     }
 
-    void run(MetadataRecords records, long inodes, CheckProgress progress) throws IOException {
+    void run(MetadataRecords records, long inodes, Progress progress) throws IOException {
         TupleSort.Cursor names = sort.sorted(Long.MIN_VALUE);
         boolean more = names.next();
         long done = 0;

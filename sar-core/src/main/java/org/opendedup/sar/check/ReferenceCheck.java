@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.record.ContainerCounts;
@@ -48,12 +49,12 @@ final class ReferenceCheck {
      * @param containers number of containers, for the progress
      * @return the stored copies of all containers according to their counts
      */
-    StoredCopies run(References sorted, long containers, CheckProgress progress) throws IOException {
+    StoredCopies run(References sorted, long containers, Progress progress) throws IOException {
         References.Reader reader = sorted.read();
         long[] done = {0};
         records.forEachCounted((container, counts) -> {
             withoutCounts(reader, container);
-            progress.at(CheckProgress.REFERENCES, done[0]++, containers);
+            progress.at(StoredVolume.REFERENCES, done[0]++, containers);
             check(reader, container, counts, true);
         });
         withoutCounts(reader, Long.MAX_VALUE);

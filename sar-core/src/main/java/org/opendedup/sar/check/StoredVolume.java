@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -24,6 +25,9 @@ import org.opendedup.sar.metadata.repair.Corrections;
  * metadata of a volume in use, as they were at a moment.
  */
 public final class StoredVolume {
+    /** Name of the stage that reads the directory of one container for each unit. */
+    public static final String REFERENCES = "references to containers";
+
     /** Heap bytes for decoded records: each is read once. */
     private static final long CACHE_BYTES = 16 << 20;
 
@@ -87,13 +91,13 @@ public final class StoredVolume {
      *
      * @throws InterruptedIOException if {@code progress} stopped it
      */
-    public Report check(CheckProgress progress) throws IOException {
+    public Report check(Progress progress) throws IOException {
         try (database) {
             return checkOpen(progress);
         }
     }
 
-    private Report checkOpen(CheckProgress progress) throws IOException {
+    private Report checkOpen(Progress progress) throws IOException {
         FindingList findings = new FindingList(mend);
         LostChunks lost = new LostChunks();
         ContainerCheck containers =
@@ -126,7 +130,7 @@ public final class StoredVolume {
      * @throws IOException if not all of the metadata can be read
      */
     public static void correct(
-            Directory data, KeyValueStore database, Scratch scratch, Corrections corrections, CheckProgress progress)
+            Directory data, KeyValueStore database, Scratch scratch, Corrections corrections, Progress progress)
             throws IOException {
         ContainerRecords records = ContainerRecords.open(database);
         long[] containers = {0};
@@ -138,11 +142,7 @@ public final class StoredVolume {
     }
 
     private Map<Integer, List<DamagedFile>> files(
-            ContainerCheck containers,
-            LostChunks lost,
-            WrongRanges ranges,
-            FindingList findings,
-            CheckProgress progress)
+            ContainerCheck containers, LostChunks lost, WrongRanges ranges, FindingList findings, Progress progress)
             throws IOException {
         if (lost.isEmpty() && ranges.isEmpty()) {
             return Map.of();

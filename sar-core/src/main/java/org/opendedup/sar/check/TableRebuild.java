@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -74,7 +75,7 @@ public final class TableRebuild {
 
     private final Directory data;
     private final ContainerRecords records;
-    private final CheckProgress progress;
+    private final Progress progress;
     /** Containers from this id on may be of another history. */
     private final long sharedBelow;
 
@@ -96,14 +97,12 @@ public final class TableRebuild {
     private long missingChunks;
 
     /** @param found the epoch in which the data location was last used */
-    public TableRebuild(Directory data, ContainerRecords records, Epoch found, CheckProgress progress)
-            throws IOException {
+    public TableRebuild(Directory data, ContainerRecords records, Epoch found, Progress progress) throws IOException {
         this(data, records, found, progress, SLOTS_PER_PASS);
     }
 
     /** @param slotsPerPass after how many slots of doubtful containers the recipes are read again */
-    public TableRebuild(
-            Directory data, ContainerRecords records, Epoch found, CheckProgress progress, long slotsPerPass)
+    public TableRebuild(Directory data, ContainerRecords records, Epoch found, Progress progress, long slotsPerPass)
             throws IOException {
         this.slotsPerPass = slotsPerPass;
         this.data = data;

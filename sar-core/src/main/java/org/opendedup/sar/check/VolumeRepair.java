@@ -2,6 +2,7 @@ package org.opendedup.sar.check;
 
 import java.io.IOException;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -26,7 +27,7 @@ public final class VolumeRepair {
             Epoch found,
             MetadataRepair repair,
             Scratch scratch,
-            CheckProgress progress)
+            Progress progress)
             throws IOException {
         TableRebuild.Report rebuilt = rebuild(data, database, found, progress);
         for (int round = 0; round < MOST_ROUNDS; round++) {
@@ -42,8 +43,8 @@ public final class VolumeRepair {
     }
 
     /** Makes the container table anew. */
-    public static TableRebuild.Report rebuild(
-            Directory data, KeyValueStore database, Epoch found, CheckProgress progress) throws IOException {
+    public static TableRebuild.Report rebuild(Directory data, KeyValueStore database, Epoch found, Progress progress)
+            throws IOException {
         return new TableRebuild(data, ContainerRecords.open(database), found, progress).run();
     }
 }

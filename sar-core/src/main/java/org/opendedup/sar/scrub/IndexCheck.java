@@ -9,6 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
@@ -22,6 +23,7 @@ import org.opendedup.sar.sort.TupleSort;
  * each directory is read once; memory is 32 MiB. For use by one thread.
  */
 public final class IndexCheck {
+    private static final String STAGE = "entries of the index";
     private static final int FINGERPRINT_LONGS = Fingerprints.BYTES / Long.BYTES;
     private static final int COLUMNS = 1 + FINGERPRINT_LONGS;
 
@@ -49,14 +51,14 @@ public final class IndexCheck {
 
     private final ChunkIndex index;
     private final Directories directories;
-    private final ComparisonProgress progress;
+    private final Progress progress;
     private final List<String> named = new ArrayList<>();
     private long entries;
     private long wrong;
     private long stale;
 
     /** @param progress called for each entry, with the number of entries read or compared */
-    public IndexCheck(ChunkIndex index, Scrubber.Parts parts, ComparisonProgress progress) {
+    public IndexCheck(ChunkIndex index, Scrubber.Parts parts, Progress progress) {
         this.index = index;
         this.progress = progress;
         directories = new Directories(parts);
@@ -103,7 +105,7 @@ public final class IndexCheck {
                 sort.add(Arrays.copyOfRange(some, at, at + COLUMNS));
                 entries++;
             }
-            progress.at(entries, Math.max(entries, estimated));
+            progress.at(STAGE, entries, Math.max(entries, estimated));
         } while (position[0] != null);
     }
 
@@ -116,7 +118,7 @@ public final class IndexCheck {
             long chunk = cursor.get(0);
             long container = ChunkId.container(chunk);
             if (counts == null || container != present) {
-                progress.at(done, entries);
+                progress.at(STAGE, done, entries);
                 present = container;
                 counts = directories.counts(container);
                 directory = directories.get(container, counts);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.ssd.LogCopies;
 import org.opendedup.sar.tier.SsdAudit;
@@ -17,6 +18,7 @@ import org.opendedup.sar.tier.SsdAudit;
  * stored. Reads no copy and changes nothing. For use by one thread.
  */
 public final class MapTableCheck {
+    private static final String STAGE = "entries of the Map table";
     /** Entries that are named; the others are only counted. */
     private static final int MOST_NAMED = 10;
 
@@ -36,13 +38,13 @@ public final class MapTableCheck {
 
     private final SsdAudit audit;
     private final Directories directories;
-    private final ComparisonProgress progress;
+    private final Progress progress;
     private final List<String> named = new ArrayList<>();
     private long copies;
     private long nowhere;
 
     /** @param progress called with the number of entries compared */
-    public MapTableCheck(SsdAudit audit, Scrubber.Parts parts, ComparisonProgress progress) {
+    public MapTableCheck(SsdAudit audit, Scrubber.Parts parts, Progress progress) {
         this.audit = audit;
         this.progress = progress;
         directories = new Directories(parts);
@@ -78,7 +80,7 @@ public final class MapTableCheck {
         Map<Long, ContainerCounts> counts = new HashMap<>();
         List<Integer> suspects = new ArrayList<>();
         for (int i = 0; i < some.count(); i++) {
-            progress.at(copies, copies);
+            progress.at(STAGE, copies, copies);
             copies++;
             long container = ChunkId.container(some.chunkId(i));
             ContainerCounts of = counts.get(container);

@@ -6,10 +6,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.InodeFormat;
@@ -50,8 +51,7 @@ public final class MetadataSalvage {
      *     backup
      */
     public static LostRecords copy(
-            Path source, KeyValueStore target, OlderMetadata older, long nowNs, SalvageProgress progress)
-            throws IOException {
+            Path source, KeyValueStore target, OlderMetadata older, long nowNs, Progress progress) throws IOException {
         SoundRecords[] sound = new SoundRecords[1];
         LostRecords lost = RecordSalvage.copy(
                 source,

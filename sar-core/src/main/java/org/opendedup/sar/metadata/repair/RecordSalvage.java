@@ -14,10 +14,11 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.metadata.db.AcknowledgedSequence;
-import org.opendedup.sar.metadata.db.KeyValueStore;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.metadata.db.AcknowledgedSequence;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RocksDbErrors;
 import org.opendedup.sar.metadata.record.Keys;
@@ -57,7 +58,7 @@ final class RecordSalvage implements Closeable {
 
     private final LostRecords lost = new LostRecords();
     private final Target target;
-    private final SalvageProgress progress;
+    private final Progress progress;
     /** Records that were copied, and about how many there are. */
     private long copied;
 
@@ -69,7 +70,7 @@ final class RecordSalvage implements Closeable {
             Map<Family, ColumnFamilyHandle> families,
             List<RocksObject> natives,
             KeyValueStore target,
-            SalvageProgress progress)
+            Progress progress)
             throws IOException {
         this.progress = progress;
         this.source = source;
@@ -95,7 +96,7 @@ final class RecordSalvage implements Closeable {
      * @param source folder with the files of the damaged database, which no one else uses
      * @throws CorruptionException if the files of the database cannot be told: its manifest is damaged
      */
-    static LostRecords copy(Path source, KeyValueStore target, Description description, SalvageProgress progress)
+    static LostRecords copy(Path source, KeyValueStore target, Description description, Progress progress)
             throws IOException {
         RocksDB.loadLibrary();
         List<RocksObject> natives = new ArrayList<>();
@@ -124,8 +125,7 @@ final class RecordSalvage implements Closeable {
         }
     }
 
-    private static RecordSalvage open(
-            Path source, KeyValueStore target, List<RocksObject> natives, SalvageProgress progress)
+    private static RecordSalvage open(Path source, KeyValueStore target, List<RocksObject> natives, Progress progress)
             throws RocksDBException, IOException {
         DBOptions options = new DBOptions()
                 .setParanoidChecks(false)

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.NoAnswer;
@@ -57,13 +57,13 @@ public final class MetadataMend {
     private final FileDirectory old;
     private final Path target;
     private final List<BackupFolder> backups;
-    private final CheckProgress progress;
+    private final Progress progress;
     private final List<String> mended = new ArrayList<>();
     private final List<String> hopeless = new ArrayList<>();
     /** Tables that can be read, and of which a backup has other bytes. */
     private final List<String> doubtful = new ArrayList<>();
 
-    private MetadataMend(MetadataFolder folder, Path target, List<BackupFolder> backups, CheckProgress progress)
+    private MetadataMend(MetadataFolder folder, Path target, List<BackupFolder> backups, Progress progress)
             throws IOException {
         this.progress = progress;
         this.folder = folder;
@@ -79,13 +79,13 @@ public final class MetadataMend {
      * @param progress may stop it; nothing is changed then
      * @throws CorruptionException if not all damage can be mended; names what cannot, and nothing is changed
      */
-    public static Report mend(VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress)
+    public static Report mend(VolumeConfig.Locations locations, List<Path> backups, Progress progress)
             throws IOException {
         return mend(locations, backups, progress, MetadataFolder.Steps.UNSEEN);
     }
 
     static Report mend(
-            VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress, MetadataFolder.Steps steps)
+            VolumeConfig.Locations locations, List<Path> backups, Progress progress, MetadataFolder.Steps steps)
             throws IOException {
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
             return new MetadataMend(folder, folder.newDatabase(), present(backups), progress).run();
@@ -99,7 +99,7 @@ public final class MetadataMend {
      *
      * @throws CorruptionException if it cannot be told which manifest is the database's
      */
-    static void gather(MetadataFolder folder, Path target, List<BackupFolder> backups, CheckProgress progress)
+    static void gather(MetadataFolder folder, Path target, List<BackupFolder> backups, Progress progress)
             throws IOException {
         MetadataMend mend = new MetadataMend(folder, target, backups, progress);
         if (mend.isLost() && mend.takeDamagedBackup()) {

@@ -8,11 +8,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.DamagedFiles;
 import org.opendedup.sar.check.LostChunks;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -125,7 +125,7 @@ public final class MetadataRestore {
             FileDirectory data,
             Map<Long, BitSet> lostChunks,
             List<String> lost,
-            CheckProgress progress)
+            Progress progress)
             throws IOException {
         ContainerPlaces places;
         try (KeyValueStore opened = KeyValueStores.openRocksDb(database, DATABASE_BYTES, false)) {

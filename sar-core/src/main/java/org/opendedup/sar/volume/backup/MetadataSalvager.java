@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.VolumeRepair;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -50,13 +50,13 @@ public final class MetadataSalvager {
      * @return what was lost, and the files that cannot be read completely
      * @throws CorruptionException if too much is damaged; nothing is changed
      */
-    public static MetadataReport salvage(VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress)
+    public static MetadataReport salvage(VolumeConfig.Locations locations, List<Path> backups, Progress progress)
             throws IOException {
         return salvage(locations, backups, progress, MetadataFolder.Steps.UNSEEN);
     }
 
     static MetadataReport salvage(
-            VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress, MetadataFolder.Steps steps)
+            VolumeConfig.Locations locations, List<Path> backups, Progress progress, MetadataFolder.Steps steps)
             throws IOException {
         FileDirectory data = FileDirectory.open(locations.data());
         try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
@@ -114,14 +114,14 @@ public final class MetadataSalvager {
             Path target,
             VolumeConfig.Locations locations,
             FileDirectory data,
-            CheckProgress progress)
+            Progress progress)
             throws IOException {
         UUID volume;
         LostRecords lost;
         Map<Long, BitSet> lostChunks = Map.of();
         try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, true)) {
             long nowNs = TimeStamps.now(InstantSource.system());
-            lost = MetadataSalvage.copy(source, database, older, nowNs, progress::at);
+            lost = MetadataSalvage.copy(source, database, older, nowNs, progress);
             volume = ContainerRecords.open(database).header().volume();
             repair(folder, database, volume, lost, nowNs, locations, data, progress);
             if (ContainerRecords.open(database).counts(lost.container()) != null) {
@@ -142,7 +142,7 @@ public final class MetadataSalvager {
             long nowNs,
             VolumeConfig.Locations locations,
             FileDirectory data,
-            CheckProgress progress)
+            Progress progress)
             throws IOException {
         try (LastBackingFiles backing = LastBackingFiles.at(locations, volume);
                 CheckFolder sorting = CheckFolder.make(folder.path())) {

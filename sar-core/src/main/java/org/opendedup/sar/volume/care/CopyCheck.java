@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.check.Mend;
 import org.opendedup.sar.check.Scratch;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.scrub.IndexCheck;
 import org.opendedup.sar.scrub.MapTableCheck;
 import org.opendedup.sar.scrub.Scrubber;
@@ -39,18 +39,17 @@ final class CopyCheck {
         parts = volume.toScrub();
     }
 
-    List<Finding> run(CheckProgress progress) throws IOException {
+    List<Finding> run(Progress progress) throws IOException {
         index(progress);
         mapTable(progress);
         return findings;
     }
 
-    private void index(CheckProgress progress) throws IOException {
+    private void index(Progress progress) throws IOException {
         if (!engine.index().keepsAnything()) {
             return; // The health of the volume says so.
         }
-        IndexCheck.Report found = new IndexCheck(
-                        engine.index(), parts, (done, of) -> progress.at("entries of the index", done, of))
+        IndexCheck.Report found = new IndexCheck(engine.index(), parts, progress)
                 .run(scratch.directory(), scratch.steps(), (int) scratch.memoryBytes());
         String anew = mend.of(Kind.INDEX, config.locations().hashDb().toString());
         if (found.wrong() > 0) {
@@ -74,13 +73,12 @@ final class CopyCheck {
         notChecked("the fingerprint index", found.notChecked(), anew);
     }
 
-    private void mapTable(CheckProgress progress) throws IOException {
+    private void mapTable(Progress progress) throws IOException {
         SsdAudit audit = engine.tier().audit();
         if (audit == null) {
             return;
         }
-        MapTableCheck.Report found =
-                new MapTableCheck(audit, parts, (done, of) -> progress.at("entries of the Map table", done, of)).run();
+        MapTableCheck.Report found = new MapTableCheck(audit, parts, progress).run();
         if (found.nowhere() > 0) {
             add(
                     Severity.NOTE,

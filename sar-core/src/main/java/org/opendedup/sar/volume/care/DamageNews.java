@@ -11,8 +11,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.metadata.record.DamageNote;
 import org.opendedup.sar.metadata.record.DamageNote.How;
@@ -43,7 +43,7 @@ final class DamageNews implements DamageWatch {
     /** Lists the damaged files. */
     @FunctionalInterface
     interface Lister {
-        DamageReport list(CheckProgress progress) throws IOException;
+        DamageReport list(Progress progress) throws IOException;
     }
 
     /** A place with new damage; of a pack that is missing, {@code pack} is its file name. */

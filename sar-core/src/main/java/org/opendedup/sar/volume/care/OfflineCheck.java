@@ -9,11 +9,11 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.check.VolumeRepair;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.ContainerRecords;
@@ -47,15 +47,15 @@ public final class OfflineCheck {
     private final String volume;
     private final VolumeConfig.Locations locations;
     private final InstantSource clock;
-    private final CheckProgress progress;
+    private final Progress progress;
 
     /** Checks a volume with these settings. */
-    public OfflineCheck(VolumeConfig config, CheckProgress progress, InstantSource clock) {
+    public OfflineCheck(VolumeConfig config, Progress progress, InstantSource clock) {
         this(config.name(), config.locations(), progress, clock);
     }
 
     /** @param volume its name, for the commands in the findings */
-    public OfflineCheck(String volume, VolumeConfig.Locations locations, CheckProgress progress, InstantSource clock) {
+    public OfflineCheck(String volume, VolumeConfig.Locations locations, Progress progress, InstantSource clock) {
         this.volume = volume;
         this.locations = locations;
         this.clock = clock;

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Set;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Kind;
@@ -12,6 +11,7 @@ import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.metadata.record.ScrubCursor;
 import org.opendedup.sar.metadata.record.ScrubPhase;
@@ -100,9 +100,9 @@ public final class ReferenceScrub {
         }
     }
 
-    private CheckProgress stopping() {
+    private Progress stopping() {
         return (step, done, of) -> {
-            int bytes = step.equals(CheckProgress.REFERENCES) ? DIRECTORY_BYTES : RECORDS_BYTES;
+            int bytes = step.equals(StoredVolume.REFERENCES) ? DIRECTORY_BYTES : RECORDS_BYTES;
             pace.await(bytes, () -> !pace.isPaused() && goesOn());
             requireGoesOn();
             if (pace.isPaused()) {

@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.PresentContainers;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.collect.Pins;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
@@ -65,12 +65,12 @@ public final class VolumeCheck {
      * @throws IOException if the check cannot run: there is too little space for it
      * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
-    public StoredVolume.Report run(CheckProgress progress) throws IOException {
+    public StoredVolume.Report run(Progress progress) throws IOException {
         return run(progress, true, volume.metadata().containers()::get, () -> {}, true);
     }
 
     /** As {@link #run}, without index and SSD. */
-    StoredVolume.Report withoutCopies(CheckProgress progress) throws IOException {
+    StoredVolume.Report withoutCopies(Progress progress) throws IOException {
         return run(progress, true, volume.metadata().containers()::get, () -> {}, false);
     }
 
@@ -81,7 +81,7 @@ public final class VolumeCheck {
      * @param withCopies whether the index and the SSD's Map table are compared, too
      */
     public StoredVolume.Report run(
-            CheckProgress progress, boolean pins, PresentContainers present, Step afterCut, boolean withCopies)
+            Progress progress, boolean pins, PresentContainers present, Step afterCut, boolean withCopies)
             throws IOException {
         volume.committer().refuseIfReadOnly();
         VolumeConfig.Locations locations = config.locations();
@@ -116,7 +116,7 @@ public final class VolumeCheck {
     }
 
     /** Waits for its turn, and tells so. Takes the lock {@link #running}. */
-    private void await(CheckProgress progress) throws IOException {
+    private void await(Progress progress) throws IOException {
         try {
             while (!running.tryLock(WAIT_MS, TimeUnit.MILLISECONDS)) {
                 progress.at("waiting for a scrub, which compares references", 0, 0);

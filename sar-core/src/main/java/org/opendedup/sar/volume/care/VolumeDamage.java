@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.DamagedFiles;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.care.DamageReport.DamagedRange;
 import org.opendedup.sar.volume.care.DamageReport.FileDamage;
@@ -42,7 +42,7 @@ public final class VolumeDamage {
      *
      * @param progress called for each inode; may end the list with an {@link java.io.InterruptedIOException}
      */
-    public DamageReport list(CheckProgress progress) throws IOException {
+    public DamageReport list(Progress progress) throws IOException {
         DamagePlaces places = known.places();
         DamagedFiles files = new DamagedFiles(metadata, places.lost(), progress, true);
         return report(places, files.run(), files);

@@ -24,10 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.arrange.ArrangementLimits;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.FoundContainer;
 import org.opendedup.sar.container.PackReader;
@@ -48,7 +48,7 @@ import org.opendedup.sar.volume.config.RestoredMetadataException;
 
 /** The metadata of a volume are backed up, lost and restored. */
 class MetadataRestoreTest {
-    private static final CheckProgress UNSEEN = (step, done, of) -> {};
+    private static final Progress UNSEEN = (step, done, of) -> {};
 
     private final long seed = TestSeed.next();
 

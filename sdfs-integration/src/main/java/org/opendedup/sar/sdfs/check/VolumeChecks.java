@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.Jobs;
@@ -22,7 +22,7 @@ public final class VolumeChecks extends Jobs<StoredVolume.Report> {
     @FunctionalInterface
     public interface Source {
         /** @throws java.io.InterruptedIOException if {@code progress} stopped it */
-        StoredVolume.Report run(CheckProgress progress) throws IOException;
+        StoredVolume.Report run(Progress progress) throws IOException;
     }
 
     /** @param volume name of the volume */
@@ -33,7 +33,7 @@ public final class VolumeChecks extends Jobs<StoredVolume.Report> {
 
     /** Starts a check, as {@link Jobs#start}. */
     public Optional<JobStatus<StoredVolume.Report>> start(Cause cause) throws IOException {
-        return start(cause, () -> new Plan<>("a check started", "waiting", null, job -> source.run(job::at)));
+        return start(cause, () -> new Plan<>("a check started", "waiting", null, source::run));
     }
 
     @Override

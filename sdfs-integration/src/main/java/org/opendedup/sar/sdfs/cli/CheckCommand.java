@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
@@ -152,7 +152,7 @@ public final class CheckCommand implements Callable<Integer> {
     private int run(String name, VolumeConfig.Locations locations, boolean ofPlugin)
             throws IOException, CommandFailedException {
         ProgressLine line = new ProgressLine(environment);
-        CheckProgress progress = json ? (step, done, of) -> {} : new Shown(line);
+        Progress progress = json ? (step, done, of) -> {} : new Shown(line);
         MetadataRecovery.Outcome recovered = recover(new MetadataRecovery(name, locations, ofPlugin), progress);
         line.clear();
         return check(name, locations, recovered, progress, line);
@@ -187,7 +187,7 @@ public final class CheckCommand implements Callable<Integer> {
     }
 
     /** Brings the metadata back as the options say. */
-    private MetadataRecovery.@Nullable Outcome recover(MetadataRecovery recovery, CheckProgress progress)
+    private MetadataRecovery.@Nullable Outcome recover(MetadataRecovery recovery, Progress progress)
             throws IOException, CommandFailedException {
         if (restoreMetadata != null) {
             return recovery.restore(restoreMetadata);
@@ -199,7 +199,7 @@ public final class CheckCommand implements Callable<Integer> {
             String name,
             VolumeConfig.Locations locations,
             MetadataRecovery.@Nullable Outcome recovered,
-            CheckProgress progress,
+            Progress progress,
             ProgressLine line)
             throws IOException {
         if (recovered != null && !json) {
@@ -239,7 +239,7 @@ public final class CheckCommand implements Callable<Integer> {
     }
 
     /** Shows the progress of each step, and the time that it still takes if it goes on like this. */
-    private static final class Shown implements CheckProgress {
+    private static final class Shown implements Progress {
         private final ProgressLine line;
         private String step = "";
         private long beganNanos;

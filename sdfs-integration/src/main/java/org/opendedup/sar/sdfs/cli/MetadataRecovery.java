@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.metadata.backup.BackupPlace;
@@ -137,7 +137,7 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
     }
 
     /** Salvages what can be read of a damaged database. */
-    Outcome salvage(Parts parts, CheckProgress progress) throws IOException {
+    Outcome salvage(Parts parts, Progress progress) throws IOException {
         List<Path> backups = List.of(MetadataBackups.folderIn(locations.data()));
         return switch (parts) {
             case TABLES -> mend(locations, backups, progress);
@@ -162,7 +162,7 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
     }
 
     /** Mends damaged files of the database from backups. */
-    private static Outcome mend(VolumeConfig.Locations locations, List<Path> backups, CheckProgress progress)
+    private static Outcome mend(VolumeConfig.Locations locations, List<Path> backups, Progress progress)
             throws IOException {
         MetadataMend.Report report = MetadataMend.mend(locations, backups, progress);
         return new Outcome(

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
 import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.volume.care.DamageFound;
 import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.care.NewDamageListener;
@@ -14,7 +15,7 @@ import org.opendedup.sar.volume.care.VolumeDamage;
  */
 public record DamageOfVolume(VolumeDamage damage, Runnable gone) implements DamageSource {
     @Override
-    public DamageReport list(CheckProgress progress) throws IOException {
+    public DamageReport list(Progress progress) throws IOException {
         return damage.list(progress);
     }
 

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
 import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.care.NewDamageListener;
 
@@ -12,7 +13,7 @@ public interface DamageSource {
      *
      * @param progress called for each inode; may end the list with an {@link java.io.InterruptedIOException}
      */
-    DamageReport list(CheckProgress progress) throws IOException;
+    DamageReport list(Progress progress) throws IOException;
 
     /** Sets the listener for new damage, and for its end; replaces the previous one. */
     void listen(NewDamageListener listener);

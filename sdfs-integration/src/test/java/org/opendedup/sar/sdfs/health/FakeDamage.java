@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.health;
 import java.io.IOException;
 import java.util.List;
 import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.care.NewDamageListener;
 
@@ -11,7 +12,7 @@ public final class FakeDamage implements DamageSource {
     public DamageReport report = new DamageReport(List.of(), List.of(), 0, 0, 0);
 
     @Override
-    public DamageReport list(CheckProgress progress) throws IOException {
+    public DamageReport list(Progress progress) throws IOException {
         progress.at("damaged files", 1, 1);
         return report;
     }

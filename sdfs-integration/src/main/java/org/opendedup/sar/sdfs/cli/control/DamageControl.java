@@ -37,7 +37,7 @@ public final class DamageControl extends JobControl<DamageReport> implements Clo
     @Override
     Optional<JobStatus<DamageReport>> start(ControlArguments arguments) throws IOException {
         arguments.end();
-        return jobs.start(job -> source.list(job::at));
+        return jobs.start(source::list);
     }
 
     @Override

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
@@ -37,7 +37,7 @@ public interface FileTools {
      *
      * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
-    StoredVolume.Report check(CheckProgress progress) throws IOException;
+    StoredVolume.Report check(Progress progress) throws IOException;
 
     /** Returns the sequential readers that are currently read ahead. */
     List<StreamStatus> readers();

@@ -5,8 +5,8 @@ import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
@@ -55,7 +55,7 @@ public record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools
     }
 
     @Override
-    public StoredVolume.Report check(CheckProgress progress) throws IOException {
+    public StoredVolume.Report check(Progress progress) throws IOException {
         return volume.maintenance().check().run(progress);
     }
 

@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
@@ -74,7 +74,7 @@ public class FakeFileTools implements FileTools {
     public List<Finding> findings = List.of();
 
     @Override
-    public StoredVolume.Report check(CheckProgress progress) {
+    public StoredVolume.Report check(Progress progress) {
         return new StoredVolume.Report(3, findings);
     }
 
