@@ -1,4 +1,4 @@
-/** The checks of a volume in use that are asked for through JMX. */
+/** The checks of a volume in use that are asked for, through sdfscli or JMX. */
 @NullMarked
 package org.opendedup.sar.sdfs.check;
 

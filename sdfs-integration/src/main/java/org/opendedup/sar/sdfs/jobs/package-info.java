@@ -1,7 +1,7 @@
 /**
- * What all long jobs of a mounted volume have in common, such as collections of garbage and scrubs: a thread that does
- * one and can be stopped, who started it, how it ended, a bound on its rate, and a timer that starts one at the times
- * of a schedule.
+ * The jobs of a volume. {@link org.opendedup.sar.sdfs.jobs.Jobs} starts, shows, stops and logs those of one kind; a
+ * subclass defines the kind: its work, and the words of its end. All have one status, one progress and one cause. Also
+ * a bound on their rate, and timers that start them at the times of a schedule.
  */
 @NullMarked
 package org.opendedup.sar.sdfs.jobs;
