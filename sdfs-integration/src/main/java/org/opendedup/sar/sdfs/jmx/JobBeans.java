@@ -89,7 +89,8 @@ final class JobBeans {
                 .setting(
                         String.class,
                         "Recompress",
-                        "How hard collections compress anew what has stayed since the one before: off, or zstd:1 to zstd:19",
+                        "How hard collections compress anew what has stayed since the one before: off, or zstd:1"
+                                + " to zstd:19",
                         "name",
                         Limits.NONE,
                         () -> collections.recompress().toString(),
@@ -103,7 +104,8 @@ final class JobBeans {
                 .attribute(
                         long.class,
                         "Bytes",
-                        "Stored bytes that the running or latest collection has to handle; 0 while it chooses containers",
+                        "Stored bytes that the running or latest collection has to handle; 0 while it chooses"
+                                + " containers",
                         "bytes",
                         () -> number(collections.latest(), JobStatus::of))
                 .attribute(
@@ -117,7 +119,8 @@ final class JobBeans {
                 .attribute(
                         String.class,
                         "LastState",
-                        "How the last collection ended that was no dry run: done, stopped or failed; empty if there was none",
+                        "How the last collection ended that was no dry run: done, stopped or failed; empty if"
+                                + " there was none",
                         "name",
                         () -> state(last.get()))
                 .attribute(
@@ -246,7 +249,8 @@ final class JobBeans {
                 .attribute(
                         String.class,
                         "Phase",
-                        "What the running scrub verifies: containers, references, ssd or index; empty if none is running",
+                        "What the running scrub verifies: containers, references, ssd or index; empty if none is"
+                                + " running",
                         "name",
                         () -> scrubs.running().map(JobStatus::stage).orElse(""))
                 .setting(
@@ -280,7 +284,8 @@ final class JobBeans {
                 .attribute(
                         long.class,
                         "BytesDone",
-                        "Bytes that the running or latest scrub of this mount has verified, copies on the SSD included; 0 if there was none",
+                        "Bytes that the running or latest scrub of this mount has verified, copies on the SSD"
+                                + " included; 0 if there was none",
                         "bytes",
                         () -> number(scrubs.latest(), JobStatus::done))
                 .attribute(
@@ -381,7 +386,8 @@ final class JobBeans {
                 .attribute(
                         long.class,
                         "LastNotIndexedChunks",
-                        "Sampled chunks that the index did not have: their content is stored again when it is written again",
+                        "Sampled chunks that the index did not have: their content is stored again when it is"
+                                + " written again",
                         "chunks",
                         () -> number(
                                 last.get().map(ScrubRecord::totals),
@@ -475,7 +481,8 @@ final class JobBeans {
                 .attribute(
                         String.class,
                         "Phase",
-                        "What the running pass does, or the latest did last: comparing or joining; empty if there was none",
+                        "What the running pass does, or the latest did last: comparing or joining; empty if there"
+                                + " was none",
                         "name",
                         () -> last.get().map(JobStatus::stage).orElse(""))
                 .attribute(
@@ -512,7 +519,8 @@ final class JobBeans {
                 .attribute(
                         long.class,
                         "LastFoundBytes",
-                        "Bytes of second and further copies that it found; this and the following are 0 unless it is done",
+                        "Bytes of second and further copies that it found; this and the following are 0 unless it"
+                                + " is done",
                         "bytes",
                         () -> number(last.get().map(JobStatus::report), JoinReport::foundBytes))
                 .attribute(
@@ -608,7 +616,8 @@ final class JobBeans {
                 .attribute(
                         List.class,
                         "Backups",
-                        "The backups, the oldest first: number, time in UTC, bytes, and whether garbage was collected since",
+                        "The backups, the oldest first: number, time in UTC, bytes, and whether garbage was"
+                                + " collected since",
                         "text",
                         () -> Beans.call(() -> backups.list().stream()
                                 .map(backup -> line(backups, backup))
@@ -630,7 +639,9 @@ final class JobBeans {
                 .operation(
                         boolean.class,
                         "acceptRestored",
-                        "After a restore of the metadata: gives the replaced metadata up, so that garbage is collected again. What SDFS has written or claimed since the backup may be collected then",
+                        "After a restore of the metadata: gives the replaced metadata up, so that garbage is"
+                                + " collected again. What SDFS has written or claimed since the backup may be"
+                                + " collected then",
                         "true or false",
                         List.of(),
                         arguments -> Beans.call(() -> OtherHistory.giveUp(FileDirectory.open(data))));

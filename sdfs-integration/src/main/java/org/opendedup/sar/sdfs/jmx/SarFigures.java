@@ -71,7 +71,8 @@ public record SarFigures(
     public record Promotion(
             @Figure(
                     value =
-                            "Chunks offered since the volume was mounted: the sum of promoted, refused and waiting chunks",
+                            "Chunks offered since the volume was mounted: the sum of promoted, refused and waiting"
+                                    + " chunks",
                     unit = "chunks")
             long offeredChunks,
 

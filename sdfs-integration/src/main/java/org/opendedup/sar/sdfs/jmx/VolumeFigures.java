@@ -27,7 +27,8 @@ public record VolumeFigures(
 
         @Figure(
                 value =
-                        "Bytes that users other than root can write now if none is a duplicate, by capacity and devices",
+                        "Bytes that users other than root can write now if none is a duplicate, by capacity and"
+                                + " devices",
                 unit = "bytes")
         long availableBytes,
 
@@ -36,7 +37,9 @@ public record VolumeFigures(
 
         @Figure(
                 value =
-                        "Estimated bytes of second and further copies of chunks, before compression: what 'index join' would join. Until the first exact pass of this mount, only content of which two copies were written since",
+                        "Estimated bytes of second and further copies of chunks, before compression: what 'index"
+                                + " join' would join. Until the first exact pass of this mount, only content of"
+                                + " which two copies were written since",
                 unit = "bytes")
         long storedTwiceBytes,
 
