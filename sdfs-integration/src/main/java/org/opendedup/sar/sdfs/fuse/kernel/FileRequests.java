@@ -12,7 +12,6 @@ import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
-import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
 import org.opendedup.sar.sdfs.fuse.kernel.PassedThroughFiles.Opened;
