@@ -10,6 +10,7 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.Jobs;
+import org.opendedup.sar.sdfs.jobs.RunningJob;
 
 /** The checks of a volume in use that were asked for. Each finding is a line in the log. */
 public final class VolumeChecks extends Jobs<StoredVolume.Report> {
@@ -33,7 +34,7 @@ public final class VolumeChecks extends Jobs<StoredVolume.Report> {
 
     /** Starts a check, as {@link Jobs#start}. */
     public Optional<JobStatus<StoredVolume.Report>> start(Cause cause) throws IOException {
-        return start(cause, () -> new Plan<>("a check started", "waiting", null, source::run));
+        return start(cause, () -> new RunningJob.Plan<>("a check started", "waiting", null, source::run));
     }
 
     @Override

@@ -15,7 +15,6 @@ import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.JoinSource;
-import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +32,7 @@ record Collection(
         CollectionLimits limits,
         boolean joins,
         @Nullable ArrangementLimits arranges)
-        implements Jobs.Work<Collected> {
+        implements RunningJob.Work<Collected> {
     /** Moves chunks before the collection; the units are bytes of the files whose recipes are read. */
     private static final String ARRANGING = "arranging";
     /** Collects; the units are stored bytes of the chosen containers. */

@@ -154,7 +154,7 @@ public final class GarbageCollections extends Jobs<Collected> {
         });
     }
 
-    private static Plan<Collected> plan(CollectionLimits limits, Collection work) {
+    private static RunningJob.Plan<Collected> plan(CollectionLimits limits, Collection work) {
         String words = (limits.dryRun() ? "dry run of a collection" : "collection") + " of garbage started"
                 + (work.arranges() == null ? "" : ", after an arrangement")
                 + String.format(
@@ -162,7 +162,7 @@ public final class GarbageCollections extends Jobs<Collected> {
                 + (limits.recompressLevel() == 0
                         ? ""
                         : "; compresses anew with " + new RecompressLevel(limits.recompressLevel()));
-        return new Plan<>(words, Collection.COLLECTING, new Collected(limits.dryRun(), 0, null, null), work);
+        return new RunningJob.Plan<>(words, Collection.COLLECTING, new Collected(limits.dryRun(), 0, null, null), work);
     }
 
     /** The volume begins a collection because a disk is full. */

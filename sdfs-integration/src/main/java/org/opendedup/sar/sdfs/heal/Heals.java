@@ -8,6 +8,7 @@ import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.Jobs;
+import org.opendedup.sar.sdfs.jobs.RunningJob;
 
 /** The heals of a mounted volume that were asked for. */
 public final class Heals extends Jobs<HealReport> {
@@ -26,7 +27,7 @@ public final class Heals extends Jobs<HealReport> {
         return start(cause, () -> {
             source.requireAllowed();
             long chunks = source.unhealedChunks();
-            return new Plan<>(
+            return new RunningJob.Plan<>(
                     "healing of " + chunks + " damaged chunks started",
                     STAGE,
                     HealReport.NONE,

@@ -23,8 +23,8 @@ public final class AttendedJobs<R> extends Jobs<R> {
     }
 
     /** Starts a job of sdfscli, as {@link Jobs#start}. */
-    public Optional<JobStatus<R>> start(Work<R> work) throws IOException {
-        return start(Cause.SDFSCLI, () -> new Plan<>("a " + name() + " started", "waiting", null, work));
+    public Optional<JobStatus<R>> start(RunningJob.Work<R> work) throws IOException {
+        return start(Cause.SDFSCLI, () -> new RunningJob.Plan<>("a " + name() + " started", "waiting", null, work));
     }
 
     @Override

@@ -50,41 +50,11 @@ public abstract class Jobs<R> implements Closeable {
         public static final Lives ATTENDED = new Lives(true, ON.forgotten, ON.closing);
     }
 
-    /** What a job does. */
-    @FunctionalInterface
-    public interface Work<R> {
-        /**
-         * Does it. {@link RunningJob#at} throws when it was asked to stop.
-         *
-         * @throws InterruptedIOException if it was stopped
-         */
-        R run(RunningJob<R> job) throws IOException;
-
-        /** Makes it end soon, without harm; for work that does not call {@link RunningJob#at} often. */
-        default void stop() {}
-
-        /**
-         * Called if it has not ended long after {@link #stop}, because something does not answer: gives back what
-         * others wait for. The work does nothing more when that answers.
-         */
-        default void abandon() {}
-    }
-
-    /**
-     * A job that may begin.
-     *
-     * @param words what begins, for the log: "a scrub started"
-     * @param stage what it does first
-     * @param before what it reports at first
-     */
-    public record Plan<R>(
-            String words, String stage, @Nullable R before, Work<R> work) {}
-
     /** Plans a job when none is running. */
     @FunctionalInterface
     protected interface Planner<R> {
         /** @throws IOException if none may run; the message says why */
-        Plan<R> plan() throws IOException;
+        RunningJob.Plan<R> plan() throws IOException;
     }
 
     /**
@@ -138,7 +108,7 @@ public abstract class Jobs<R> implements Closeable {
         if (running().isPresent()) {
             return Optional.empty();
         }
-        Plan<R> plan = planner.plan();
+        RunningJob.Plan<R> plan = planner.plan();
         var begun = new RunningJob<>(++count, cause, plan, clock, this::ended);
         if (lives.attended && cause == Cause.SDFSCLI) {
             var watch = new Thread(() -> watch(begun), threadName() + "-watch");
@@ -147,13 +117,13 @@ public abstract class Jobs<R> implements Closeable {
         }
         latest = begun;
         started = begun;
-        log.info("volume {}, by {}: {}", volume, cause, plan.words);
+        log.info("volume {}, by {}: {}", volume, cause, plan.words());
         begun.start(threadName());
         return Optional.of(begun.status());
     }
 
     /** Shows a job that another thread does; empty if one is running, or the volume is being unmounted. */
-    protected final synchronized Optional<RunningJob<R>> show(Cause cause, Plan<R> plan) {
+    protected final synchronized Optional<RunningJob<R>> show(Cause cause, RunningJob.Plan<R> plan) {
         if (closed || running().isPresent()) {
             return Optional.empty();
         }

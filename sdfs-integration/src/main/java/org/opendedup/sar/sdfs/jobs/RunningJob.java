@@ -20,7 +20,7 @@ import org.opendedup.sar.common.Progress;
 public final class RunningJob<R> implements Progress {
     private final long number;
     private final Cause cause;
-    private final Jobs.Plan<R> plan;
+    private final Plan<R> plan;
     private final Clock clock;
     private final Consumer<Runnable> atEnd;
     private final Instant began;
@@ -38,10 +38,40 @@ public final class RunningJob<R> implements Progress {
 
     private volatile @Nullable JobStatus<R> end;
 
+    /** What a job does. */
+    @FunctionalInterface
+    public interface Work<R> {
+        /**
+         * Does it. {@link RunningJob#at} throws when it was asked to stop.
+         *
+         * @throws InterruptedIOException if it was stopped
+         */
+        R run(RunningJob<R> job) throws IOException;
+
+        /** Makes it end soon, without harm; for work that does not call {@link RunningJob#at} often. */
+        default void stop() {}
+
+        /**
+         * Called if it has not ended long after {@link #stop}, because something does not answer: gives back what
+         * others wait for. The work does nothing more when that answers.
+         */
+        default void abandon() {}
+    }
+
+    /**
+     * A job that may begin.
+     *
+     * @param words what begins, for the log: "a scrub started"
+     * @param stage what it does first
+     * @param before what it reports at first
+     */
+    public record Plan<R>(
+            String words, String stage, @Nullable R before, Work<R> work) {}
+
     private record Stage(String name, long done, long of, long beganNanos) {}
 
     /** @param atEnd gets the action that shows the end, once, and runs it */
-    RunningJob(long number, Cause cause, Jobs.Plan<R> plan, Clock clock, Consumer<Runnable> atEnd) {
+    RunningJob(long number, Cause cause, Plan<R> plan, Clock clock, Consumer<Runnable> atEnd) {
         this.number = number;
         this.cause = cause;
         this.plan = plan;

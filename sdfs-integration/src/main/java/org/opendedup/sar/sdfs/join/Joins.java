@@ -14,6 +14,7 @@ import org.opendedup.sar.join.LossSample;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.Jobs;
+import org.opendedup.sar.sdfs.jobs.RunningJob;
 
 /** The exact passes of a mounted volume but for those before collections. */
 public final class Joins extends Jobs<JoinReport> {
@@ -32,7 +33,7 @@ public final class Joins extends Jobs<JoinReport> {
     public Optional<JobStatus<JoinReport>> start(Cause cause) throws IOException {
         return start(cause, () -> {
             source.requireAllowed();
-            return new Plan<>("an exact pass started", stage(JoinProgress.Phase.COMPARING), null, job -> {
+            return new RunningJob.Plan<>("an exact pass started", stage(JoinProgress.Phase.COMPARING), null, job -> {
                 JoinProgress progress = (phase, done, of) -> job.goesOn(stage(phase), done, of);
                 return cause == Cause.IDLE
                         ? source.runGivingWay(JoinLimits.WORTHWHILE, progress)

@@ -42,7 +42,7 @@ public final class Scrubs extends Jobs<ScrubRun> {
             ScrubTotals before = stopped.map(ScrubRecord::totals).orElse(ScrubTotals.NONE);
             ScrubCursor next = stopped.map(ScrubRecord::next).orElse(ScrubCursor.BEGIN);
             held = false;
-            return new Plan<>(
+            return new RunningJob.Plan<>(
                     stopped.map(Scrubs::goesOn).orElse("a scrub started"),
                     stage(next),
                     new ScrubRun(stopped.isPresent(), before.allBytes(), before),

@@ -11,6 +11,7 @@ import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.jobs.Jobs.Work;
+import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
 
 /** Operations on files of a mounted volume, other than reading and writing. Paths start at the volume's root. */

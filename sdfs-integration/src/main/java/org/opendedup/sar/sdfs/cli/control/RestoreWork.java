@@ -5,13 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.sdfs.restore.TreeRestore;
 
 /** Restores a file or folder. */
-record RestoreWork(ServedPaths paths, String path, TreeRestore restore) implements Jobs.Work<Map<String, Object>> {
+record RestoreWork(ServedPaths paths, String path, TreeRestore restore) implements RunningJob.Work<Map<String, Object>> {
     @Override
     public Map<String, Object> run(RunningJob<Map<String, Object>> job) throws IOException {
         job.reports(() -> report(restore.status()));

@@ -7,7 +7,7 @@ import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.report.TierReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
-import org.opendedup.sar.sdfs.jobs.Jobs.Work;
+import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME tier}: the control commands {@value #COMMAND}, whose argument

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.sdfs.jmx.FastTierSource;
 import org.opendedup.sar.sdfs.jobs.Jobs.Work;
+import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.raw.FastTier;
 
 /** Operations on the raw files of a mounted volume. Paths start at the volume's root. */

@@ -11,7 +11,6 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.sdfs.cli.command.FailureText;
-import org.opendedup.sar.sdfs.jobs.Jobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.opendedup.sar.sdfs.restore.BoundedWords;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
@@ -22,7 +21,7 @@ import org.opendedup.sar.volume.Volume;
  * The work of a job on a file, or on a folder with all that is below it. Counts what was done, and names some of the
  * files that it passed over. A file that cannot be worked on does not end the work on the others.
  */
-abstract class TreeJob implements Jobs.Work<Map<String, Object>> {
+abstract class TreeJob implements RunningJob.Work<Map<String, Object>> {
     private static final String FAILED = "failedFiles";
     private static final String FAILURES = "failures";
 

@@ -8,7 +8,7 @@ import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.JobReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
-import org.opendedup.sar.sdfs.jobs.Jobs.Work;
+import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 
 /** The daemon's side of a command whose jobs end with it, and report values for JSON. */
 final class WorkControl extends JobControl<Map<String, Object>> implements Closeable {

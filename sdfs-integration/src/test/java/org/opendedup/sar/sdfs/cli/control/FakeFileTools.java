@@ -13,7 +13,7 @@ import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
-import org.opendedup.sar.sdfs.jobs.Jobs.Work;
+import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
