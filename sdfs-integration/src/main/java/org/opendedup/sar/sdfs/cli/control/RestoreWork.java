@@ -10,7 +10,8 @@ import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.sdfs.restore.TreeRestore;
 
 /** Restores a file or folder. */
-record RestoreWork(ServedPaths paths, String path, TreeRestore restore) implements RunningJob.Work<Map<String, Object>> {
+record RestoreWork(ServedPaths paths, String path, TreeRestore restore)
+        implements RunningJob.Work<Map<String, Object>> {
     @Override
     public Map<String, Object> run(RunningJob<Map<String, Object>> job) throws IOException {
         job.reports(() -> report(restore.status()));

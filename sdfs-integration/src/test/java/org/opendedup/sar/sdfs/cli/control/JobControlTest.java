@@ -26,7 +26,8 @@ class JobControlTest {
     @TempDir
     Path folder;
 
-    private static WorkControl control(RunningJob.Work<Map<String, Object>> work, Duration forgotten, Duration closing) {
+    private static WorkControl control(
+            RunningJob.Work<Map<String, Object>> work, Duration forgotten, Duration closing) {
         var lives = new Jobs.Lives(true, forgotten, closing);
         return new WorkControl("restore", new AttendedJobs<>("pool0", "restore", lives), true, arguments -> work);
     }
@@ -139,7 +140,8 @@ class JobControlTest {
     }
 
     /** Heeds no stop. */
-    private record Hanging(CountDownLatch end, CountDownLatch abandoned) implements RunningJob.Work<Map<String, Object>> {
+    private record Hanging(CountDownLatch end, CountDownLatch abandoned)
+            implements RunningJob.Work<Map<String, Object>> {
         @Override
         public Map<String, Object> run(RunningJob<Map<String, Object>> job) throws IOException {
             try {
