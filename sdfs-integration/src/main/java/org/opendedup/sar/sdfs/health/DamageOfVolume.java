@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.io.IOException;
-import org.opendedup.sar.check.CheckProgress;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.volume.care.DamageFound;
 import org.opendedup.sar.volume.care.DamageReport;

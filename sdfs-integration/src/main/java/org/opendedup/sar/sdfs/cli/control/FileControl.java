@@ -15,7 +15,6 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.ReadersReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
-import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 

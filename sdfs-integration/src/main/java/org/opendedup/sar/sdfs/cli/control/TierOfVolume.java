@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
-import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.Volume;

@@ -6,7 +6,6 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.sdfs.jmx.FastTierSource;
-import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.raw.FastTier;
 

@@ -8,7 +8,6 @@ import java.util.Map;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.jmx.FakeFastTier;
-import org.opendedup.sar.sdfs.jobs.Jobs.Work;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 import org.opendedup.sar.volume.raw.FastTier.Place;
