@@ -248,14 +248,13 @@ class ArchitectureTest {
 
     @Test
     void aRoomImportsThoseBeforeItOnly() {
-        ROOMS.forEach((layer, rooms) -> assertAll(rooms.stream()
-                .map(room -> (Executable) () -> checkRoom(layer, rooms, room))));
+        ROOMS.forEach((layer, rooms) ->
+                assertAll(rooms.stream().map(room -> (Executable) () -> checkRoom(layer, rooms, room))));
     }
 
     @Test
     void theOrderOfRoomsFindsAnImportOfALaterOne() {
-        assertThrows(
-                AssertionError.class, () -> checkRoom("metadata", List.of("pending", "record", "db"), "pending"));
+        assertThrows(AssertionError.class, () -> checkRoom("metadata", List.of("pending", "record", "db"), "pending"));
     }
 
     private static void checkRoom(String layer, List<String> rooms, String room) {
@@ -265,8 +264,8 @@ class ArchitectureTest {
         noClasses()
                 .that(are(room(layer, room)))
                 .should()
-                .dependOnClassesThat(
-                        are(describe("of a later room", type -> later.stream().anyMatch(one -> one.test(type)))))
+                .dependOnClassesThat(are(
+                        describe("of a later room", type -> later.stream().anyMatch(one -> one.test(type)))))
                 .check(MAIN);
     }
 
@@ -294,11 +293,12 @@ class ArchitectureTest {
                         .that(are(inLayer(layer).negate()))
                         .should()
                         .dependOnClassesThat(are(room(layer, room))
-                                .and(are(describe("not of its face", type -> !faces.getOrDefault(
-                                                layer + "." + room, Set.of())
-                                        .contains(type.getName()
-                                                .replaceFirst("\\$.*", "")
-                                                .replaceFirst(".*\\.", ""))))))
+                                .and(are(describe(
+                                        "not of its face",
+                                        type -> !faces.getOrDefault(layer + "." + room, Set.of())
+                                                .contains(type.getName()
+                                                        .replaceFirst("\\$.*", "")
+                                                        .replaceFirst(".*\\.", ""))))))
                         .check(MAIN))));
     }
 

@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.DamagedFile.Range;
 import org.opendedup.sar.common.Progress;
-import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.RecipePage;
 
 /**

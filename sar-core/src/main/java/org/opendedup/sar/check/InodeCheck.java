@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.Progress;
-import org.opendedup.sar.metadata.repair.Corrections;
-import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.MetadataRecords.Page;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.Orphan;
 import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * Compares each inode with the names in it, if it is a directory, with its recipe, and with the list of orphans, in one

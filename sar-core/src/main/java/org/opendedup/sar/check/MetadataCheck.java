@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.Progress;
-import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.Totals;
+import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * Checks the records of a volume's metadata against each other and against the directories of the containers: names,

@@ -9,11 +9,11 @@ import java.util.TreeMap;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.Progress;
-import org.opendedup.sar.metadata.repair.Corrections;
-import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.sort.TupleSort;
 
 /**

@@ -26,12 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.GracePeriod;
-import org.opendedup.sar.common.StoredContainer.State;
-import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.pending.Generation;
-import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.StoredCopies;
 
 /** Slots without references are condemned, and tombstoned unless a writer refers to them meanwhile. */

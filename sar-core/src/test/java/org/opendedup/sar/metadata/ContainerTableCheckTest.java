@@ -15,13 +15,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.StoredContainer.State;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.Keys;
-import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.SystemRecords;
 
 /** The check of the container table finds each kind of contradiction, here made by hand, and nothing else. */

@@ -22,8 +22,6 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.common.StoredContainer.State;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.KeyValueStores;
@@ -31,7 +29,6 @@ import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.Keys;
-import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.StoredCopies;
 
 final class ContainerTableTest extends MetadataTest {

@@ -15,7 +15,6 @@ import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
-import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.Totals;

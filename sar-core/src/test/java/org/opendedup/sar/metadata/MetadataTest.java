@@ -1,6 +1,5 @@
 package org.opendedup.sar.metadata;
 
-import org.opendedup.sar.metadata.record.MetadataHeader;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
@@ -10,6 +9,7 @@ import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.metadata.record.MetadataHeader;
 
 /** Tests with metadata in a new database that can lose power. */
 abstract class MetadataTest {

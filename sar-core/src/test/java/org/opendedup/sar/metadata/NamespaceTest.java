@@ -18,11 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
-import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.NameHash;
 
 final class NamespaceTest extends MetadataTest {

@@ -21,9 +21,8 @@ public record FastTierFigures(
         String absent,
 
         @Figure(
-                value =
-                        "What the fast tier does not answer; empty if it answers, or if the volume has none. The"
-                                + " other figures are as they were last seen meanwhile",
+                value = "What the fast tier does not answer; empty if it answers, or if the volume has none. The"
+                        + " other figures are as they were last seen meanwhile",
                 unit = "text")
         String hanging,
 

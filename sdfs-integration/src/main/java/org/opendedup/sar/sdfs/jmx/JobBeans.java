@@ -16,9 +16,9 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
-import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.Collected;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
@@ -32,8 +32,8 @@ import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
-import org.opendedup.sar.volume.care.DamageReport.Fault;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.DamageReport.Fault;
 import org.opendedup.sar.volume.config.OtherHistory;
 
 /** The beans of the kinds of jobs: what runs, what the last one did, and how one is started and stopped. */

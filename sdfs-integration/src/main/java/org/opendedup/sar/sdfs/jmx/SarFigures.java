@@ -70,9 +70,8 @@ public record SarFigures(
     /** What was promoted, what was not, and why. */
     public record Promotion(
             @Figure(
-                    value =
-                            "Chunks offered since the volume was mounted: the sum of promoted, refused and waiting"
-                                    + " chunks",
+                    value = "Chunks offered since the volume was mounted: the sum of promoted, refused and waiting"
+                            + " chunks",
                     unit = "chunks")
             long offeredChunks,
 

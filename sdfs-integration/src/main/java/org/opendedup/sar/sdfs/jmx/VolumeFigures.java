@@ -26,9 +26,8 @@ public record VolumeFigures(
         long freeBytes,
 
         @Figure(
-                value =
-                        "Bytes that users other than root can write now if none is a duplicate, by capacity and"
-                                + " devices",
+                value = "Bytes that users other than root can write now if none is a duplicate, by capacity and"
+                        + " devices",
                 unit = "bytes")
         long availableBytes,
 
@@ -36,10 +35,9 @@ public record VolumeFigures(
         long logicalBytes,
 
         @Figure(
-                value =
-                        "Estimated bytes of second and further copies of chunks, before compression: what 'index"
-                                + " join' would join. Until the first exact pass of this mount, only content of"
-                                + " which two copies were written since",
+                value = "Estimated bytes of second and further copies of chunks, before compression: what 'index"
+                        + " join' would join. Until the first exact pass of this mount, only content of"
+                        + " which two copies were written since",
                 unit = "bytes")
         long storedTwiceBytes,
 

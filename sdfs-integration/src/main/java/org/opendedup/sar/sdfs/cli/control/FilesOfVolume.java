@@ -15,9 +15,9 @@ import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.sdfs.restore.TreeRestore;
-import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
-import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.rewrite.Defragmentation;
+import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** The file tools of a volume that the kernel serves. Work on a file first makes the kernel write back its cache. */
 public record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools {

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
-import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.raw.FastTier;
 
 /** The raw files of a volume that the kernel serves. */
 public final class TierOfVolume implements TierTools {

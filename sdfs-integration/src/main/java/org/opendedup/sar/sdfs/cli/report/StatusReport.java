@@ -19,9 +19,8 @@ import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
-import org.opendedup.sar.volume.engine.VolumeCondition;
-import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /**
