@@ -57,7 +57,7 @@ abstract class JobCommand extends CommandGroup {
         var last = new LinkedHashMap<String, Object>();
         last.put(JobControl.STARTED, started);
         last.putAll(new JobClient(cli(), control, noun, !json(asJson)).follow(reply, started));
-        if (last.get("state").equals("failed")) {
+        if ("failed".equals(last.get("state"))) {
             throw new CommandFailedException("the " + noun + " failed: " + last.get("error"));
         }
         return Optional.of(last);

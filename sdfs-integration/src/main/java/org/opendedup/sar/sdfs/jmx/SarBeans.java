@@ -128,7 +128,7 @@ record SarBeans(SarAdministration sar) {
 
     /** Returns null, the result of an operation that has none. */
     private static @Nullable Object run(Change change) {
-        return Beans.call(() -> {
+        return Beans.<@Nullable Object>call(() -> {
             change.run();
             return null;
         });
