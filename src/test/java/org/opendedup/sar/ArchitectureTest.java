@@ -139,10 +139,12 @@ class ArchitectureTest {
             entry(
                     "volume.care",
                     Set.of(
+                            "ChunkDamage",
                             "DamageFound",
                             "DamageReport",
                             "NewDamageListener",
                             "OfflineCheck",
+                            "VolumeCheck",
                             "VolumeDamage",
                             "VolumeHeal",
                             "VolumeScrub")),
