@@ -77,7 +77,7 @@ class BadDefinitionTest {
         Map<String, byte[]> bad = new LinkedHashMap<>();
         String root = "<subsystem-config";
         bad.put("a DOCTYPE is not allowed", utf8(good.replace(root, "<!DOCTYPE x [<!ENTITY a \"b\">]>" + root)));
-        bad.put("line 3: an unknown element <cloud>", utf8(good.replaceFirst("<locations", "<cloud/><locations")));
+        bad.put("line 5: an unknown element <cloud>", utf8(good.replaceFirst("<locations", "<cloud/><locations")));
         bad.put("attribute write-threads", utf8(good.replaceFirst("write-threads=\"\\d+\"", "write-threads=\"x\"")));
         bad.put("not well-formed", utf8(good.substring(0, good.length() / 2)));
         bad.put("line 1: not well-formed", new byte[0]);
