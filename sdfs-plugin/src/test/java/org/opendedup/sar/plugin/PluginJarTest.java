@@ -57,7 +57,7 @@ class PluginJarTest {
         for (String name : List.of(
                 "org/opendedup/sar/plugin/SarChunkStore.class",
                 "org/opendedup/sar/plugin/SarHashesMap.class",
-                ENGINE + "org/opendedup/sar/volume/ChunkVolume.class",
+                ENGINE + "org/opendedup/sar/volume/chunks/ChunkVolume.class",
                 ENGINE + "org/opendedup/sar/sdfs/cli/control/ControlServer.class",
                 ENGINE + "com/fasterxml/jackson/databind/ObjectMapper.class",
                 ENGINE + "org/rocksdb/RocksDB.class",

@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.jmx;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import org.jspecify.annotations.Nullable;
 
 /** Calls for JMX, whose clients get an exception with its causes only if it is unchecked. */
 public final class Beans {
@@ -10,11 +9,11 @@ public final class Beans {
 
     /** A call that reads or writes. */
     @FunctionalInterface
-    public interface Call<T extends @Nullable Object> {
+    public interface Call<T> {
         T run() throws IOException;
     }
 
-    static <T extends @Nullable Object> T call(Call<T> call) {
+    static <T> T call(Call<T> call) {
         try {
             return call.run();
         } catch (IOException e) {

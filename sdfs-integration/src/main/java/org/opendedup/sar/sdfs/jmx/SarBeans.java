@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -128,10 +129,12 @@ record SarBeans(SarAdministration sar) {
 
     /** Returns null, the result of an operation that has none. */
     private static @Nullable Object run(Change change) {
-        return Beans.<@Nullable Object>call(() -> {
+        try {
             change.run();
-            return null;
-        });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e.getMessage(), e);
+        }
+        return null;
     }
 
     private SarFigures figures() {
