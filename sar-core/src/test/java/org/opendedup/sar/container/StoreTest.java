@@ -32,7 +32,7 @@ abstract class StoreTest {
         }
     }
 
-    /** Appends chunks of at least so many bytes together. */
+    /** Appends chunks until they have at least the given number of bytes together. */
     void append(ContainerStore store, long stream, int bytes, TestChunks to) throws IOException {
         try (ContainerWriter writer = store.writer(stream)) {
             for (int appended = 0; appended < bytes; ) {

@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * checkpoint   number:u64 generation:u64 table:u8 hasEpoch:u8 0:u16 epoch:32 highestContainer:u64
- *              moves:u64 segments:u32 (segment:u32 end:u64)* pages:u32 page* covers:u32 (container:u64 place:u64 length:u32)*
+ *              moves:u64 segments:u32 (segment:u32 end:u64)* pages:u32 page*
+ *              covers:u32 (container:u64 place:u64 length:u32)*
  * page         page:u32 container:u64 place:u64 length:u32 count:u16 flags:u8 [notLive:128] [notKept:128]
  * table        number:u64 slots:u64 pointerBytes:u32 interval:u32 inSlots:u64 aside:u32 buckets (g1:u64 pointer:u64)*
  * </pre>

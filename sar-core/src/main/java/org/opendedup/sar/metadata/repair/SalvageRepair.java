@@ -182,7 +182,9 @@ public final class SalvageRepair extends MetadataRepair {
         return added[1];
     }
 
-    /** Writes the orphan record again if it may be lost: without it, nothing frees the pages behind the end. */
+    /**
+     * Writes the orphan record again if it may be lost. Without it, nothing frees the pages after the end of the file.
+     */
     @Override
     public void size(long inode, long size) throws IOException {
         Inode now = inode(inode);

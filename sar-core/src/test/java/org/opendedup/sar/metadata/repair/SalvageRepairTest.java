@@ -346,7 +346,7 @@ class SalvageRepairTest {
         assertEquals(List.of("the name of inode 11, which is now /lost+found-1/#11"), lost.told());
     }
 
-    /** Pages behind the end, which are not freed yet, must not become a part of the file again. */
+    /** Pages after the end of the file, which are not freed yet, must not become a part of the file again. */
     @Test
     void aTailOfWhichTheRecordIsLostIsFreedAllTheSame() throws IOException {
         name(Inode.ROOT, "file", FILE, Modes.REGULAR);

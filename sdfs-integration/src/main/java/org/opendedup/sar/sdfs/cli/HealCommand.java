@@ -84,8 +84,8 @@ final class HealCommand extends JobCommand {
             description = {
                 "Shows the running pass, or the last one.",
                 "",
-                "Prints the progress of the running one, or the result of the last one that was asked for in this mount,",
-                "and how many chunks are damaged.",
+                "Prints the progress of the running one, or the result of the last one that was asked for in this",
+                "mount, and how many chunks are damaged.",
                 ""
             },
             customSynopsis = "sdfscli VOLUME heal status [--json]%n",

@@ -101,8 +101,8 @@ final class IndexCommand extends CommandGroup {
                 "Shows class and state of the fingerprint index, and what it missed.",
                 "",
                 "Also the progress of a conversion or an exact pass, and how much is estimated to be stored more than",
-                "once. Of a chunkstash index the bytes of its log and of the disk index behind it, and how often lookups",
-                "asked the latter.",
+                "once. Of a chunkstash index the bytes of its log and of the disk index behind it, and how often",
+                "lookups asked the latter.",
                 ""
             },
             customSynopsis = "sdfscli VOLUME index status [--json]%n",
@@ -119,9 +119,9 @@ final class IndexCommand extends CommandGroup {
             description = {
                 "Exchanges the fingerprint index of a mounted volume for one of another class.",
                 "",
-                "The new index is filled from the containers, beside the old one, which stays in use until then. Programs",
-                "may read and write. Both indexes need their memory and their space meanwhile. If the new one cannot be",
-                "made, or the volume is unmounted before the end, the old one stays.",
+                "The new index is filled from the containers, beside the old one, which stays in use until then.",
+                "Programs may read and write. Both indexes need their memory and their space meanwhile. If the new one",
+                "cannot be made, or the volume is unmounted before the end, the old one stays.",
                 ""
             },
             customSynopsis = "sdfscli VOLUME index convert CLASS [--wait] [--json]%n",
@@ -172,9 +172,10 @@ final class IndexCommand extends CommandGroup {
             description = {
                 "Joins chunks that are stored more than once, because the index did not find them.",
                 "",
-                "Compares the fingerprints of all stored chunks, and makes all files refer to the youngest copy of each,",
-                "after it was read and verified. Programs may read and write. The other copies are garbage then, which",
-                "'gc' returns. No collection runs meanwhile; the pass ends early if a writer waits for one.",
+                "Compares the fingerprints of all stored chunks, and makes all files refer to the youngest copy of",
+                "each, after it was read and verified. Programs may read and write. The other copies are garbage",
+                "then, which 'gc' returns. No collection runs meanwhile; the pass ends early if a",
+                "writer waits for one.",
                 ""
             },
             customSynopsis = "sdfscli VOLUME index join [--wait] [--json]%n",
@@ -183,8 +184,8 @@ final class IndexCommand extends CommandGroup {
             footer = {
                 "",
                 "Without --wait, the command returns at once; 'index status' shows the progress, 'index stop' ends the",
-                "pass. Ctrl-C ends only the waiting. What is joined stays joined, and the next pass does the rest. Sorting",
-                "takes 48 bytes a chunk in the metadata location. The rate of 'gc set' holds.",
+                "pass. Ctrl-C ends only the waiting. What is joined stays joined, and the next pass does the rest.",
+                "Sorting takes 48 bytes a chunk in the metadata location. The rate of 'gc set' holds.",
                 "",
                 "Exit codes:  0 done, or without --wait: begun",
                 "             1 failed, was stopped or ended early",

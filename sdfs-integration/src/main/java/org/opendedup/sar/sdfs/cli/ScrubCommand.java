@@ -57,8 +57,8 @@ final class ScrubCommand extends JobCommand {
             description = {
                 "Starts a scrub, or continues the one that was stopped; says which.",
                 "",
-                "It runs in the daemon while the volume is in use. Without --wait, the command returns when the scrub has",
-                "begun.",
+                "It runs in the daemon while the volume is in use. Without --wait, the command returns when the scrub",
+                "has begun.",
                 ""
             },
             customSynopsis = "sdfscli VOLUME scrub start [--wait] [--json]%n",
@@ -66,8 +66,8 @@ final class ScrubCommand extends JobCommand {
             versionProvider = ProgramVersion.class,
             footer = {
                 "",
-                "One scrub runs at a time. If one is running already, the command says so; --wait waits for its end, and",
-                "Ctrl-C then ends only the waiting. Ctrl-C stops a scrub that the command started itself; the same",
+                "One scrub runs at a time. If one is running already, the command says so; --wait waits for its end,",
+                "and Ctrl-C then ends only the waiting. Ctrl-C stops a scrub that the command started itself; the same",
                 "command continues it.",
                 "",
                 "Exit codes:  0 nothing found, or without --wait: begun",
@@ -115,8 +115,8 @@ final class ScrubCommand extends JobCommand {
             description = {
                 "Shows the scrubs of a mounted volume.",
                 "",
-                "Prints the progress of the running or stopped one and what it has found, the pace, the schedule with its",
-                "next time, and the result of the last complete one, which may be older than the mount.",
+                "Prints the progress of the running or stopped one and what it has found, the pace, the schedule with",
+                "its next time, and the result of the last complete one, which may be older than the mount.",
                 ""
             },
             customSynopsis = "sdfscli VOLUME scrub status [--json]%n",
@@ -166,8 +166,8 @@ final class ScrubCommand extends JobCommand {
             description = {
                 "Stops the running scrub after the container at hand.",
                 "",
-                "What it has verified counts: 'scrub start' continues it from there, also after a new mount. It does not",
-                "go on by itself before the next time of the schedule.",
+                "What it has verified counts: 'scrub start' continues it from there, also after a new mount. It does",
+                "not go on by itself before the next time of the schedule.",
                 ""
             },
             customSynopsis = "sdfscli VOLUME scrub stop [--json]%n",

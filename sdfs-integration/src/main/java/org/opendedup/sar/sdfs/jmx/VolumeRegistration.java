@@ -100,7 +100,8 @@ public final class VolumeRegistration implements AutoCloseable {
     public void fastTier(FastTierSource fastTier) {
         add(
                 "FastTier",
-                new RecordBean("The fast tier: new files that lie there whole until they are migrated (TDDFS paper §3)")
+                new RecordBean("The fast tier: new files that lie there whole until they are migrated (TDDFS paper"
+                                + " §3)")
                         .figures(
                                 FastTierFigures.class, new Recent<>(TIER_AGE_MAX, () -> FastTierFigures.of(fastTier))));
     }

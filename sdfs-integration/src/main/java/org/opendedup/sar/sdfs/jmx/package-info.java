@@ -5,7 +5,8 @@
  *
  * <p>The volume's SSD is a {@link org.opendedup.sar.sdfs.jmx.SarSource}. Commands and JMX change its settings only
  * through {@link org.opendedup.sar.sdfs.jmx.SarAdministration}. {@link org.opendedup.sar.sdfs.jmx.SarBeans} shows it,
- * in six beans named after the parts in the SAR paper (§3.2), and {@link org.opendedup.sar.sdfs.jmx.JobBeans} the jobs.
+ * in six beans named after the parts in the SAR paper (§3.2), and {@link org.opendedup.sar.sdfs.jmx.JobBeans} shows the
+ * jobs.
  */
 @NullMarked
 package org.opendedup.sar.sdfs.jmx;

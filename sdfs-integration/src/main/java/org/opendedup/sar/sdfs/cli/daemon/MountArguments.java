@@ -48,7 +48,8 @@ public final class MountArguments {
                             + "close reports no late failures; no access lists, files that have one are for their "
                             + "owner and root only; no extended attributes); nofast_wakeup (let processors sleep while "
                             + "requests flow: less power, slower small requests); threads=N; read_ahead_kb=N; "
-                            + "nopassthrough; and options of mount(8) and fstab. docs/operations/mount.md explains all.")
+                            + "nopassthrough; and options of mount(8) and fstab. docs/operations/mount.md "
+                            + "explains all.")
     public List<String> options = new ArrayList<>();
 
     @Option(
