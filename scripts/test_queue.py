@@ -19,6 +19,7 @@ import time
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = {
     "sar-core": "sar-core/src/test/java",
+    "sdfs-care": "sdfs-care/src/test/java",
     "sdfs-integration": "sdfs-integration/src/test/java",
     "sar-simulator": "sar-simulator/src/test/java",
     "sdfs-plugin": "sdfs-plugin/src/test/java",
@@ -97,9 +98,10 @@ def class_path(module):
         return [str(PROJECT / name / "target" / kind) for kind in ("test-classes", "classes")]
 
     if module == "sdfs-plugin":
-        folders = classes("sdfs-plugin") + classes("sar-core") + classes("sdfs-integration")[1:] + classes("sdfs-api")[1:]
-        return folders + [str(PROJECT / "sdfs-plugin/target/tests/*")]
-    folders = [path for name in ("src/test", "sar-core", "sdfs-integration", "sar-simulator", "sdfs-plugin") for path in classes(name)]
+        main = [classes(name)[1] for name in ("sdfs-care", "sdfs-integration", "sdfs-api")]
+        return classes("sdfs-plugin") + classes("sar-core") + main + [str(PROJECT / "sdfs-plugin/target/tests/*")]
+    modules = ("src/test", "sar-core", "sdfs-care", "sdfs-integration", "sar-simulator", "sdfs-plugin")
+    folders = [path for name in modules for path in classes(name)]
     folders.remove(str(PROJECT / "sdfs-plugin/target/test-classes"))
     libraries = ("src/test/target/tests/*", "sar-simulator/target/bench/*")
     return folders + [str(PROJECT / path) for path in libraries]

@@ -166,6 +166,35 @@ class ArchitectureTest {
             entry("volume.store", Set.of("DeviceCondition")),
             entry("volume.write", Set.of("UnsavedChanges", "UnsavedChangesException")));
 
+    /**
+     * The rooms of the module {@code sdfs-care}, and above them those of {@code sdfs-integration}, ground first. The
+     * plugin is built without the latter.
+     */
+    private static final List<String> SDFS_ROOMS = List.of(
+            "config",
+            "health",
+            "jobs",
+            "backup",
+            "check",
+            "collect",
+            "heal",
+            "join",
+            "scrub",
+            "jmx",
+            "cli.report",
+            "cli.control",
+            "log",
+            "fuse",
+            "fuse.kernel",
+            "restore",
+            "cli.files",
+            "cli.command",
+            "cli.upstream",
+            "cli.mounts",
+            "cli.support",
+            "cli.daemon",
+            "cli");
+
     private static final List<String> FRONT_ENDS = List.of("sdfs", "sim", "plugin");
 
     /** Each top-level class with the classes nested in it. */
@@ -257,6 +286,19 @@ class ArchitectureTest {
     @Test
     void theOrderOfRoomsFindsAnImportOfALaterOne() {
         assertThrows(AssertionError.class, () -> checkRoom("metadata", List.of("pending", "record", "db"), "pending"));
+    }
+
+    @Test
+    void aRoomOfSdfsImportsThoseBeforeItOnly() {
+        assertAll(SDFS_ROOMS.stream().map(room -> (Executable) () -> checkRoom("sdfs", SDFS_ROOMS, room)));
+        assertThrows(AssertionError.class, () -> checkRoom("sdfs", List.of("jobs", "config"), "jobs"));
+        noClasses()
+                .that(are(inLayer("sdfs")))
+                .should(com.tngtech.archunit.lang.conditions.ArchConditions.be(describe(
+                        "in a room without a place in the order",
+                        (JavaClass type) -> SDFS_ROOMS.stream()
+                                .noneMatch(room -> room("sdfs", room).test(type)))))
+                .check(MAIN);
     }
 
     private static void checkRoom(String layer, List<String> rooms, String room) {

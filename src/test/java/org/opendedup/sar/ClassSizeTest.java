@@ -19,7 +19,7 @@ class ClassSizeTest {
     private static final int LONG_LINES = 800;
 
     private static final List<String> MODULES =
-            List.of("sar-core", "sdfs-integration", "sar-simulator", "sdfs-api", "sdfs-plugin");
+            List.of("sar-core", "sdfs-care", "sdfs-integration", "sar-simulator", "sdfs-api", "sdfs-plugin");
 
     @Test
     void noClassIsLong() throws IOException {

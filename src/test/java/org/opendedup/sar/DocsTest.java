@@ -43,8 +43,12 @@ class DocsTest {
     private static final Pattern KEY = Pattern.compile("[a-z]+([A-Z][a-z]+)+");
     private static final Pattern CLASS = Pattern.compile("[A-Z][a-z]+([A-Z][a-z]+)+");
 
-    private static final List<String> SOURCES =
-            List.of("sar-core/src/main", "sdfs-integration/src/main", "sar-simulator/src/main", "sdfs-plugin/src/main");
+    private static final List<String> SOURCES = List.of(
+            "sar-core/src/main",
+            "sdfs-care/src/main",
+            "sdfs-integration/src/main",
+            "sar-simulator/src/main",
+            "sdfs-plugin/src/main");
 
     private final DocumentedCommands commands = new DocumentedCommands();
     private final Set<String> names = namesInSources();

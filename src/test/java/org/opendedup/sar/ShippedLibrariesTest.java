@@ -28,7 +28,7 @@ class ShippedLibrariesTest {
     private static final Pattern OF_BENCHMARKS =
             Pattern.compile("com/sleepycat/.*|org/openjdk/jmh/.*|org/opendedup/.*(/bench/|Benchmark).*");
 
-    private static final List<String> MODULES = List.of("sar-core", "sdfs-integration", "sar-simulator");
+    private static final List<String> MODULES = List.of("sar-core", "sdfs-care", "sdfs-integration", "sar-simulator");
 
     @TempDir
     Path folder;

@@ -20,6 +20,7 @@ class TrustPageTest {
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*Test)(?:#(\\w+))?`");
     private static final List<String> SOURCES = List.of(
             "sar-core/src/test",
+            "sdfs-care/src/test",
             "sdfs-integration/src/test",
             "sdfs-plugin/src/test",
             "sar-simulator/src/test",

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /** Damage of a mounted volume from the first failed read to the healed file: what each command and JMX tell. */
 @Timeout(550)

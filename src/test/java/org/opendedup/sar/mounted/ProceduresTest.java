@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /**
  * The procedures of docs/operations/damage.md, "When a location is lost": each block of commands is taken from the page

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /** Scrubs of a mounted volume, by their own commands. */
 @Timeout(300)

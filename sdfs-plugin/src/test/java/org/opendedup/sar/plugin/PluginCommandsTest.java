@@ -29,7 +29,7 @@ import org.opendedup.sar.sdfs.cli.CheckCommand;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.w3c.dom.Element;
 
 /** sdfscli asks the engine in SDFS's process: both know only SDFS's volume file. */

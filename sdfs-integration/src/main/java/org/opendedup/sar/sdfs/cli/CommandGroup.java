@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

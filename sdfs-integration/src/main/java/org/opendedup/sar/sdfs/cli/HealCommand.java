@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.HealControl;
 import org.opendedup.sar.sdfs.cli.report.HealText;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

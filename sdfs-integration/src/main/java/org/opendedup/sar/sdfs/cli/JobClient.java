@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.Set;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
-import org.opendedup.sar.sdfs.cli.command.RoughTime;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
+import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.cli.report.RoughTime;
 
 /**
  * The client side of {@link JobControl}: starts a job, shows its progress on the error stream, and stops it when the

@@ -12,7 +12,6 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
@@ -24,6 +23,7 @@ import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.opendedup.sar.sdfs.cli.mounts.DeadMount;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

@@ -3,9 +3,9 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /** Waits for a sweep of the Map table to end, and shows its progress. */
 final class SarWait {

@@ -1,7 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
-import org.opendedup.sar.sdfs.cli.control.TierControl;
+import org.opendedup.sar.sdfs.cli.files.TierControl;
 import picocli.CommandLine.Command;
 
 /** {@code sdfscli VOLUME tier}: the fast tier for new files. {@link TierControl} answers its requests in the daemon. */

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.cli.control.TierControl;
+import org.opendedup.sar.sdfs.cli.files.TierControl;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /** Runs the work of a tier command on each of its paths, one after the other, and adds the results. */
 final class TierJobs {

@@ -25,7 +25,7 @@ final class TierPaths {
     /**
      * Runs the work on each path, and prints the result.
      *
-     * @param kind the work, as {@link org.opendedup.sar.sdfs.cli.control.TierControl} names it
+     * @param kind the work, as {@link org.opendedup.sar.sdfs.cli.files.TierControl} names it
      * @param arguments further arguments of the work
      * @param text turns the report into the text for people
      * @return the exit code

@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
-import org.opendedup.sar.sdfs.cli.control.TierControl;
+import org.opendedup.sar.sdfs.cli.files.TierControl;
 import org.opendedup.sar.sdfs.cli.report.TierText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

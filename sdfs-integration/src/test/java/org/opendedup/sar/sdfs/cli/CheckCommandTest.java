@@ -26,7 +26,7 @@ import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.chunks.ChunkVolume;

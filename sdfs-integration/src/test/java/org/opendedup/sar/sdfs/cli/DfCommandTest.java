@@ -12,9 +12,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 @Timeout(30)
 class DfCommandTest {

@@ -23,7 +23,7 @@ import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;

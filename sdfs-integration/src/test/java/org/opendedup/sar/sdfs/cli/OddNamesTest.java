@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
-import org.opendedup.sar.sdfs.cli.control.FakeFileTools;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.files.FakeFileTools;
 
 /**
  * Any user can give a file a name that looks like another line of the output, or that moves the cursor: no command

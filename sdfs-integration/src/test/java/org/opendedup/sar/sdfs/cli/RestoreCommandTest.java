@@ -14,10 +14,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
-import org.opendedup.sar.sdfs.cli.control.FakeFileTools;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.files.FakeFileTools;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /** {@code restore} and {@code defrag}, with a volume that only says that it did it. */
 @Timeout(30)

@@ -17,9 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 import org.opendedup.sar.volume.raw.FastTier.Place;
 

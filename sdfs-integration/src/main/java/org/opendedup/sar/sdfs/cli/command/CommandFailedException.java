@@ -1,9 +1,10 @@
 package org.opendedup.sar.sdfs.cli.command;
 
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
 
 /** Thrown if a command could not do what was asked. The message is shown on one line, whatever names it contains. */
-public final class CommandFailedException extends Exception {
+public final class CommandFailedException extends Exception implements FailureText.ForPeople {
     private static final long serialVersionUID = 1;
 
     private final int exitCode;

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.config.NoSuchVolumeException;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.io.StandardOutput;
+import org.opendedup.sar.sdfs.cli.control.PluginSocket;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.config.VolumeConfig;

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.command;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.sdfs.cli.report.RoughTime;
 
 /**
  * Shows progress on the error stream: on a terminal, in one line that is overwritten; elsewhere (a log, a pipe), in a

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.cli.command.FailureText;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.volume.write.UnsavedChanges;
 import org.opendedup.sar.volume.write.UnsavedChangesException;
 

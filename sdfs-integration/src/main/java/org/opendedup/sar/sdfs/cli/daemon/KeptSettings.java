@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.opendedup.sar.sdfs.cli.command.PathWalk;
+import org.opendedup.sar.sdfs.cli.control.PathWalk;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;

@@ -12,9 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.sdfs.cli.command.FailureText;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

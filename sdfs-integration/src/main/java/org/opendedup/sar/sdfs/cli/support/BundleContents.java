@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.Volume;
 

@@ -17,8 +17,8 @@ import java.util.function.UnaryOperator;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.sdfs.cli.command.FailureText;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /**
  * A new zip file for a bug report. Only its owner may read it. Every entry passes through {@link Placeholders}. A part

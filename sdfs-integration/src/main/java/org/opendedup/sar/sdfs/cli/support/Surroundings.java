@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.opendedup.sar.io.handle.MountTable;
-import org.opendedup.sar.sdfs.cli.command.FailureText;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 
 /** Facts about the machine and the folders of a volume, without names. */

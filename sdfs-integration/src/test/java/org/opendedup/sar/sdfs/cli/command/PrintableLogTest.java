@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.slf4j.Logger;
 
 /** Names that try to forge lines of the log, or to command the terminal. */

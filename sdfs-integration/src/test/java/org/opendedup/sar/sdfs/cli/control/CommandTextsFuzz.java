@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.fuzz.ParserSet;
 import org.opendedup.sar.io.handle.MountTable;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 
 /** Messages to the control socket, mount options, and the kernel's table of mounts. */

@@ -1,0 +1,283 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.report.FailureText;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers the commands over a Unix socket that only the volume's owner may open. Each connection carries one request
+ * and one reply, each a line of JSON:
+ *
+ * <pre>
+ * {"version":1,"command":"stats"}              or      {"version":1,"command":"sar-demote","arguments":{"below":5}}
+ * {"version":1,"ok":true,"result":{...}}      or      {"version":1,"ok":false,"error":"..."}
+ * </pre>
+ *
+ * <p>Each connection has its own thread and must send its request within a few seconds, so a silent client does not
+ * delay the others. The number of connections is bounded; further ones wait in the kernel. A command that starts a long
+ * operation may leave its connection open after the reply: while it is open, the caller still exists, running or
+ * suspended.
+ */
+public final class ControlServer implements Closeable {
+    private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
+    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(5);
+    private static final int MAX_CONNECTIONS = 128;
+
+    /** Answers one command. */
+    @FunctionalInterface
+    public interface Handler {
+        /**
+         * @param arguments arguments of the command, by name; empty if the request has none
+         * @param caller the client that sent the command
+         * @return the result: a record, or values by name
+         * @throws IllegalArgumentException if an argument is not allowed; the message is sent to the client
+         * @throws IOException if the command fails; the message is sent to the client
+         */
+        Object answer(Map<String, Object> arguments, Caller caller) throws IOException;
+    }
+
+    /** Says why a command without a handler is not answered. */
+    @FunctionalInterface
+    public interface Refusal {
+        String of(String command);
+    }
+
+    /** The client that sent a command, for handlers that must know when it ends. */
+    public static final class Caller {
+        private @Nullable Runnable gone;
+
+        /** Keeps the connection open after the reply, and runs the action when the client closes its end. */
+        void whenGone(Runnable action) {
+            gone = action;
+        }
+    }
+
+    private final Path socket;
+    private final ServerSocketChannel server;
+    private final Map<String, Handler> handlers = new ConcurrentHashMap<>();
+    private final Refusal refusal;
+    private final Duration timeout;
+    private final ThreadFactory connectionThreads;
+    /** Connections that stay open after their reply. */
+    private final Set<MessageChannel> attended = ConcurrentHashMap.newKeySet();
+
+    private final Semaphore free = new Semaphore(MAX_CONNECTIONS);
+    private final Thread thread;
+
+    private ControlServer(
+            Path socket,
+            ServerSocketChannel server,
+            Refusal refusal,
+            Duration timeout,
+            ThreadFactory connectionThreads) {
+        this.socket = socket;
+        this.server = server;
+        this.refusal = refusal;
+        this.timeout = timeout;
+        this.connectionThreads = connectionThreads;
+        this.thread = new Thread(this::serve, "sdfs-control");
+        thread.setDaemon(true);
+    }
+
+    /**
+     * Starts the server. The caller must hold the volume's lock, so that an existing socket is a leftover. The socket
+     * must be in a folder that only the owner may enter, so that no other user can connect before the socket's mode is
+     * set.
+     *
+     * @param handlers by the names of their commands; others can be added
+     */
+    public static ControlServer start(Path socket, Map<String, Handler> handlers, Refusal refusal) throws IOException {
+        return start(
+                socket, handlers, refusal, CONNECTION_TIMEOUT, task -> new Thread(task, "sdfs-control-connection"));
+    }
+
+    /** @param connectionThreads makes the thread of each connection */
+    static ControlServer start(
+            Path socket,
+            Map<String, Handler> handlers,
+            Refusal refusal,
+            Duration timeout,
+            ThreadFactory connectionThreads)
+            throws IOException {
+        ControlSocket.checkLength(socket);
+        Files.deleteIfExists(socket);
+        ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            channel.bind(UnixDomainSocketAddress.of(socket));
+            Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        var server = new ControlServer(socket, channel, refusal, timeout, connectionThreads);
+        server.add(handlers);
+        server.thread.start();
+        return server;
+    }
+
+    /** Adds handlers, as when a volume is mounted; one takes the place of another of the same command. */
+    public void add(Map<String, Handler> more) {
+        handlers.putAll(more);
+    }
+
+    /** Answers these commands no more. */
+    public void remove(Set<String> commands) {
+        handlers.keySet().removeAll(commands);
+    }
+
+    private void serve() {
+        while (server.isOpen()) {
+            free.acquireUninterruptibly();
+            boolean handedOn = false;
+            try {
+                handedOn = handOn(server.accept());
+            } catch (AsynchronousCloseException e) {
+                LOG.debug("control socket closed");
+            } catch (IOException e) {
+                LOG.info("a control connection failed: {}", e.toString());
+            } finally {
+                free.release(handedOn ? 0 : 1);
+            }
+        }
+    }
+
+    /**
+     * Starts a thread that answers. If the machine cannot start one, closes the connection and returns false; the next
+     * connection may succeed.
+     */
+    private boolean handOn(SocketChannel accepted) throws IOException {
+        try {
+            Thread answering = connectionThreads.newThread(() -> serve(accepted));
+            answering.setDaemon(true);
+            answering.start();
+            return true;
+        } catch (OutOfMemoryError e) {
+            LOG.warn("a control command is not answered", e);
+            accepted.close();
+            return false;
+        }
+    }
+
+    private void serve(SocketChannel accepted) {
+        try (accepted;
+                var connection = new MessageChannel(accepted, timeout)) {
+            serve(connection);
+        } catch (ClosedChannelException | ClosedSelectorException e) {
+            LOG.debug("control connection closed", e);
+        } catch (IOException e) {
+            LOG.info("a control connection failed: {}", e.toString());
+        } finally {
+            free.release();
+        }
+    }
+
+    private void serve(MessageChannel connection) throws IOException {
+        var caller = new Caller();
+        try {
+            connection.send(MessageChannel.line(reply(connection.receive(), caller)));
+            if (caller.gone != null) {
+                attended.add(connection);
+                if (server.isOpen()) {
+                    connection.awaitEnd();
+                }
+            }
+        } finally {
+            attended.remove(connection);
+            if (caller.gone != null) {
+                caller.gone.run();
+            }
+        }
+    }
+
+    private Map<String, Object> reply(Map<String, Object> request, Caller caller) {
+        var reply = new LinkedHashMap<String, Object>();
+        reply.put("version", MessageChannel.PROTOCOL_VERSION);
+        try {
+            String command = command(request);
+            Handler handler = handlers.get(command);
+            if (handler == null) {
+                throw new IOException(refusal.of(command));
+            }
+            Object result = handler.answer(arguments(request), caller);
+            reply.put("ok", true);
+            reply.put("result", result);
+        } catch (IOException | UncheckedIOException e) {
+            reply.put("ok", false);
+            reply.put("error", Printable.line(FailureText.of(e)));
+        } catch (IllegalArgumentException e) {
+            LOG.debug("a control command has an argument that is not allowed", e);
+            reply.put("ok", false);
+            reply.put("error", Printable.line(String.valueOf(e.getMessage())));
+        } catch (RuntimeException e) {
+            LOG.error("a control command failed", e);
+            reply.put("ok", false);
+            reply.put("error", Printable.line("internal error, see the log: " + e));
+        }
+        return reply;
+    }
+
+    private static String command(Map<String, Object> request) throws IOException {
+        Object version = request.get("version");
+        if (!Integer.valueOf(MessageChannel.PROTOCOL_VERSION).equals(version)) {
+            throw new IOException("protocol version " + version + " is not known; the daemon speaks version "
+                    + MessageChannel.PROTOCOL_VERSION + ": use the commands of the release that mounted the volume");
+        }
+        if (!(request.get("command") instanceof String command)) {
+            throw new IOException("the request names no command");
+        }
+        return command;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> arguments(Map<String, Object> request) throws IOException {
+        Object arguments = request.getOrDefault("arguments", Map.of());
+        if (!(arguments instanceof Map<?, ?>)) {
+            throw new IOException("the request's arguments are no JSON object");
+        }
+        return (Map<String, Object>) arguments;
+    }
+
+    /**
+     * Stops the server and removes the socket. Requests in progress still get their reply: the reply to "unmount" is
+     * sent while the daemon ends. Idempotent.
+     */
+    @Override
+    public void close() throws IOException {
+        server.close();
+        Files.deleteIfExists(socket);
+        for (MessageChannel connection : attended) {
+            connection.close();
+        }
+        try {
+            thread.join(timeout.toMillis());
+            if (!free.tryAcquire(MAX_CONNECTIONS, timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOG.info("a control connection is still open and is dropped");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

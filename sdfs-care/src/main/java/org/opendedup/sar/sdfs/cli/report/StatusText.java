@@ -1,0 +1,164 @@
+package org.opendedup.sar.sdfs.cli.report;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.volume.store.DeviceCondition;
+
+/** Formats {@link StatusReport} for people: one screen, lines of at most about 100 characters. */
+public final class StatusText {
+    private static final int WIDTH = 100;
+    private static final String INDENT = " ".repeat(13);
+
+    /** Findings shown in full; the screen has room for this many. */
+    private static final int MAX_FINDINGS = 4;
+
+    private final StatusReport report;
+    private final StringBuilder text = new StringBuilder();
+
+    private StatusText(StatusReport report) {
+        this.report = report;
+    }
+
+    public static String of(StatusReport report) {
+        var printed = new StatusText(report);
+        printed.print();
+        return printed.text.toString();
+    }
+
+    private void print() {
+        text.append(report.name()).append(": ").append(report.health()).append('\n');
+        line("mounted", mounted());
+        if (report.daemon().lastEnd() != null) {
+            line("last end", report.daemon().lastEnd());
+        }
+        findings();
+        line("space", space(report.space()));
+        for (DeviceCondition device : report.devices()) {
+            line(
+                    "disk",
+                    ByteSize.rounded(device.usableBytes()) + " free of " + ByteSize.rounded(device.totalBytes()) + ": "
+                            + device.folder() + " (" + String.join(", ", device.parts()) + ")");
+        }
+        line("collection", collection(report.collection()));
+        line("scrub", ScrubText.line(report.scrub()));
+        line("SSD", ssd(report.ssd()));
+        StatusReport.FastTier fastTier = report.fastTier();
+        if (fastTier != null && (fastTier.rawCapacityBytes() > 0 || fastTier.rawFiles() > 0)) {
+            line("fast tier", fastTier(fastTier));
+        }
+        line("index", index(report.index()));
+        StatusReport.Errors errors = report.errors();
+        line(
+                "errors",
+                errors.damagedChunks() + " damaged chunks; since mounting: " + errors.healedChunks()
+                        + " healed chunks, " + errors.missingContainers() + " missing containers" + requests(errors));
+        if (report.logFile() != null) {
+            line(
+                    "log",
+                    errors.loggedErrors() + " errors, " + errors.loggedWarnings() + " warnings since mounting: "
+                            + report.logFile());
+        }
+    }
+
+    /** The process of a volume without files does not know where these are mounted. */
+    private String mounted() {
+        DaemonState daemon = report.daemon();
+        return (daemon.state().equals("mounted") ? "" : daemon.state() + "; ")
+                + (daemon.mountPoint() == null ? "for " : "on " + daemon.mountPoint() + " for ")
+                + RoughTime.of(report.uptimeSeconds()) + ", by process " + daemon.pid();
+    }
+
+    private static String space(StatusReport.Space space) {
+        Long availableBytes = space.availableBytes();
+        Long capacityBytes = space.capacityBytes();
+        String available = availableBytes == null || capacityBytes == null
+                ? ByteSize.rounded(space.deviceFreeBytes()) + " free on the disks"
+                : ByteSize.rounded(availableBytes) + " available of " + ByteSize.rounded(capacityBytes);
+        return available + "; stored " + ByteSize.rounded(space.storedBytes()) + ", of which "
+                + ByteSize.rounded(space.reclaimableBytes()) + " are garbage";
+    }
+
+    private static String requests(StatusReport.Errors errors) {
+        return errors.failedReads() == null
+                ? ""
+                : ", failed requests: " + errors.failedReads() + " read, " + errors.failedWrites() + " write, "
+                        + errors.failedSyncs() + " sync, " + errors.refusedForSpace() + " without space";
+    }
+
+    private void findings() {
+        List<StatusReport.Finding> findings = report.findings();
+        for (StatusReport.Finding finding : findings.subList(0, Math.min(MAX_FINDINGS, findings.size()))) {
+            line(finding.severity().toUpperCase(Locale.ROOT), sentence(finding.what()));
+            boolean hasCommand = !finding.command().isEmpty();
+            line("  to do", finding.remedy() + (hasCommand ? ":" : "."));
+            if (hasCommand) {
+                // Unbroken, to be copied.
+                text.append(INDENT).append("  ").append(finding.command()).append('\n');
+            }
+        }
+        if (findings.size() > MAX_FINDINGS) {
+            line("", "and " + (findings.size() - MAX_FINDINGS) + " more: see --json");
+        }
+    }
+
+    /** Ends a text like a sentence; one that ends in a question stays one. */
+    private static String sentence(String text) {
+        return text.endsWith(".") || text.endsWith("?") ? text : text + ".";
+    }
+
+    private static String collection(Map<String, Object> collection) {
+        String next = String.valueOf(collection.get("next"));
+        String after = next.isEmpty() ? "" : "; next " + next;
+        if (Boolean.TRUE.equals(collection.get("running"))) {
+            return "running" + (Boolean.TRUE.equals(collection.get("paused")) ? ", paused" : "") + after;
+        }
+        Map<String, Object> last = Json.object(collection, "last");
+        if (last.isEmpty()) {
+            return "none since mounting" + after;
+        }
+        return last.get("state") + " " + last.get("ended") + ", " + ByteSize.rounded(Json.number(last, "returnedBytes"))
+                + " returned" + after;
+    }
+
+    /** Returns the line of the SSD of a report. */
+    static String ssd(StatusReport.Ssd ssd) {
+        if (ssd.state().equals("none")) {
+            return ssd.state();
+        }
+        String copies = ssd.state() + ", " + ByteSize.rounded(ssd.ssdUsedBytes());
+        String capacity = " of " + ByteSize.rounded(ssd.ssdCapacityBytes()) + " used";
+        return ssd.ssdIndexBytes() == 0
+                ? copies + capacity
+                : copies + " by copies and " + ByteSize.rounded(ssd.ssdIndexBytes()) + " by the index" + capacity;
+    }
+
+    private static String fastTier(StatusReport.FastTier tier) {
+        return tier.mode() + (tier.available() ? "" : ", absent") + ", " + ByteSize.rounded(tier.rawUsedBytes())
+                + " of " + ByteSize.rounded(tier.rawCapacityBytes()) + " used by " + tier.rawFiles() + " files";
+    }
+
+    private static String index(StatusReport.Index index) {
+        if (!index.usable()) {
+            return "not used";
+        }
+        if (index.updating()) {
+            return "being compared with the containers: " + index.examinedContainers() + " of " + index.containers();
+        }
+        return index.complete() ? "complete" : "not complete";
+    }
+
+    /** Appends a line with its title; breaks it between words where it is longer than the screen. */
+    private void line(String title, Object value) {
+        var line = new StringBuilder(String.format("  %-11s", title));
+        for (String word : String.valueOf(value).split(" ")) {
+            if (line.length() > INDENT.length() && line.length() + 1 + word.length() > WIDTH) {
+                text.append(line).append('\n');
+                line = new StringBuilder(INDENT);
+            }
+            line.append(line.length() == INDENT.length() ? "" : " ").append(word);
+        }
+        text.append(line).append('\n');
+    }
+}

@@ -1,0 +1,136 @@
+package org.opendedup.sar.sdfs.cli.files;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Map;
+import java.util.Optional;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.sdfs.check.VolumeChecks;
+import org.opendedup.sar.sdfs.cli.control.CheckControl;
+import org.opendedup.sar.sdfs.cli.control.ControlArguments;
+import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.control.JobControl;
+import org.opendedup.sar.sdfs.cli.control.OwnFolders;
+import org.opendedup.sar.sdfs.cli.control.WorkControl;
+import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
+import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.cli.report.ReadersReport;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
+import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
+
+/**
+ * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag}, {@code restore} and {@code check}: the
+ * control commands with these names. The latter three are jobs, see {@link JobControl}.
+ *
+ * <p>Only the daemon's user and root can send commands here, and both can read the containers directly. So a command
+ * gives no access to a file that the mount would refuse.
+ */
+public final class FileControl implements Closeable {
+    public static final String FILE = "file";
+    public static final String DEFRAG = "defrag";
+    public static final String RESTORE = "restore";
+    public static final String TOP = "top";
+
+    private final FileTools files;
+    private final OwnFolders own;
+    private final Path mountPoint;
+    /** Device number, unique to the volume wherever its mount is moved; empty if nothing is mounted there. */
+    private final Optional<String> device;
+
+    private final WorkControl defragmentations;
+    private final WorkControl restores;
+    private final VolumeChecks volumeChecks;
+    private final CheckControl checks;
+
+    /**
+     * @param volume name of the volume
+     * @param stores the volume's own folders, by what they are for
+     * @param mountPoint where the volume is mounted at the start
+     */
+    public FileControl(String volume, FileTools files, Map<String, Path> stores, Path mountPoint) throws IOException {
+        this.files = files;
+        own = new OwnFolders(stores);
+        this.mountPoint = mountPoint;
+        defragmentations = new WorkControl(DEFRAG, new AttendedJobs<>(volume, DEFRAG), true, this::defrag);
+        restores = new WorkControl(RESTORE, new AttendedJobs<>(volume, RESTORE), true, this::restore);
+        volumeChecks = new VolumeChecks(volume, files::check, Clock.systemUTC());
+        checks = new CheckControl(volumeChecks);
+        device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
+    }
+
+    /** @throws IOException if the command fails; the message is for the client */
+    public Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
+            throws IOException {
+        var arguments = new ControlArguments(request);
+        try {
+            return switch (command) {
+                case FILE -> file(arguments);
+                case TOP -> top(arguments);
+                case DEFRAG -> defragmentations.answer(request, caller);
+                case RESTORE -> restores.answer(request, caller);
+                case CheckControl.COMMAND -> checks.answer(request, caller);
+                default -> throw new IOException("the command '" + command + "' is not known to the daemon");
+            };
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private Map<String, Object> file(ControlArguments arguments) throws IOException {
+        String path = arguments.text("path");
+        arguments.end();
+        return FragmentationReport.of(files.fragmentation(path, DiskModel.HDD), DiskModel.HDD);
+    }
+
+    private Map<String, Object> top(ControlArguments arguments) throws IOException {
+        arguments.end();
+        return Json.values(ReadersReport.of(files.readers(), files.disk()));
+    }
+
+    private Work<Map<String, Object>> defrag(ControlArguments arguments) throws IOException {
+        String path = arguments.text("path");
+        long permille = arguments.number("permille", 0);
+        boolean dryRun = arguments.number("dryRun", 0) != 0;
+        arguments.end();
+        return files.defragment(path, DiskModel.HDD, new Limits(permille / 1000.0, dryRun));
+    }
+
+    private Work<Map<String, Object>> restore(ControlArguments arguments) throws IOException {
+        String path = arguments.text("path");
+        Path target = Path.of(arguments.text("destination")).normalize();
+        arguments.end();
+        Path parent = target.getParent();
+        if (!target.isAbsolute() || parent == null) {
+            throw new IllegalArgumentException(target + " is no absolute path of a destination");
+        }
+        if (Files.notExists(parent)) {
+            throw new IOException("there is no folder " + parent + "; make it first: mkdir -p " + parent);
+        }
+        if (isInVolume(parent) || Files.exists(target) && isInVolume(target)) {
+            throw new IOException(target + " lies in the volume itself; copy within it with cp, which moves no data");
+        }
+        own.requireApart(target);
+        return files.restore(path, target);
+    }
+
+    /** Returns whether a path is in the volume, through any link or bind mount, also one of a folder in the volume. */
+    private boolean isInVolume(Path path) throws IOException {
+        return device.isPresent()
+                ? device.get().equals(MountTable.device(path))
+                : path.toRealPath().startsWith(mountPoint);
+    }
+
+    /** Stops the running jobs. */
+    @Override
+    public void close() throws IOException {
+        try (defragmentations;
+                volumeChecks) {
+            restores.close();
+        }
+    }
+}
