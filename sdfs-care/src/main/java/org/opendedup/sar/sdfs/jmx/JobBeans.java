@@ -12,6 +12,7 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.io.FileDirectory;
@@ -47,21 +48,57 @@ final class JobBeans {
         Optional<JobStatus<R>> start(Cause cause) throws IOException;
     }
 
-    static RecordBean collections(GarbageCollections collections, StartTimes times) {
-        PaceSetting pace = collections.pace();
-        // Those that have ended and were no dry runs, also before this mount.
-        Supplier<Optional<JobStatus<Collected>>> last = collections::last;
-        return new RecordBean("Returns the space of deleted data to the file system")
-                .attribute(
-                        boolean.class,
-                        "Running",
-                        "True while a collection runs, also one that the volume began because a disk is full",
-                        "true or false",
-                        () -> collections.running().isPresent() || collections.isRunningByItself())
-                .setting(
+    /** The last job of a kind. */
+    private record Last(
+            @Figure(
+                    value = "State of the last one: running, done, stopped or failed; empty if there was none",
+                    unit = "name")
+            String lastState,
+
+            @Figure(
+                    value = "What started it: sdfscli, JMX, the schedule or an idle volume; empty if there was none",
+                    unit = "name")
+            String lastCause,
+
+            @Figure(value = "When it ended, in UTC; empty if there was none", unit = "ISO 8601")
+            String lastEnded,
+
+            @Figure(value = "How long it has run", unit = "seconds")
+            double lastSeconds) {
+        static Last of(Optional<? extends JobStatus<?>> job) {
+            return new Last(
+                    job.map(status -> status.state().toString()).orElse(""),
+                    job.map(status -> status.cause().toString()).orElse(""),
+                    job.map(JobStatus::ended)
+                            .map(ended -> ended.truncatedTo(ChronoUnit.SECONDS).toString())
+                            .orElse(""),
+                    job.map(JobStatus::seconds).orElse(0.0));
+        }
+    }
+
+    /** @param isRunning whether a job of the kind runs */
+    private static <R> RecordBean bean(String text, Jobs<R> jobs, Supplier<Boolean> isRunning, Starter<R> starter) {
+        return new RecordBean(text)
+                .attribute(boolean.class, "Running", "True while one runs", "true or false", isRunning)
+                .operation(
+                        "start",
+                        "Starts one in the background, or continues one that was stopped; fails if one is running",
+                        () -> start(jobs, starter))
+                .operation(
+                        "stop",
+                        "Stops the running one after what is at hand; does nothing if none is running",
+                        () -> stop(jobs));
+    }
+
+    private static <R> RecordBean bean(String text, Jobs<R> jobs, Starter<R> starter) {
+        return bean(text, jobs, () -> jobs.running().isPresent(), starter);
+    }
+
+    private static RecordBean paced(RecordBean bean, PaceSetting pace, StartTimes times) {
+        return bean.setting(
                         boolean.class,
                         "Paused",
-                        "True if collections wait: the running one after the container at hand",
+                        "True if they wait: the running one after the container at hand",
                         "true or false",
                         Limits.NONE,
                         pace::isPaused,
@@ -69,7 +106,7 @@ final class JobBeans {
                 .setting(
                         long.class,
                         "RateBytesPerSecond",
-                        "Bound on what a collection reads and writes; 0 means no bound",
+                        "Bound on what one reads and writes; 0 means no bound",
                         "bytes per second",
                         Limits.range(PaceSetting.NO_BOUND, PaceSetting.BYTES_PER_SECOND_MAX),
                         pace::bytesPerSecond,
@@ -77,7 +114,7 @@ final class JobBeans {
                 .attribute(
                         String.class,
                         "Schedule",
-                        "When collections start, as a cron expression, or off",
+                        "When they start, as a cron expression, or off",
                         "cron expression",
                         times::rule)
                 .attribute(
@@ -85,7 +122,50 @@ final class JobBeans {
                         "Next",
                         "The next time of the schedule, with its offset from UTC; empty if there is none",
                         "ISO 8601",
-                        times::nextText)
+                        times::nextText);
+    }
+
+    private record CollectionFigures(
+            @Figure(
+                    value = "Stored bytes that the running or latest collection has handled; 0 if there was none",
+                    unit = "bytes")
+            long bytesDone,
+
+            @Figure(
+                    value = "Stored bytes that the running or latest collection has to handle; 0 while it chooses"
+                            + " containers",
+                    unit = "bytes")
+            long bytes,
+
+            @Figure(
+                    value = "Bytes that the running or latest collection has returned to the file system",
+                    unit = "bytes")
+            long returnedBytes,
+
+            @Figure("the last collection") CollectionReport last) {
+        static CollectionFigures of(GarbageCollections collections) {
+            Optional<JobStatus<Collected>> latest = collections.latest();
+            return new CollectionFigures(
+                    number(latest, JobStatus::done),
+                    number(latest, JobStatus::of),
+                    number(latest, status -> Collected.of(status).returnedBytes()),
+                    collections
+                            .last()
+                            .map(JobStatus::report)
+                            .map(Collected::report)
+                            .orElse(CollectionReport.NONE));
+        }
+    }
+
+    /** The last collection is one that has ended and was no dry run, also one before this mount. */
+    static RecordBean collections(GarbageCollections collections, StartTimes times) {
+        RecordBean bean = bean(
+                "Returns the space of deleted data to the file system",
+                collections,
+                // Also one that the volume began because a disk is full.
+                () -> collections.running().isPresent() || collections.isRunningByItself(),
+                collections::start);
+        return paced(bean, collections.pace(), times)
                 .setting(
                         String.class,
                         "Recompress",
@@ -95,133 +175,8 @@ final class JobBeans {
                         Limits.NONE,
                         () -> collections.recompress().toString(),
                         level -> recompress(collections, level))
-                .attribute(
-                        long.class,
-                        "BytesDone",
-                        "Stored bytes that the running or latest collection has handled; 0 if there was none",
-                        "bytes",
-                        () -> number(collections.latest(), JobStatus::done))
-                .attribute(
-                        long.class,
-                        "Bytes",
-                        "Stored bytes that the running or latest collection has to handle; 0 while it chooses"
-                                + " containers",
-                        "bytes",
-                        () -> number(collections.latest(), JobStatus::of))
-                .attribute(
-                        long.class,
-                        "ReturnedBytes",
-                        "Bytes that the running or latest collection has returned to the file system",
-                        "bytes",
-                        () -> number(
-                                collections.latest(),
-                                status -> Collected.of(status).returnedBytes()))
-                .attribute(
-                        String.class,
-                        "LastState",
-                        "How the last collection ended that was no dry run: done, stopped or failed; empty if"
-                                + " there was none",
-                        "name",
-                        () -> state(last.get()))
-                .attribute(
-                        String.class,
-                        "LastCause",
-                        "What started it: sdfscli, JMX or the schedule; empty if there was none",
-                        "name",
-                        () -> cause(last.get()))
-                .attribute(
-                        String.class,
-                        "LastEnded",
-                        "When it ended, in UTC; empty if there was none",
-                        "ISO 8601",
-                        () -> ended(last.get()))
-                .attribute(double.class, "LastSeconds", "How long it ran", "seconds", () -> seconds(last.get()))
-                .attribute(
-                        long.class,
-                        "LastStoredBytes",
-                        "Stored bytes of all containers when it began; this and the following are 0 unless it is done",
-                        "bytes",
-                        () -> ofLast(last.get(), CollectionReport::storedBytes))
-                .attribute(
-                        long.class,
-                        "LastGarbageBytes",
-                        "Stored bytes of chunks that no file referred to then, estimated",
-                        "bytes",
-                        () -> ofLast(last.get(), CollectionReport::garbageBytes))
-                .attribute(
-                        long.class,
-                        "LastVictims",
-                        "Containers that it chose",
-                        "containers",
-                        () -> ofLast(last.get(), CollectionReport::victims))
-                .attribute(
-                        long.class,
-                        "LastRemoved",
-                        "Containers that it removed",
-                        "containers",
-                        () -> ofLast(last.get(), CollectionReport::removed))
-                .attribute(
-                        long.class,
-                        "LastRewritten",
-                        "Containers that it wrote anew without their garbage",
-                        "containers",
-                        () -> ofLast(last.get(), CollectionReport::rewritten))
-                .attribute(
-                        long.class,
-                        "LastRecompressed",
-                        "Containers that it wrote anew only to compress them harder",
-                        "containers",
-                        () -> ofLast(last.get(), CollectionReport::recompressed))
-                .attribute(
-                        long.class,
-                        "LastIncompressible",
-                        "Containers that harder compression would not have made smaller",
-                        "containers",
-                        () -> ofLast(last.get(), CollectionReport::incompressible))
-                .attribute(
-                        long.class,
-                        "LastRecompressSavedBytes",
-                        "Bytes that harder compression has saved",
-                        "bytes",
-                        () -> ofLast(last.get(), CollectionReport::recompressSavedBytes))
-                .attribute(
-                        long.class,
-                        "LastCopiedBytes",
-                        "Bytes that it wrote for rewritten and recompressed containers",
-                        "bytes",
-                        () -> ofLast(last.get(), CollectionReport::copiedBytes))
-                .attribute(
-                        long.class,
-                        "LastReturnedBytes",
-                        "Bytes that it returned for removed and rewritten containers, less the bytes written",
-                        "bytes",
-                        () -> ofLast(last.get(), CollectionReport::returnedBytes))
-                .attribute(
-                        long.class,
-                        "LastStrayBytes",
-                        "Bytes that it returned and no container had: what a crash or a failed write had left",
-                        "bytes",
-                        () -> ofLast(last.get(), CollectionReport::strayBytes))
-                .attribute(
-                        long.class,
-                        "LastKeptContainers",
-                        "Chosen containers that stay, because a chunk of them cannot be read",
-                        "containers",
-                        () -> ofLast(last.get(), CollectionReport::keptContainers))
-                .attribute(
-                        long.class,
-                        "LastLeftBytes",
-                        "Stored bytes of garbage that it left, estimated",
-                        "bytes",
-                        () -> ofLast(last.get(), CollectionReport::leftBytes))
-                .operation(
-                        "start",
-                        "Starts a collection in the background; fails if one is running",
-                        () -> start(collections, collections::start))
-                .operation(
-                        "stop",
-                        "Stops the running collection after the container at hand; does nothing if none is running",
-                        () -> stop(collections));
+                .figures(CollectionFigures.class, () -> CollectionFigures.of(collections))
+                .figures(Last.class, () -> Last.of(collections.last()));
     }
 
     private static void recompress(GarbageCollections collections, @Nullable String level) {
@@ -231,217 +186,127 @@ final class JobBeans {
         });
     }
 
-    private static long ofLast(Optional<JobStatus<Collected>> last, ToLongFunction<CollectionReport> figure) {
-        return number(last.map(JobStatus::report).map(Collected::report), figure);
+    private record ScrubFigures(
+            @Figure(
+                    value = "What the running scrub verifies: containers, references, ssd or index; empty if none is"
+                            + " running",
+                    unit = "name")
+            String phase,
+
+            @Figure(
+                    value = "Bytes that the running or latest scrub of this mount has verified, copies on the SSD"
+                            + " included; 0 if there was none",
+                    unit = "bytes")
+            long bytesDone,
+
+            @Figure(value = "Bytes that it has to verify; 0 while that is not known", unit = "bytes")
+            long bytes,
+
+            @Figure(
+                    value =
+                            "When the last complete scrub ended, in UTC, also before this mount; empty if there was none",
+                    unit = "ISO 8601")
+            String lastEnded,
+
+            @Figure(value = "Bytes that it verified; this and the following are 0 if there was none", unit = "bytes")
+            long lastBytes,
+
+            @Figure(value = "Frames that were not what was written", unit = "frames")
+            long lastDamagedFrames,
+
+            @Figure(value = "Containers whose directories were damaged, or that were missing", unit = "containers")
+            long lastDamagedContainers,
+
+            @Figure(value = "Containers about which the metadata said something else", unit = "containers")
+            long lastContradictions,
+
+            @Figure(value = "Chunks that files refer to as other content than they are", unit = "chunks")
+            long lastWrongReferences,
+
+            @Figure(value = "Other things in the metadata that did not agree", unit = "findings")
+            long lastMetadataDefects,
+
+            @Figure(value = "Copies on the SSD that it verified", unit = "copies")
+            long lastSsdCopies,
+
+            @Figure(
+                    value =
+                            "Copies on the SSD that were not what was written, and were dropped; nothing is lost by them",
+                    unit = "copies")
+            long lastWrongSsdCopies,
+
+            @Figure(value = "Sampled entries of the fingerprint index", unit = "entries")
+            long lastIndexEntries,
+
+            @Figure(
+                    value = "Sampled entries of the index that named a chunk with other content, and were removed",
+                    unit = "entries")
+            long lastWrongIndexEntries,
+
+            @Figure(
+                    value = "Sampled entries of the index that named no stored chunk, and were removed",
+                    unit = "entries")
+            long lastStaleIndexEntries,
+
+            @Figure(
+                    value = "Sampled chunks that the index did not have: their content is stored again when it is"
+                            + " written again",
+                    unit = "chunks")
+            long lastNotIndexedChunks) {
+        static ScrubFigures of(Scrubs scrubs) {
+            Optional<ScrubRecord> last = Beans.call(scrubs::last);
+            ScrubTotals found = last.map(ScrubRecord::totals).orElse(ScrubTotals.NONE);
+            return new ScrubFigures(
+                    scrubs.running().map(JobStatus::stage).orElse(""),
+                    number(scrubs.latest(), JobStatus::done),
+                    number(scrubs.latest(), JobStatus::of),
+                    last.map(record -> Instant.ofEpochMilli(record.endedMs()).toString())
+                            .orElse(""),
+                    found.allBytes(),
+                    found.damagedFrames(),
+                    found.damagedContainers(),
+                    found.contradictions(),
+                    found.references().wrong(),
+                    found.references().defects(),
+                    found.ssd().copies(),
+                    found.ssd().wrong(),
+                    found.index().entries(),
+                    found.index().wrong(),
+                    found.index().stale(),
+                    found.index().notIndexed());
+        }
     }
 
     static RecordBean scrubs(Scrubs scrubs, StartTimes times) {
-        PaceSetting pace = scrubs.pace();
-        // Also before this mount.
-        Supplier<Optional<ScrubRecord>> last = () -> Beans.call(scrubs::last);
-        return new RecordBean("Reads and verifies everything that the volume stores")
-                .attribute(
-                        boolean.class,
-                        "Running",
-                        "True while a scrub runs",
-                        "true or false",
-                        () -> scrubs.running().isPresent())
-                .attribute(
-                        String.class,
-                        "Phase",
-                        "What the running scrub verifies: containers, references, ssd or index; empty if none is"
-                                + " running",
-                        "name",
-                        () -> scrubs.running().map(JobStatus::stage).orElse(""))
-                .setting(
-                        boolean.class,
-                        "Paused",
-                        "True if scrubs wait: the running one after the container at hand",
-                        "true or false",
-                        Limits.NONE,
-                        pace::isPaused,
-                        paused -> pace.setPaused(Cause.JMX, Objects.requireNonNull(paused)))
-                .setting(
-                        long.class,
-                        "RateBytesPerSecond",
-                        "Bound on what a scrub reads; 0 means no bound",
-                        "bytes per second",
-                        Limits.range(PaceSetting.NO_BOUND, PaceSetting.BYTES_PER_SECOND_MAX),
-                        pace::bytesPerSecond,
-                        rate -> pace.setBytesPerSecond(Cause.JMX, Objects.requireNonNull(rate)))
-                .attribute(
-                        String.class,
-                        "Schedule",
-                        "When scrubs start, as a cron expression, or off",
-                        "cron expression",
-                        times::rule)
-                .attribute(
-                        String.class,
-                        "Next",
-                        "The next time of the schedule, with its offset from UTC; empty if there is none",
-                        "ISO 8601",
-                        times::nextText)
-                .attribute(
-                        long.class,
-                        "BytesDone",
-                        "Bytes that the running or latest scrub of this mount has verified, copies on the SSD"
-                                + " included; 0 if there was none",
-                        "bytes",
-                        () -> number(scrubs.latest(), JobStatus::done))
-                .attribute(
-                        long.class,
-                        "Bytes",
-                        "Bytes that it has to verify; 0 while that is not known",
-                        "bytes",
-                        () -> number(scrubs.latest(), JobStatus::of))
-                .attribute(
-                        String.class,
-                        "LastEnded",
-                        "When the last complete scrub ended, in UTC, also before this mount; empty if there was none",
-                        "ISO 8601",
-                        () -> last.get()
-                                .map(record ->
-                                        Instant.ofEpochMilli(record.endedMs()).toString())
-                                .orElse(""))
-                .attribute(
-                        long.class,
-                        "LastBytes",
-                        "Bytes that it verified; this and the following are 0 if there was none",
-                        "bytes",
-                        () -> number(last.get().map(ScrubRecord::totals), ScrubTotals::allBytes))
-                .attribute(
-                        long.class,
-                        "LastDamagedFrames",
-                        "Frames that were not what was written",
-                        "frames",
-                        () -> number(last.get().map(ScrubRecord::totals), ScrubTotals::damagedFrames))
-                .attribute(
-                        long.class,
-                        "LastDamagedContainers",
-                        "Containers whose directories were damaged, or that were missing",
-                        "containers",
-                        () -> number(last.get().map(ScrubRecord::totals), ScrubTotals::damagedContainers))
-                .attribute(
-                        long.class,
-                        "LastContradictions",
-                        "Containers about which the metadata said something else",
-                        "containers",
-                        () -> number(last.get().map(ScrubRecord::totals), ScrubTotals::contradictions))
-                .attribute(
-                        long.class,
-                        "LastWrongReferences",
-                        "Chunks that files refer to as other content than they are",
-                        "chunks",
-                        () -> number(
-                                last.get().map(ScrubRecord::totals),
-                                totals -> totals.references().wrong()))
-                .attribute(
-                        long.class,
-                        "LastMetadataDefects",
-                        "Other things in the metadata that did not agree",
-                        "findings",
-                        () -> number(
-                                last.get().map(ScrubRecord::totals),
-                                totals -> totals.references().defects()))
-                .attribute(
-                        long.class,
-                        "LastSsdCopies",
-                        "Copies on the SSD that it verified",
-                        "copies",
-                        () -> number(
-                                last.get().map(ScrubRecord::totals),
-                                totals -> totals.ssd().copies()))
-                .attribute(
-                        long.class,
-                        "LastWrongSsdCopies",
-                        "Copies on the SSD that were not what was written, and were dropped; nothing is lost by them",
-                        "copies",
-                        () -> number(
-                                last.get().map(ScrubRecord::totals),
-                                totals -> totals.ssd().wrong()))
-                .attribute(
-                        long.class,
-                        "LastIndexEntries",
-                        "Sampled entries of the fingerprint index",
-                        "entries",
-                        () -> number(
-                                last.get().map(ScrubRecord::totals),
-                                totals -> totals.index().entries()))
-                .attribute(
-                        long.class,
-                        "LastWrongIndexEntries",
-                        "Sampled entries of the index that named a chunk with other content, and were removed",
-                        "entries",
-                        () -> number(
-                                last.get().map(ScrubRecord::totals),
-                                totals -> totals.index().wrong()))
-                .attribute(
-                        long.class,
-                        "LastStaleIndexEntries",
-                        "Sampled entries of the index that named no stored chunk, and were removed",
-                        "entries",
-                        () -> number(
-                                last.get().map(ScrubRecord::totals),
-                                totals -> totals.index().stale()))
-                .attribute(
-                        long.class,
-                        "LastNotIndexedChunks",
-                        "Sampled chunks that the index did not have: their content is stored again when it is"
-                                + " written again",
-                        "chunks",
-                        () -> number(
-                                last.get().map(ScrubRecord::totals),
-                                totals -> totals.index().notIndexed()))
-                .operation(
-                        "start",
-                        "Starts a scrub in the background, or continues one that was stopped; fails if one is running",
-                        () -> start(scrubs, scrubs::start))
-                .operation(
-                        "stop",
-                        "Stops the running scrub after the container at hand; does nothing if none is running",
-                        () -> stop(scrubs));
+        return paced(
+                        bean("Reads and verifies everything that the volume stores", scrubs, scrubs::start),
+                        scrubs.pace(),
+                        times)
+                .figures(ScrubFigures.class, () -> ScrubFigures.of(scrubs));
     }
 
+    private record HealFigures(
+            @Figure(value = "Chunks with references that are known to be damaged and not healed", unit = "chunks")
+            long damagedChunks,
+
+            @Figure(
+                    value =
+                            "Chunks that were healed since the volume was mounted, also by passes that nobody asked for",
+                    unit = "chunks")
+            long healedChunks,
+
+            @Figure(value = "Chunks that the last pass healed, or the running one so far", unit = "chunks")
+            long lastHealedChunks) {}
+
     static RecordBean heals(Heals heals, DamageList damage) {
-        Supplier<Optional<JobStatus<HealReport>>> last = () -> ended(heals);
-        return new RecordBean("Lists damaged chunks, and gives them their bytes back")
-                .attribute(
-                        boolean.class,
-                        "Running",
-                        "True while a pass runs that was asked for",
-                        "true or false",
-                        () -> heals.running().isPresent())
-                .attribute(
-                        long.class,
-                        "DamagedChunks",
-                        "Chunks with references that are known to be damaged and not healed",
-                        "chunks",
-                        heals::unhealedChunks)
-                .attribute(
-                        long.class,
-                        "HealedChunks",
-                        "Chunks that were healed since the volume was mounted, also by passes that nobody asked for",
-                        "chunks",
-                        heals::healedChunks)
-                .attribute(
-                        String.class,
-                        "LastState",
-                        "How the last pass ended that was asked for: done, stopped or failed; empty if there was none",
-                        "name",
-                        () -> state(last.get()))
-                .attribute(
-                        String.class,
-                        "LastEnded",
-                        "When it ended, in UTC; empty if there was none",
-                        "ISO 8601",
-                        () -> ended(last.get()))
-                // So far, while a pass is running.
-                .attribute(
-                        long.class,
-                        "LastHealedChunks",
-                        "Chunks that it healed",
-                        "chunks",
-                        () -> number(heals.latest().map(JobStatus::report), HealReport::healedChunks))
+        return bean("Lists damaged chunks, and gives them their bytes back", heals, heals::start)
+                .figures(
+                        HealFigures.class,
+                        () -> new HealFigures(
+                                heals.unhealedChunks(),
+                                heals.healedChunks(),
+                                number(heals.latest().map(JobStatus::report), HealReport::healedChunks)))
+                .figures(Last.class, () -> Last.of(ended(heals)))
                 .operation(
                         List.class,
                         "listDamage",
@@ -449,15 +314,7 @@ final class JobBeans {
                         "text",
                         List.of(),
                         arguments -> Beans.call(
-                                () -> damage.list().stream().map(JobBeans::line).toList()))
-                .operation(
-                        "start",
-                        "Starts a pass over all damaged chunks in the background; fails if one is running",
-                        () -> start(heals, heals::start))
-                .operation(
-                        "stop",
-                        "Stops the running pass after the container at hand; does nothing if none is running",
-                        () -> stop(heals));
+                                () -> damage.list().stream().map(JobBeans::line).toList()));
     }
 
     private static String line(Fault fault) {
@@ -467,134 +324,93 @@ final class JobBeans {
         return place + ": " + Printable.line(fault.note().reason());
     }
 
+    private record JoinFigures(
+            @Figure(
+                    value = "What the running pass does, or the latest did last: comparing or joining; empty if there"
+                            + " was none",
+                    unit = "name")
+            String phase,
+
+            @Figure(
+                    value =
+                            "How much of the phase is done: containers while it compares, bytes of files while it joins",
+                    unit = "containers or bytes")
+            long done,
+
+            @Figure(value = "All that the phase has to do, in the same unit", unit = "containers or bytes")
+            long of,
+
+            @Figure(
+                    value =
+                            "Estimated bytes of second and further copies of chunks that are stored, before compression",
+                    unit = "bytes")
+            long storedTwiceBytes,
+
+            @Figure(
+                    value = "Bytes of second and further copies that it found; this and the following are 0 unless it"
+                            + " is done",
+                    unit = "bytes")
+            long lastFoundBytes,
+
+            @Figure(
+                    value = "Bytes of these to which no file refers any more: the next collection returns their space",
+                    unit = "bytes")
+            long lastJoinedBytes,
+
+            @Figure(value = "Copies that were to be kept and could not be read", unit = "chunks")
+            long lastUnreadableChunks) {
+        static JoinFigures of(Joins joins) {
+            Optional<JobStatus<JoinReport>> latest = joins.latest();
+            Optional<JoinReport> report = latest.map(JobStatus::report);
+            return new JoinFigures(
+                    latest.map(JobStatus::stage).orElse(""),
+                    number(latest, JobStatus::done),
+                    number(latest, JobStatus::of),
+                    joins.estimate().bytes(),
+                    number(report, JoinReport::foundBytes),
+                    number(report, JoinReport::joinedBytes),
+                    number(report, JoinReport::unreadableChunks));
+        }
+    }
+
+    /** The last pass may be running. */
     static RecordBean joins(Joins joins) {
-        // Also the running one.
-        Supplier<Optional<JobStatus<JoinReport>>> last = joins::latest;
-        return new RecordBean(
-                        "Joins chunks that are stored more than once, because the fingerprint index did not find them")
-                .attribute(
-                        boolean.class,
-                        "Running",
-                        "True while a pass runs",
-                        "true or false",
-                        () -> joins.running().isPresent())
-                .attribute(
-                        String.class,
-                        "Phase",
-                        "What the running pass does, or the latest did last: comparing or joining; empty if there"
-                                + " was none",
-                        "name",
-                        () -> last.get().map(JobStatus::stage).orElse(""))
-                .attribute(
-                        long.class,
-                        "Done",
-                        "How much of the phase is done: containers while it compares, bytes of files while it joins",
-                        "containers or bytes",
-                        () -> number(last.get(), JobStatus::done))
-                .attribute(
-                        long.class,
-                        "Of",
-                        "All that the phase has to do, in the same unit",
-                        "containers or bytes",
-                        () -> number(last.get(), JobStatus::of))
-                .attribute(
-                        long.class,
-                        "StoredTwiceBytes",
-                        "Estimated bytes of second and further copies of chunks that are stored, before compression",
-                        "bytes",
-                        () -> joins.estimate().bytes())
-                .attribute(
-                        String.class,
-                        "LastState",
-                        "State of the latest pass: running, done, stopped or failed; empty if there was none",
-                        "name",
-                        () -> state(last.get()))
-                .attribute(
-                        String.class,
-                        "LastCause",
-                        "What started the latest pass: sdfscli, JMX or an idle volume; empty if there was none",
-                        "name",
-                        () -> cause(last.get()))
-                .attribute(double.class, "LastSeconds", "How long it has run", "seconds", () -> seconds(last.get()))
-                .attribute(
-                        long.class,
-                        "LastFoundBytes",
-                        "Bytes of second and further copies that it found; this and the following are 0 unless it"
-                                + " is done",
-                        "bytes",
-                        () -> number(last.get().map(JobStatus::report), JoinReport::foundBytes))
-                .attribute(
-                        long.class,
-                        "LastJoinedBytes",
-                        "Bytes of these to which no file refers any more: the next collection returns their space",
-                        "bytes",
-                        () -> number(last.get().map(JobStatus::report), JoinReport::joinedBytes))
-                .attribute(
-                        long.class,
-                        "LastUnreadableChunks",
-                        "Copies that were to be kept and could not be read",
-                        "chunks",
-                        () -> number(last.get().map(JobStatus::report), JoinReport::unreadableChunks))
-                .operation(
-                        "start",
-                        "Starts a pass in the background that joins all that it finds; fails if one is running",
-                        () -> start(joins, joins::start))
-                .operation(
-                        "stop",
-                        "Stops the running pass; what is joined stays joined. Does nothing if none is running",
-                        () -> stop(joins));
+        return bean(
+                        "Joins chunks that are stored more than once, because the fingerprint index did not find them",
+                        joins,
+                        joins::start)
+                .figures(JoinFigures.class, () -> JoinFigures.of(joins))
+                .figures(Last.class, () -> Last.of(joins.latest()));
+    }
+
+    private record CheckFigures(
+            @Figure(value = "What the running check does; empty if none is running", unit = "text")
+            String step,
+
+            @Figure(value = "Containers that the last one compared", unit = "containers")
+            long lastContainers,
+
+            @Figure(
+                    value = "What it found, with what to do, a finding a line; empty if nothing, or if there was none",
+                    unit = "text")
+            List<String> lastFindings) {
+        static CheckFigures of(VolumeChecks checks) {
+            StoredVolume.Report report =
+                    ended(checks).map(JobStatus::report).orElse(new StoredVolume.Report(0, List.of()));
+            return new CheckFigures(
+                    checks.running().map(JobBeans::step).orElse(""),
+                    report.containers(),
+                    report.findings().stream().map(VolumeChecks::line).toList());
+        }
     }
 
     static RecordBean checks(VolumeChecks checks) {
-        Supplier<Optional<JobStatus<StoredVolume.Report>>> last = () -> ended(checks);
-        return new RecordBean(
-                        "Compares containers, container table, counts, index and Map table, without reading chunks")
-                .attribute(
-                        boolean.class,
-                        "Running",
-                        "True while a check runs",
-                        "true or false",
-                        () -> checks.running().isPresent())
-                .attribute(
-                        String.class,
-                        "Step",
-                        "What the running check does; empty if none is running",
-                        "text",
-                        () -> checks.running().map(JobBeans::step).orElse(""))
-                .attribute(
-                        String.class,
-                        "LastState",
-                        "How the last check of this mount ended: done, stopped or failed; empty if there was none",
-                        "name",
-                        () -> state(last.get()))
-                .attribute(
-                        String.class,
-                        "LastEnded",
-                        "When it ended, in UTC; empty if there was none",
-                        "ISO 8601",
-                        () -> ended(last.get()))
-                .attribute(
-                        long.class,
-                        "LastContainers",
-                        "Containers that it compared",
-                        "containers",
-                        () -> number(last.get().map(JobStatus::report), StoredVolume.Report::containers))
-                .attribute(
-                        List.class,
-                        "LastFindings",
-                        "What it found, with what to do, a finding a line; empty if nothing, or if there was none",
-                        "text",
-                        () -> last.get()
-                                .map(JobStatus::report)
-                                .map(report -> report.findings().stream()
-                                        .map(VolumeChecks::line)
-                                        .toList())
-                                .orElse(List.of()))
-                .operation(
-                        "start",
-                        "Starts a check in the background; fails if one is running",
-                        () -> start(checks, checks::start))
-                .operation("stop", "Stops the running check; does nothing if none is running", () -> stop(checks));
+        return bean(
+                        "Compares containers, container table, counts, index and Map table, without reading chunks",
+                        checks,
+                        checks::start)
+                .figures(CheckFigures.class, () -> CheckFigures.of(checks))
+                .figures(Last.class, () -> Last.of(ended(checks)));
     }
 
     private static String step(JobStatus<?> status) {
@@ -671,24 +487,6 @@ final class JobBeans {
     /** Returns the latest job, unless it is running. */
     private static <R> Optional<JobStatus<R>> ended(Jobs<R> jobs) {
         return jobs.latest().filter(status -> !status.isRunning());
-    }
-
-    private static <R> String state(Optional<JobStatus<R>> job) {
-        return job.map(status -> status.state().toString()).orElse("");
-    }
-
-    private static <R> String cause(Optional<JobStatus<R>> job) {
-        return job.map(status -> status.cause().toString()).orElse("");
-    }
-
-    private static <R> String ended(Optional<JobStatus<R>> job) {
-        return job.map(JobStatus::ended)
-                .map(ended -> ended.truncatedTo(ChronoUnit.SECONDS).toString())
-                .orElse("");
-    }
-
-    private static <R> double seconds(Optional<JobStatus<R>> job) {
-        return job.map(JobStatus::seconds).orElse(0.0);
     }
 
     private static <T> long number(Optional<T> report, ToLongFunction<T> figure) {
