@@ -4,20 +4,14 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.files.TierControl;
 import org.opendedup.sar.sdfs.cli.report.DamageItems;
 import org.opendedup.sar.sdfs.cli.report.DamageText;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code sdfscli VOLUME damaged}: the files with damaged bytes. */
 @Command(
@@ -30,8 +24,6 @@ import picocli.CommandLine.ParentCommand;
             ""
         },
         customSynopsis = "sdfscli VOLUME damaged [--json]%n",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
         footer = {
             "",
             "Reads all recipes; the volume stays in use. Of a file that changes meanwhile it shows a state that the",
@@ -41,21 +33,14 @@ import picocli.CommandLine.ParentCommand;
             "             1 failed or was stopped",
             "             2 bytes of files are damaged or lost"
         })
-final class DamagedCommand implements Callable<Integer> {
+final class DamagedCommand extends VolumeCommand {
     /** Name of the job in messages. */
     static final String JOB = "list of damage";
 
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
-    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
-    boolean json;
-
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        VolumeClient cli = Objects.requireNonNull(parent);
-        boolean asJson = json || cli.json;
+        VolumeClient cli = cli();
+        boolean asJson = cli.json;
         Map<String, Object> report = new JobClient(cli, DamageControl.COMMAND, JOB, !asJson).run(Map.of());
         if ("failed".equals(report.get("state"))) {
             throw new CommandFailedException(String.valueOf(report.get("error")));

@@ -5,24 +5,16 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME defrag}: makes a fragmented file faster to read. */
 @Command(
@@ -35,8 +27,6 @@ import picocli.CommandLine.Spec;
             ""
         },
         customSynopsis = "sdfscli VOLUME defrag FILE [--share=PERCENT] [--dry-run] [--json]%n",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
         footer = {
             "",
             "This needs space: the old copies stay while other files refer to them. Backups that are written later",
@@ -46,15 +36,7 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 defrag /mnt/pool0/backup-20.tar",
             "  sdfscli pool0 defrag backup-20.tar --share=10 --dry-run     # rewrites nothing"
         })
-final class DefragCommand implements Callable<Integer> {
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
+final class DefragCommand extends VolumeCommand {
     @Parameters(
             paramLabel = "FILE",
             description = "An absolute path in the mounted volume, or a path from the volume's root.")
@@ -70,18 +52,14 @@ final class DefragCommand implements Callable<Integer> {
     @Option(names = "--dry-run", description = "Print what would be rewritten, and rewrite nothing.")
     boolean dryRun;
 
-    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
-    boolean json;
-
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
         if (!(share > 0 && share <= 100)) {
-            throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine(), "a share is more than 0 and at most 100, in percent");
+            throw usage("a share is more than 0 and at most 100, in percent");
         }
-        VolumeClient cli = Objects.requireNonNull(parent);
+        VolumeClient cli = cli();
         String path = cli.pathInVolume(file);
-        boolean asJson = json || cli.json;
+        boolean asJson = cli.json;
         Map<String, Object> report = new JobClient(cli, FileControl.DEFRAG, !asJson)
                 .run(Map.of("path", path, "permille", Math.round(share * 10), "dryRun", dryRun ? 1 : 0));
         if ("failed".equals(report.get("state"))) {

@@ -2,18 +2,12 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code sdfscli VOLUME df}: how full a volume is, with the figures of df(1) and the ones that they are made from. */
 @Command(
@@ -24,27 +18,14 @@ import picocli.CommandLine.ParentCommand;
             "Prints the figures of df, which count the files before deduplication, what limits them, and the space",
             "that the volume uses on its disk."
         },
-        customSynopsis = "sdfscli VOLUME df [--json]",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class)
-final class DfCommand implements Callable<Integer> {
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
-    @Option(names = "--json", description = "Print JSON; the keys are stable.")
-    boolean json;
-
+        customSynopsis = "sdfscli VOLUME df [--json]")
+final class DfCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        VolumeClient cli = Objects.requireNonNull(parent);
+        VolumeClient cli = cli();
         cli.requireFiles();
         Space space = space(cli);
-        if (json || cli.json) {
-            cli.environment().out().println(Json.pretty(Json.values(space)));
-        } else {
-            cli.environment().out().print(space.text());
-        }
+        print(Json.values(space), space.text().stripTrailing());
         return ExitCode.OK;
     }
 

@@ -4,20 +4,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
-import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code sdfscli VOLUME file}: how fragmented a file is. */
 @Command(
@@ -30,8 +23,6 @@ import picocli.CommandLine.ParentCommand;
             ""
         },
         customSynopsis = "sdfscli VOLUME file FILE [--json]%n",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
         footer = {
             "",
             "containers wanted  number of containers that hold chunks of the file",
@@ -50,33 +41,21 @@ import picocli.CommandLine.ParentCommand;
             "  sdfscli pool0 file /mnt/pool0/backup-05.tar",
             "  sdfscli pool0 file backup-05.tar --json | jq .speedFactor     # from the volume's root"
         })
-final class FileCommand implements Callable<Integer> {
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
+final class FileCommand extends VolumeCommand {
     @Parameters(
             paramLabel = "FILE",
             description = "An absolute path in the mounted volume, or a path from the volume's root.")
     Path file = Path.of("");
 
-    @Option(names = "--json", description = "Print JSON; the keys are stable.")
-    boolean json;
-
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        VolumeClient cli = Objects.requireNonNull(parent);
+        VolumeClient cli = cli();
         String path = cli.pathInVolume(file);
         Map<String, Object> report = cli.ask(FileControl.FILE, Map.of("path", path));
-        if (json || cli.json) {
-            var result = new LinkedHashMap<String, Object>();
-            result.put("path", path);
-            result.putAll(report);
-            cli.environment().out().println(Json.pretty(result));
-        } else {
-            cli.environment().out().println(Printable.line(path) + ":");
-            cli.environment().out().println(FragmentationReport.text(report));
-        }
+        var result = new LinkedHashMap<String, Object>();
+        result.put("path", path);
+        result.putAll(report);
+        print(result, Printable.line(path) + ":" + System.lineSeparator() + FragmentationReport.text(report));
         return ExitCode.OK;
     }
 }

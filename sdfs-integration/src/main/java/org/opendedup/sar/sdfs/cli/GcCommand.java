@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.OptionSpecs;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
 import org.opendedup.sar.sdfs.cli.report.GcText;
 import org.opendedup.sar.sdfs.cli.report.Json;
@@ -39,10 +38,6 @@ import picocli.CommandLine.Spec;
             "       sdfscli VOLUME gc COMMAND",
             ""
         },
-        sortOptions = false,
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
-        commandListHeading = "%nCommands:%n",
         subcommands = GcCommand.Setting.class,
         footer = {
             "",
@@ -63,8 +58,6 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 gc set --rate=20               # at most 20 MB/s, also while a collection is running"
         })
 final class GcCommand extends JobCommand {
-    private static final String STABLE = "Print JSON; the keys are stable.";
-
     @Option(
             names = "--dry-run",
             description = "Print what would be returned, and change nothing. Waits for the result.")
@@ -109,8 +102,7 @@ final class GcCommand extends JobCommand {
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
         checkShare(leave);
-        Optional<Map<String, Object>> ended =
-                start(dryRun ? "dry run" : "collection", request(), wait || dryRun, false);
+        Optional<Map<String, Object>> ended = start(dryRun ? "dry run" : "collection", request(), wait || dryRun);
         return ended.isPresent() ? report(ended.get()) : ExitCode.OK;
     }
 
@@ -156,11 +148,11 @@ final class GcCommand extends JobCommand {
     }
 
     private int report(Map<String, Object> report) throws CommandFailedException {
-        if (!isDone(report) && !json(false)) {
+        if (!isDone(report) && !cli().json) {
             throw new CommandFailedException("the " + GcText.kind(report)
                     + " was stopped; what it returned stays returned, and the same command continues it");
         }
-        print(false, named(report), dryRun ? GcText.dryRun(report) : GcText.result(report));
+        print(named(report), dryRun ? GcText.dryRun(report) : GcText.result(report));
         return isDone(report) ? ExitCode.OK : ExitCode.FAILED;
     }
 
@@ -174,18 +166,15 @@ final class GcCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME gc status [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {
                 "",
                 "Examples:",
                 "  sdfscli pool0 gc status",
                 "  sdfscli pool0 gc status --json | jq .last.returnedBytes"
             })
-    void status(@Option(names = "--json", description = STABLE) boolean asJson)
-            throws IOException, CommandFailedException {
+    void status() throws IOException, CommandFailedException {
         Map<String, Object> status = askFor(GcControl.STATUS, Map.of());
-        print(asJson, status, GcText.status(cli().name(), status, JobClient.line(Json.object(status, "current"))));
+        print(status, GcText.status(cli().name(), status, JobClient.line(Json.object(status, "current"))));
     }
 
     @Command(
@@ -197,13 +186,9 @@ final class GcCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME gc stop [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {"", "Example:", "  sdfscli pool0 gc stop"})
-    void stop(@Option(names = "--json", description = "Print the progress until now as JSON.") boolean asJson)
-            throws IOException, CommandFailedException {
+    void stop() throws IOException, CommandFailedException {
         print(
-                asJson,
                 named(askFor(GcControl.STOP, Map.of())),
                 "The collection is being stopped; what it has returned stays returned.");
     }
@@ -218,10 +203,7 @@ final class GcCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME gc set OPTION... [--json]%n",
-            sortOptions = false,
             modelTransformer = OptionSpecs.class,
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {
                 "",
                 "Examples:",
@@ -253,9 +235,6 @@ final class GcCommand extends JobCommand {
         @Nullable
         Boolean arrange;
 
-        @Option(names = "--json", description = "Print the result as JSON.")
-        boolean json;
-
         @Override
         public Integer call() throws IOException, CommandFailedException {
             Map<String, Object> changes = pace.changes();
@@ -263,7 +242,7 @@ final class GcCommand extends JobCommand {
             if (arrange != null) {
                 changes.put("arrange", arrange ? 1 : 0);
             }
-            Objects.requireNonNull(parent).set(changes, "--rate=20", json);
+            Objects.requireNonNull(parent).set(changes, "--rate=20");
             return ExitCode.OK;
         }
     }

@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.HealControl;
 import org.opendedup.sar.sdfs.cli.report.HealText;
 import org.opendedup.sar.sdfs.cli.report.Json;
@@ -27,10 +26,6 @@ import picocli.CommandLine.Option;
         },
         customSynopsis = {"sdfscli VOLUME heal [--wait] [--json]", "       sdfscli VOLUME heal status|stop [--json]", ""
         },
-        sortOptions = false,
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
-        commandListHeading = "%nCommands:%n",
         footer = {
             "",
             "Without --wait, the command returns when the pass has begun; it goes on in the daemon. One pass that was",
@@ -58,13 +53,13 @@ final class HealCommand extends JobCommand {
 
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        Optional<Map<String, Object>> ended = start("pass", Map.of(), wait, false);
+        Optional<Map<String, Object>> ended = start("pass", Map.of(), wait);
         return ended.isPresent() ? report(ended.get()) : ExitCode.OK;
     }
 
     /** Has the number: heals have shown it from the beginning. */
     @Override
-    Map<String, Object> named(Map<String, Object> report) {
+    Map<String, Object> named(Map<String, ?> report) {
         Map<String, Object> named = super.named(report);
         named.put("number", report.get("number"));
         return named;
@@ -72,7 +67,6 @@ final class HealCommand extends JobCommand {
 
     private int report(Map<String, Object> report) {
         print(
-                false,
                 named(report),
                 (isDone(report) ? "" : "The healing was stopped; the same command continues it.\n")
                         + HealText.result(report));
@@ -89,13 +83,10 @@ final class HealCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME heal status [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {"", "Example:", "  sdfscli pool0 heal status"})
-    void status(@Option(names = "--json", description = "Print JSON; the keys are stable.") boolean asJson)
-            throws IOException, CommandFailedException {
+    void status() throws IOException, CommandFailedException {
         Map<String, Object> report = askFor(HealControl.STATUS, Map.of());
-        print(asJson, named(report), text(report));
+        print(named(report), text(report));
     }
 
     private static String text(Map<String, Object> report) {
@@ -121,14 +112,8 @@ final class HealCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME heal stop [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {"", "Example:", "  sdfscli pool0 heal stop"})
-    void stop(@Option(names = "--json", description = "Print the progress until now as JSON.") boolean asJson)
-            throws IOException, CommandFailedException {
-        print(
-                asJson,
-                named(askFor(HealControl.STOP, Map.of())),
-                "The pass is being stopped; what is healed stays healed.");
+    void stop() throws IOException, CommandFailedException {
+        print(named(askFor(HealControl.STOP, Map.of())), "The pass is being stopped; what is healed stays healed.");
     }
 }

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
@@ -9,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
@@ -31,10 +29,6 @@ import picocli.CommandLine.Parameters;
             ""
         },
         customSynopsis = "sdfscli VOLUME index COMMAND%n",
-        sortOptions = false,
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
-        commandListHeading = "%nCommands:%n",
         footer = {
             "",
             "Examples:",
@@ -50,11 +44,8 @@ final class IndexCommand extends CommandGroup {
     }
 
     /** Prints a report with the volume's name, as JSON or as text. */
-    void print(boolean asked, Map<String, Object> report) {
-        var named = new LinkedHashMap<String, Object>();
-        named.put("name", cli().name());
-        named.putAll(report);
-        print(asked, named, text(report));
+    private void show(Map<String, Object> report) {
+        print(named(report), text(report));
     }
 
     /**
@@ -106,12 +97,9 @@ final class IndexCommand extends CommandGroup {
                 ""
             },
             customSynopsis = "sdfscli VOLUME index status [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {"", "Example:", "  sdfscli pool0 index status --json"})
-    void status(@Option(names = "--json", description = "Print JSON; the keys are stable.") boolean asJson)
-            throws IOException, CommandFailedException {
-        print(asJson, ask(IndexControl.STATUS, Map.of()));
+    void status() throws IOException, CommandFailedException {
+        show(ask(IndexControl.STATUS, Map.of()));
     }
 
     @Command(
@@ -125,8 +113,6 @@ final class IndexCommand extends CommandGroup {
                 ""
             },
             customSynopsis = "sdfscli VOLUME index convert CLASS [--wait] [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {
                 "",
                 "Without --wait, the command returns at once; 'index status' shows the progress. Ctrl-C ends only the",
@@ -137,8 +123,7 @@ final class IndexCommand extends CommandGroup {
             })
     void convert(
             @Parameters(paramLabel = "CLASS", description = "The new class: rocksdb, chunkstash or silo.") String kind,
-            @Option(names = "--wait", description = "Show the progress, and wait for the end.") boolean wait,
-            @Option(names = "--json", description = "Print the result as JSON.") boolean asJson)
+            @Option(names = "--wait", description = "Show the progress, and wait for the end.") boolean wait)
             throws IOException, CommandFailedException, InterruptedException {
         if (IndexClass.of(kind).isEmpty()) {
             throw new ParameterException(
@@ -154,7 +139,7 @@ final class IndexCommand extends CommandGroup {
                 throw new CommandFailedException("the index was not converted: " + error);
             }
         }
-        print(asJson, report);
+        show(report);
     }
 
     private static @Nullable String converting(Map<String, Object> report, long began) {
@@ -179,8 +164,6 @@ final class IndexCommand extends CommandGroup {
                 ""
             },
             customSynopsis = "sdfscli VOLUME index join [--wait] [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {
                 "",
                 "Without --wait, the command returns at once; 'index status' shows the progress, 'index stop' ends the",
@@ -194,13 +177,11 @@ final class IndexCommand extends CommandGroup {
                 "Example:",
                 "  sdfscli pool0 index join --wait && sdfscli pool0 gc --wait"
             })
-    int join(
-            @Option(names = "--wait", description = "Show the progress, and wait for the end.") boolean wait,
-            @Option(names = "--json", description = "Print the result as JSON.") boolean asJson)
+    int join(@Option(names = "--wait", description = "Show the progress, and wait for the end.") boolean wait)
             throws IOException, CommandFailedException, InterruptedException {
         Map<String, Object> report = ask(IndexControl.JOIN, Map.of());
         if (!wait) {
-            print(asJson, report);
+            show(report);
             return ExitCode.OK;
         }
         report = follow(report, new Phases()::line);
@@ -208,7 +189,7 @@ final class IndexCommand extends CommandGroup {
         if (pass.containsKey(JoinText.ERROR)) {
             throw new CommandFailedException("the exact pass failed: " + pass.get(JoinText.ERROR));
         }
-        print(asJson, report);
+        show(report);
         return Boolean.TRUE.equals(pass.get("complete")) ? ExitCode.OK : ExitCode.FAILED;
     }
 
@@ -236,11 +217,8 @@ final class IndexCommand extends CommandGroup {
             name = "stop",
             description = {"Stops the exact pass that 'index join' began. What is joined stays joined.", ""},
             customSynopsis = "sdfscli VOLUME index stop [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {"", "A conversion of the index cannot be stopped.", "", "Example:", "  sdfscli pool0 index stop"})
-    void stop(@Option(names = "--json", description = "Print JSON; the keys are stable.") boolean asJson)
-            throws IOException, CommandFailedException {
-        print(asJson, ask(IndexControl.STOP, Map.of()));
+    void stop() throws IOException, CommandFailedException {
+        show(ask(IndexControl.STOP, Map.of()));
     }
 }

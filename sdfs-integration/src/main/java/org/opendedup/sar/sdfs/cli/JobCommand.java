@@ -29,7 +29,7 @@ abstract class JobCommand extends CommandGroup {
      * @param waits whether to show its progress, and to wait for its end
      * @return its last report; empty if nobody waits, and it is said that it has begun
      */
-    final Optional<Map<String, Object>> start(String noun, Map<String, ?> arguments, boolean waits, boolean asJson)
+    final Optional<Map<String, Object>> start(String noun, Map<String, ?> arguments, boolean waits)
             throws IOException, CommandFailedException, InterruptedException {
         Map<String, Object> reply = cli().ask(control, request(JobControl.START, arguments));
         boolean started = isStarted(reply);
@@ -41,22 +41,19 @@ abstract class JobCommand extends CommandGroup {
             String paused = started && Boolean.TRUE.equals(reply.get("paused"))
                     ? "\n" + capital(noun) + "s are PAUSED; " + command + " set --paused=false continues them."
                     : "";
-            print(
-                    asJson,
-                    named(reply),
-                    begun + paused + "\nWatch it: " + command + " status. Stop it: " + command + " stop");
+            print(named(reply), begun + paused + "\nWatch it: " + command + " status. Stop it: " + command + " stop");
             return Optional.empty();
         }
         if (!started) {
             cli().environment()
                     .err()
                     .println("sdfscli: " + begun + " Waiting for its end; Ctrl-C ends only the waiting.");
-        } else if (Boolean.TRUE.equals(reply.get("continued")) && !json(asJson)) {
+        } else if (Boolean.TRUE.equals(reply.get("continued")) && !cli().json) {
             cli().environment().err().println("sdfscli: " + begun);
         }
         var last = new LinkedHashMap<String, Object>();
         last.put(JobControl.STARTED, started);
-        last.putAll(new JobClient(cli(), control, noun, !json(asJson)).follow(reply, started));
+        last.putAll(new JobClient(cli(), control, noun, !cli().json).follow(reply, started));
         if ("failed".equals(last.get("state"))) {
             throw new CommandFailedException("the " + noun + " failed: " + last.get("error"));
         }
@@ -90,10 +87,9 @@ abstract class JobCommand extends CommandGroup {
     }
 
     /** Returns a report with the volume's name, and without the number that only the daemon needs. */
-    Map<String, Object> named(Map<String, Object> report) {
-        var named = new LinkedHashMap<String, Object>();
-        named.put("name", cli().name());
-        named.putAll(report);
+    @Override
+    Map<String, Object> named(Map<String, ?> report) {
+        Map<String, Object> named = super.named(report);
         named.remove("number");
         return named;
     }
@@ -116,13 +112,12 @@ abstract class JobCommand extends CommandGroup {
     }
 
     /** Changes settings, and prints what has changed. */
-    final void set(Map<String, Object> changes, String example, boolean asJson)
-            throws IOException, CommandFailedException {
+    final void set(Map<String, Object> changes, String example) throws IOException, CommandFailedException {
         if (changes.isEmpty()) {
             throw usage(JobControl.SET, "name a value to set, such as " + example);
         }
         Map<String, Object> reply = askFor(JobControl.SET, changes);
-        print(asJson, reply, PaceOptions.changed(reply));
+        print(reply, PaceOptions.changed(reply));
     }
 
     /** @param subcommand null for this command */

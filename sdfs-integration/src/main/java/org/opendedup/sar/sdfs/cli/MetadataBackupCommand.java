@@ -2,28 +2,20 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
-import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.OtherHistory;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME metadata-backup}: copies the metadata of a mounted volume, and lists the automatic copies. */
 @Command(
@@ -43,9 +35,6 @@ import picocli.CommandLine.Spec;
             "       sdfscli VOLUME metadata-backup --accept-restored",
             ""
         },
-        sortOptions = false,
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
         footer = {
             "",
             "A backup has names, attributes and recipes, and no bytes of files: it is of use only with the volume's",
@@ -55,15 +44,7 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 metadata-backup /backup/pool0    # an off-site copy",
             "  sdfscli pool0 metadata-backup --list           # the automatic ones",
         })
-final class MetadataBackupCommand implements Callable<Integer> {
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
+final class MetadataBackupCommand extends VolumeCommand {
     @Parameters(arity = "0..1", paramLabel = "FOLDER", description = "Where to copy to; made if it is missing.")
     @Nullable
     Path folder;
@@ -79,17 +60,13 @@ final class MetadataBackupCommand implements Callable<Integer> {
                     + "mount on, garbage collection gives its space back.")
     boolean acceptRestored;
 
-    @Option(names = "--json", description = "Print JSON; the keys are stable.")
-    boolean json;
-
     @Override
     public Integer call() throws IOException, CommandFailedException {
         int wanted = (folder == null ? 0 : 1) + (list ? 1 : 0) + (acceptRestored ? 1 : 0);
         if (wanted != 1) {
-            throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine(), "name a folder, or --list, or --accept-restored");
+            throw usage("name a folder, or --list, or --accept-restored");
         }
-        VolumeClient cli = Objects.requireNonNull(parent);
+        VolumeClient cli = cli();
         if (acceptRestored) {
             return accept(cli);
         }
@@ -101,8 +78,7 @@ final class MetadataBackupCommand implements Callable<Integer> {
                 cli.ask(BackupControl.COMMAND, Map.of("action", BackupControl.MAKE, "folder", absolute.toString()));
         int mended = ((List<?>) made.getOrDefault("mended", List.of())).size();
         print(
-                cli,
-                made,
+                named(made),
                 "Copied to " + made.get("folder") + " and read back; backup\n" + BackupText.line(made)
                         + (mended == 0
                                 ? ""
@@ -122,26 +98,18 @@ final class MetadataBackupCommand implements Callable<Integer> {
         if (failures > 0) {
             text += "\n" + failures + " failed since the volume was mounted; the log says why.";
         }
-        print(cli, reply, text);
+        print(named(reply), text);
         return ExitCode.OK;
     }
 
     private int accept(VolumeClient cli) throws IOException {
         boolean was = OtherHistory.giveUp(FileDirectory.open(cli.locations().data()));
         print(
-                cli,
-                Map.of("accepted", was),
+                named(Map.of("accepted", was)),
                 was
                         ? "What only the lost metadata knew is given up: garbage is collected again, and from the next"
                                 + " mount on, that space comes back, too."
                         : "Nothing is kept of another history.");
         return ExitCode.OK;
-    }
-
-    private void print(VolumeClient cli, Map<String, Object> reply, String text) {
-        var named = new LinkedHashMap<String, Object>();
-        named.put("name", cli.name());
-        named.putAll(reply);
-        cli.environment().out().println(json || cli.json ? Json.pretty(named) : text);
     }
 }

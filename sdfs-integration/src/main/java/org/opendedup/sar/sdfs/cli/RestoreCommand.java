@@ -7,21 +7,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.PlainNames;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code sdfscli VOLUME restore}: restores files and folders to another file system, without FUSE. */
 @Command(
@@ -35,8 +29,6 @@ import picocli.CommandLine.ParentCommand;
             ""
         },
         customSynopsis = "sdfscli VOLUME restore PATH DESTINATION [--json]%n",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
         footer = {
             "",
             "DESTINATION must not exist, or must be an empty folder. It becomes what PATH is. While the restore",
@@ -60,11 +52,7 @@ import picocli.CommandLine.ParentCommand;
             "  sdfscli pool0 restore vm/debian.img /var/lib/images/debian.img     # from the volume's root",
             "  sdfscli pool0 restore . /srv/all --json | jq .damages              # the whole volume"
         })
-final class RestoreCommand implements Callable<Integer> {
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
+final class RestoreCommand extends VolumeCommand {
     @Parameters(
             index = "0",
             paramLabel = "PATH",
@@ -74,19 +62,16 @@ final class RestoreCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "DESTINATION", description = "File or folder to write.")
     Path destination = Path.of("");
 
-    @Option(names = "--json", description = "Print the result as JSON, and no progress; the keys are stable.")
-    boolean json;
-
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        VolumeClient cli = Objects.requireNonNull(parent);
+        VolumeClient cli = cli();
         String path = cli.pathInVolume(source);
         Path target = destination.toAbsolutePath().normalize();
         if (!PlainNames.isText(target)) {
             throw new CommandFailedException("the destination's name, such as " + target
                     + ", is not UTF-8 text; restore to another name, and rename the result");
         }
-        boolean asJson = json || cli.json;
+        boolean asJson = cli.json;
         Map<String, Object> report = new JobClient(cli, FileControl.RESTORE, !asJson)
                 .run(Map.of("path", path, "destination", target.toString()));
         boolean done = "done".equals(report.get("state"));

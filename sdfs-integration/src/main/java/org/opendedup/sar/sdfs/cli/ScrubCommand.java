@@ -6,7 +6,6 @@ import java.util.Optional;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.ScrubControl;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.ScrubReport;
@@ -32,10 +31,6 @@ import picocli.CommandLine.Option;
             ""
         },
         customSynopsis = "sdfscli VOLUME scrub COMMAND%n",
-        sortOptions = false,
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
-        commandListHeading = "%nCommands:%n",
         footer = {
             "",
             "The volume also scrubs by its schedule, see --scrub-schedule of mkfs.sdfs. Programs go before it at the",
@@ -62,8 +57,6 @@ final class ScrubCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME scrub start [--wait] [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {
                 "",
                 "One scrub runs at a time. If one is running already, the command says so; --wait waits for its end,",
@@ -77,12 +70,10 @@ final class ScrubCommand extends JobCommand {
                 "Example:",
                 "  sdfscli pool0 scrub start --wait"
             })
-    int start(
-            @Option(names = "--wait", description = "Show the progress, and wait for the result.") boolean wait,
-            @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.") boolean asJson)
+    int start(@Option(names = "--wait", description = "Show the progress, and wait for the result.") boolean wait)
             throws IOException, CommandFailedException, InterruptedException {
-        Optional<Map<String, Object>> ended = start("scrub", Map.of(), wait, asJson);
-        return ended.isPresent() ? report(ended.get(), asJson) : ExitCode.OK;
+        Optional<Map<String, Object>> ended = start("scrub", Map.of(), wait);
+        return ended.isPresent() ? report(ended.get()) : ExitCode.OK;
     }
 
     @Override
@@ -93,13 +84,12 @@ final class ScrubCommand extends JobCommand {
                 : super.begun(noun, reply);
     }
 
-    private int report(Map<String, Object> report, boolean asJson) throws IOException, CommandFailedException {
-        if (!isDone(report) && !json(asJson)) {
+    private int report(Map<String, Object> report) throws IOException, CommandFailedException {
+        if (!isDone(report) && !cli().json) {
             throw new CommandFailedException("the scrub was stopped; the same command continues it");
         }
         boolean clean = Boolean.TRUE.equals(report.get(ScrubReport.CLEAN));
         print(
-                asJson,
                 named(report),
                 (clean ? "" : "DAMAGE FOUND. ")
                         + ScrubText.result(report)
@@ -120,19 +110,16 @@ final class ScrubCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME scrub status [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {
                 "",
                 "Examples:",
                 "  sdfscli pool0 scrub status",
                 "  sdfscli pool0 scrub status --json | jq .last.damagedFrames"
             })
-    void status(@Option(names = "--json", description = "Print JSON; the keys are stable.") boolean asJson)
-            throws IOException, CommandFailedException {
+    void status() throws IOException, CommandFailedException {
         Map<String, Object> status = askFor(ScrubControl.STATUS, Map.of());
         String progress = JobClient.line(Json.object(status, "current"));
-        print(asJson, status, ScrubText.status(cli().name(), !cli().isOfPlugin(), status, progress));
+        print(status, ScrubText.status(cli().name(), !cli().isOfPlugin(), status, progress));
     }
 
     @Command(
@@ -144,9 +131,6 @@ final class ScrubCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME scrub set OPTION... [--json]%n",
-            sortOptions = false,
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {
                 "",
                 "Examples:",
@@ -154,11 +138,8 @@ final class ScrubCommand extends JobCommand {
                 "  sdfscli pool0 scrub set --rate=0        # as fast as the disk and programs allow",
                 "  sdfscli pool0 scrub set --paused=true   # a scheduled one waits too"
             })
-    void set(
-            @Mixin PaceOptions pace,
-            @Option(names = "--json", description = "Print the result as JSON.") boolean asJson)
-            throws IOException, CommandFailedException {
-        set(pace.changes(), "--rate=50", asJson);
+    void set(@Mixin PaceOptions pace) throws IOException, CommandFailedException {
+        set(pace.changes(), "--rate=50");
     }
 
     @Command(
@@ -171,14 +152,8 @@ final class ScrubCommand extends JobCommand {
                 ""
             },
             customSynopsis = "sdfscli VOLUME scrub stop [--json]%n",
-            mixinStandardHelpOptions = true,
-            versionProvider = ProgramVersion.class,
             footer = {"", "Example:", "  sdfscli pool0 scrub stop"})
-    void stop(@Option(names = "--json", description = "Print the progress until now as JSON.") boolean asJson)
-            throws IOException, CommandFailedException {
-        print(
-                asJson,
-                named(askFor(ScrubControl.STOP, Map.of())),
-                "The scrub is being stopped; 'scrub start' continues it.");
+    void stop() throws IOException, CommandFailedException {
+        print(named(askFor(ScrubControl.STOP, Map.of())), "The scrub is being stopped; 'scrub start' continues it.");
     }
 }

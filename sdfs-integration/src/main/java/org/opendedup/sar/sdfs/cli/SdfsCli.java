@@ -23,10 +23,12 @@ import org.opendedup.sar.sdfs.cli.upstream.CliSpellings;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
 /** {@code sdfscli}: shows and administers volumes. A new subcommand is added by an entry in {@code subcommands}. */
 @Command(
         name = "sdfscli",
+        scope = ScopeType.INHERIT,
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,

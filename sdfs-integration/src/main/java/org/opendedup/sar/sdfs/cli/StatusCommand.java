@@ -4,10 +4,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
 import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
@@ -16,8 +13,6 @@ import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.cli.report.StatusText;
 import org.opendedup.sar.sdfs.health.Health;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code sdfscli VOLUME status}, and {@code sdfscli VOLUME}: whether a volume is well, and what to do if not. */
 @Command(
@@ -30,8 +25,6 @@ import picocli.CommandLine.ParentCommand;
             ""
         },
         customSynopsis = "sdfscli VOLUME [status] [--json]%n",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
         footer = {
             "",
             "Exit codes:  0 well",
@@ -39,18 +32,11 @@ import picocli.CommandLine.ParentCommand;
             "             2 damaged: bytes of files are lost or unreadable",
             "             3 the daemon does not answer   4 not mounted   5 no such volume   64 wrong usage"
         })
-final class StatusCommand implements Callable<Integer> {
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
-    @Option(names = "--json", description = "Print JSON; the keys are stable.")
-    boolean json;
-
+final class StatusCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException {
-        VolumeClient cli = Objects.requireNonNull(parent);
-        return show(cli, json || cli.json);
+        VolumeClient cli = cli();
+        return show(cli, cli.json);
     }
 
     /** Shows the status of the volume that the command line names; returns the exit code. */

@@ -8,7 +8,6 @@ import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -18,7 +17,6 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
@@ -31,7 +29,6 @@ import org.opendedup.sar.sdfs.cli.support.BundleContents;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code sdfscli VOLUME support-bundle}: a file for a bug report. */
 @Command(
@@ -43,16 +40,10 @@ import picocli.CommandLine.ParentCommand;
             "not. Only you may read the file. An existing file is never replaced.",
             ""
         },
-        customSynopsis = "sdfscli VOLUME support-bundle [FILE.zip] [--with-names] [--json]%n",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class)
-final class SupportBundleCommand implements Callable<Integer> {
+        customSynopsis = "sdfscli VOLUME support-bundle [FILE.zip] [--with-names] [--json]%n")
+final class SupportBundleCommand extends VolumeCommand {
     /** Longest time for one answer of the daemon: a bundle is needed of one that hangs, too. */
     private static final int ANSWER_SECONDS_MAX = 30;
-
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
 
     @Parameters(
             index = "0",
@@ -65,12 +56,9 @@ final class SupportBundleCommand implements Callable<Integer> {
     @Option(names = "--with-names", description = "Keep all names. Needed only if a developer asks for it.")
     boolean withNames;
 
-    @Option(names = "--json", description = "Print JSON; the keys are stable.")
-    boolean json;
-
     @Override
     public Integer call() throws IOException, CommandFailedException {
-        VolumeClient cli = Objects.requireNonNull(parent);
+        VolumeClient cli = cli();
         Path target = file == null ? Path.of(defaultName()) : file;
         Optional<Map<String, Object>> state = ControlSocket.ping(cli.runFiles().socket());
         var sources = new BundleContents.Sources(
@@ -87,7 +75,7 @@ final class SupportBundleCommand implements Callable<Integer> {
             throw new CommandFailedException(target + " exists already; name another file, or remove it");
         }
         var out = cli.environment().out();
-        if (json || cli.json) {
+        if (cli.json) {
             var values = new LinkedHashMap<String, Object>();
             values.put("name", cli.name());
             values.put("file", target.toAbsolutePath().normalize().toString());

@@ -2,29 +2,19 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.ReadersReport;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ParentCommand;
-import picocli.CommandLine.Spec;
 
 /** {@code sdfscli VOLUME top}: the current sequential readers, and where their bytes are read from. */
 @Command(
         name = "top",
         description = {"Shows the sequential readers of a mounted volume, until interrupted.", ""},
         customSynopsis = "sdfscli VOLUME top [--once] [--interval=SECONDS] [--json]%n",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
         footer = {
             "",
             "disk        figures by which reads are planned (skip: time to the next range of a container; seek: time",
@@ -42,18 +32,10 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 top",
             "  sdfscli pool0 top --json | jq '.readers[].mbPerSecond'"
         })
-final class TopCommand implements Callable<Integer> {
+final class TopCommand extends VolumeCommand {
     private static final long MILLIS = 1000;
 
     private static final int SECONDS_MAX = 3600;
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
 
     @Option(names = "--once", description = "Print the table once and end. --json does so too.")
     boolean once;
@@ -65,18 +47,13 @@ final class TopCommand implements Callable<Integer> {
             description = "Interval between two tables in seconds, 1 to 3600. Default: ${DEFAULT-VALUE}.")
     int seconds = 1;
 
-    @Option(names = "--json", description = "Print JSON; the keys are stable.")
-    boolean json;
-
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
         if (seconds < 1 || seconds > SECONDS_MAX) {
-            throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine(),
-                    "the interval is " + seconds + " s; it must be from 1 to " + SECONDS_MAX);
+            throw usage("the interval is " + seconds + " s; it must be from 1 to " + SECONDS_MAX);
         }
-        VolumeClient cli = Objects.requireNonNull(parent);
-        if (json || cli.json) {
+        VolumeClient cli = cli();
+        if (cli.json) {
             cli.environment().out().println(Json.pretty(cli.ask(FileControl.TOP, Map.of())));
             return ExitCode.OK;
         }

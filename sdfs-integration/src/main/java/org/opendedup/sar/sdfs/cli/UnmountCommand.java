@@ -5,23 +5,17 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.ClosingReport;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /**
  * {@code sdfscli VOLUME unmount}: unmounts, waits until the volume is closed and its daemon has released its disks, and
@@ -30,23 +24,14 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "unmount",
         description = "Unmounts the volume and waits until it is flushed and closed.",
-        customSynopsis = "sdfscli VOLUME unmount [--json]",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class)
-final class UnmountCommand implements Callable<Integer> {
+        customSynopsis = "sdfscli VOLUME unmount [--json]")
+final class UnmountCommand extends VolumeCommand {
     private static final long CLOSE_SECONDS_MAX = 600;
     private static final long POLL_MILLIS = 20;
 
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
-    @Option(names = "--json", description = "Print the result as JSON.")
-    boolean json;
-
     @Override
     public Integer call() throws IOException, InterruptedException, CommandFailedException {
-        VolumeClient cli = Objects.requireNonNull(parent);
+        VolumeClient cli = cli();
         cli.requireFiles();
         Map<String, Object> before = cli.ask(VolumeCommands.PING).orElseThrow(cli::nothingToUnmount);
         Optional<Map<String, Object>> answer = unmount(cli);
@@ -69,7 +54,7 @@ final class UnmountCommand implements Callable<Integer> {
                         + badEnd.get().text() + "; see " + cli.runFiles().log());
             }
         }
-        if (json || cli.json) {
+        if (cli.json) {
             var result = new LinkedHashMap<String, Object>();
             result.put("name", cli.name());
             result.put("mountPoint", state.get("mountPoint"));

@@ -3,18 +3,12 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 
 /** {@code sdfscli VOLUME check}: checks the mounted volume. */
 @Command(
@@ -32,8 +26,6 @@ import picocli.CommandLine.ParentCommand;
             ""
         },
         customSynopsis = "sdfscli VOLUME check [--json]%n",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
         footer = {
             "",
             "It checks the volume as it is when the check begins. Files may be read and written meanwhile; collections",
@@ -45,18 +37,11 @@ import picocli.CommandLine.ParentCommand;
             "  sdfscli pool0 check             # what is wrong, and what to do",
             "  sdfscli pool0 check --json      # for programs; the keys are those of 'sdfs-check --json'"
         })
-final class VolumeCheckCommand implements Callable<Integer> {
-    @ParentCommand
-    @Nullable
-    VolumeClient parent;
-
-    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
-    boolean json;
-
+final class VolumeCheckCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
-        VolumeClient cli = Objects.requireNonNull(parent);
-        boolean asJson = json || cli.json;
+        VolumeClient cli = cli();
+        boolean asJson = cli.json;
         Map<String, Object> job = new JobClient(cli, CheckControl.COMMAND, !asJson).run(Map.of());
         String state = String.valueOf(job.get("state"));
         if (!state.equals("done")) {

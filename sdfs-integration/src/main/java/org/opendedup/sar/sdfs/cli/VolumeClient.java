@@ -5,7 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Environment;
@@ -24,6 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
 /** The volume that the command line names, as the subcommands reach it: its files, and its daemon. */
@@ -41,7 +41,10 @@ abstract class VolumeClient {
     @Nullable
     String volume;
 
-    @Option(names = "--json", description = "Print JSON. May also follow the command.")
+    @Option(
+            names = "--json",
+            scope = ScopeType.INHERIT,
+            description = "Print JSON; the keys are stable. May stand before or after the command.")
     boolean json;
 
     VolumeClient(Environment environment) {
@@ -199,14 +202,5 @@ abstract class VolumeClient {
             throw new IllegalStateException("not run by picocli: " + message);
         }
         return new ParameterException(spec.commandLine(), message);
-    }
-
-    /**
-     * Prints what a command found.
-     *
-     * @param asJson whether the command was asked for JSON; --json before it counts too
-     */
-    final void print(boolean asJson, Map<String, ?> report, Supplier<String> text) {
-        environment.out().println(asJson || json ? Json.pretty(report) : text.get());
     }
 }

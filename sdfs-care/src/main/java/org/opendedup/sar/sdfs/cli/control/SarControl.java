@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.cli.report.ExplanationReport;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.SarSettings;
@@ -38,7 +37,7 @@ public final class SarControl {
     private final SarAdministration sar;
     private final Explainer explainer;
 
-    /** See {@link MountService.MountedVolume#explain}. */
+    /** Explains what the SSD does for a file; throws if there is no such file. */
     @FunctionalInterface
     public interface Explainer {
         FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException;
