@@ -50,7 +50,7 @@ public record VolumeFileCopy(VolumeDefinition definition, UUID volume, boolean i
     }
 
     private void writeTo(Path location) throws IOException {
-        byte[] text = (VolumeFileWriter.text(definition) + "<!-- copy in the " + (isOfData ? "data" : "metadata")
+        byte[] text = (VolumeFile.text(definition) + "<!-- copy in the " + (isOfData ? "data" : "metadata")
                         + " location of volume " + volume + " -->\n")
                 .getBytes(UTF_8);
         Path copy = location.resolve(NAME);

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.config;
 
 import java.io.StringReader;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.MissingResourceException;
@@ -12,7 +13,10 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 import org.jspecify.annotations.Nullable;
 
-/** The reader of {@link VolumeFile}: parses text to elements, and elements to a definition. */
+/**
+ * The reader of {@link VolumeFile}: parses text to elements, and takes their attributes one by one, with the expected
+ * type. What is left then is refused.
+ */
 final class VolumeFileReader {
     private static final int DEPTH_MAX = 8;
 
@@ -20,93 +24,142 @@ final class VolumeFileReader {
     private static final String REMEDY = "; correct it, or move it away and have it written again from a copy:"
             + " mkfs.sdfs --recover FOLDER, the folder of the containers";
 
-    private VolumeFileReader() {}
+    /** Path of the root element in {@link #elements}; those of the others begin below it. */
+    private static final String ROOT = "";
 
-    static VolumeDefinition read(Path file, String text) throws VolumeFileException {
-        XmlElement root = parse(file, text);
+    private final Path file;
+    /** The elements by their paths, in the order of the file. */
+    private final Map<String, Element> elements = new LinkedHashMap<>();
+
+    /** @param attributes those that were not taken yet */
+    private record Element(int line, String name, Map<String, String> attributes) {}
+
+    VolumeFileReader(Path file) {
+        this.file = file;
+    }
+
+    VolumeDefinition read(String text) throws VolumeFileException {
+        parse(text);
         try {
-            return definition(root);
+            return definition();
         } catch (IllegalArgumentException e) {
             throw new VolumeFileException(file, 0, String.valueOf(e.getMessage()), e);
         }
     }
 
-    private static VolumeDefinition definition(XmlElement root) throws VolumeFileException {
-        checkRoot(root);
-        checkNoListener(root.child("sdfscli"));
-        var elements = new LinkedHashMap<String, @Nullable XmlElement>();
+    private VolumeDefinition definition() throws VolumeFileException {
+        checkVersion();
+        Element listener = element("sdfscli");
+        if (!take(listener, "enable").equals("false")) {
+            throw problem(listener, "there is no network listener; <sdfscli> must have enable=\"false\"");
+        }
+        var left = new LinkedHashMap<>(elements);
+        left.remove(ROOT);
+        left.remove("sdfscli");
         OptionValues values = OptionValues.NONE;
         for (VolumeOption<?> option : VolumeOptions.ALL) {
-            if (!option.isStored()) {
-                continue;
-            }
-            String path = option.element();
-            if (!elements.containsKey(path)) {
-                elements.put(path, find(path, root, elements));
-            }
-            XmlElement element = elements.get(path);
-            if (element != null) {
-                values = element.read(option, values);
+            if (option.isStored() && !isLackingFastTier(option)) {
+                values = read(element(option.element()), option, values);
+                left.remove(option.element());
             }
         }
-        for (XmlElement element : elements.values()) {
-            if (element != null) {
-                element.end();
+        for (Map.Entry<String, Element> unknown : left.entrySet()) {
+            Element parent = Objects.requireNonNull(elements.get(parentOf(unknown.getKey())));
+            throw problem(
+                    unknown.getValue(),
+                    "an unknown element <" + unknown.getValue().name + "> in <" + parent.name + ">");
+        }
+        for (Element element : elements.values()) {
+            for (String attribute : element.attributes.keySet()) {
+                throw problem(element, "<" + element.name + "> has an unknown attribute " + attribute);
             }
         }
-        root.end();
         return new VolumeDefinition(values);
     }
 
-    /** Removes and returns an element; null if the volume has none and needs none. */
-    private static @Nullable XmlElement find(String path, XmlElement root, Map<String, @Nullable XmlElement> found)
-            throws VolumeFileException {
-        int slash = path.lastIndexOf('/');
-        XmlElement parent = slash < 0 ? root : Objects.requireNonNull(found.get(path.substring(0, slash)));
-        String name = path.substring(slash + 1);
-        return path.equals(VolumeFileWriter.FAST_TIER) ? parent.childIfAny(name) : parent.child(name);
+    private boolean isLackingFastTier(VolumeOption<?> option) {
+        return option.element().equals(VolumeFile.FAST_TIER) && !elements.containsKey(VolumeFile.FAST_TIER);
     }
 
-    private static void checkRoot(XmlElement root) throws VolumeFileException {
-        if (!root.name().equals(VolumeFileWriter.ROOT)) {
-            throw root.problem("the root element is <" + root.name() + ">, not <" + VolumeFileWriter.ROOT + ">");
-        }
-        String written = root.text("version");
+    private void checkVersion() throws VolumeFileException {
+        Element root = element(ROOT);
+        String written = take(root, "version");
         // OpenDedup writes the version of its program.
         if (!written.matches("\\d{1,9}")) {
-            throw root.problem("this is a volume of OpenDedup SDFS (version '" + written + "'), which only its own "
-                    + "mount.sdfs can mount. To move its files here, make a volume with another name, mount both, "
-                    + "and copy the files. docs/PLUGIN.md says how OpenDedup SDFS uses this engine");
+            throw problem(
+                    root,
+                    "this is a volume of OpenDedup SDFS (version '" + written + "'), which only its own "
+                            + "mount.sdfs can mount. To move its files here, make a volume with another name, mount "
+                            + "both, and copy the files. docs/PLUGIN.md says how OpenDedup SDFS uses this engine");
         }
         int version = Integer.parseInt(written);
-        if (version != VolumeFileWriter.VERSION) {
-            throw root.problem("version " + version + " of the volume file is not known; this program reads version "
-                    + VolumeFileWriter.VERSION);
+        if (version != VolumeFile.VERSION) {
+            throw problem(
+                    root,
+                    "version " + version + " of the volume file is not known; this program reads version "
+                            + VolumeFile.VERSION);
         }
     }
 
-    private static void checkNoListener(XmlElement sdfscli) throws VolumeFileException {
-        if (!sdfscli.text("enable").equals("false")) {
-            throw sdfscli.problem("there is no network listener; <sdfscli> must have enable=\"false\"");
+    private Element element(String path) throws VolumeFileException {
+        Element element = elements.get(path);
+        if (element == null) {
+            String name = path.substring(path.lastIndexOf('/') + 1);
+            Element parent = element(parentOf(path));
+            throw problem(parent, "<" + parent.name + "> lacks its element <" + name + ">");
         }
-        sdfscli.end();
+        return element;
     }
 
-    private static XmlElement parse(Path file, String text) throws VolumeFileException {
+    private static String parentOf(String path) {
+        return path.substring(0, Math.max(0, path.lastIndexOf('/')));
+    }
+
+    private String take(Element element, String attribute) throws VolumeFileException {
+        String value = element.attributes.remove(attribute);
+        if (value == null) {
+            throw problem(element, "<" + element.name + "> lacks its attribute " + attribute);
+        }
+        return value;
+    }
+
+    /** Takes the attribute of an option, and returns the values with it. */
+    private <T> OptionValues read(Element element, VolumeOption<T> option, OptionValues values)
+            throws VolumeFileException {
+        String attribute = option.attribute();
+        if (!element.attributes.containsKey(attribute) && (option.mayBeAbsent() || option.isAdded())) {
+            return values;
+        }
+        String text = take(element, attribute);
+        try {
+            return values.withText(option, text);
+        } catch (IllegalArgumentException e) {
+            throw new VolumeFileException(
+                    file, element.line, "attribute " + attribute + " of <" + element.name + ">: " + e.getMessage(), e);
+        }
+    }
+
+    private VolumeFileException problem(Element element, String problem) {
+        return new VolumeFileException(file, element.line, problem, null);
+    }
+
+    private void parse(String text) throws VolumeFileException {
         var factory = XMLInputFactory.newDefaultFactory();
         factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
         factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+        var open = new ArrayDeque<String>();
         try {
             XMLStreamReader reader = factory.createXMLStreamReader(new StringReader(text));
-            while (reader.next() != XMLStreamConstants.START_ELEMENT) {
-                checkHarmless(file, reader);
-            }
-            XmlElement root = element(file, reader, 1);
             while (reader.hasNext()) {
-                reader.next();
-                checkHarmless(file, reader);
+                int event = reader.next();
+                if (event == XMLStreamConstants.START_ELEMENT) {
+                    open.push(begin(reader, open.peek(), open.size()));
+                } else if (event == XMLStreamConstants.END_ELEMENT) {
+                    open.pop();
+                } else {
+                    checkHarmless(reader);
+                }
             }
-            return root;
         } catch (XMLStreamException e) {
             int line = e.getLocation() == null ? 0 : e.getLocation().getLineNumber();
             throw new VolumeFileException(file, line, "not well-formed XML: " + firstLine(e) + REMEDY, e);
@@ -116,27 +169,33 @@ final class VolumeFileReader {
         }
     }
 
-    private static XmlElement element(Path file, XMLStreamReader reader, int depth)
-            throws XMLStreamException, VolumeFileException {
-        var element = new XmlElement(file, reader.getLocation().getLineNumber(), reader.getLocalName());
-        if (depth > DEPTH_MAX) {
-            throw element.problem("elements nested deeper than " + DEPTH_MAX);
+    /**
+     * Notes an element that begins.
+     *
+     * @param parent path of the one that it is in; null if it is the root
+     * @return its path
+     */
+    private String begin(XMLStreamReader reader, @Nullable String parent, int depth) throws VolumeFileException {
+        String name = reader.getLocalName();
+        var element = new Element(reader.getLocation().getLineNumber(), name, new LinkedHashMap<>());
+        if (parent == null && !name.equals(VolumeFile.ROOT)) {
+            throw problem(element, "the root element is <" + name + ">, not <" + VolumeFile.ROOT + ">");
+        }
+        if (depth == DEPTH_MAX) {
+            throw problem(element, "elements nested deeper than " + DEPTH_MAX);
         }
         for (int i = 0; i < reader.getAttributeCount(); i++) {
-            element.addAttribute(reader.getAttributeLocalName(i), reader.getAttributeValue(i));
+            element.attributes.put(reader.getAttributeLocalName(i), reader.getAttributeValue(i));
         }
-        while (reader.next() != XMLStreamConstants.END_ELEMENT) {
-            if (reader.getEventType() == XMLStreamConstants.START_ELEMENT) {
-                element.addChild(element(file, reader, depth + 1));
-            } else {
-                checkHarmless(file, reader);
-            }
+        String path = parent == null ? ROOT : parent.isEmpty() ? name : parent + "/" + name;
+        if (elements.putIfAbsent(path, element) != null) {
+            throw problem(element, "a second element <" + name + ">");
         }
-        return element;
+        return path;
     }
 
     /** Refuses all events except comments, white space and the end of the document: their meaning is not known. */
-    private static void checkHarmless(Path file, XMLStreamReader reader) throws VolumeFileException {
+    private void checkHarmless(XMLStreamReader reader) throws VolumeFileException {
         int event = reader.getEventType();
         boolean harmless = event == XMLStreamConstants.COMMENT
                 || event == XMLStreamConstants.SPACE

@@ -1,38 +1,25 @@
 package org.opendedup.sar.sdfs.fuse;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.FairShares;
 import org.opendedup.sar.common.PosixException;
 
-/**
- * Assigns handles (small numbers) to open files. Reuses the handles of closed files. {@link #get} takes no lock; adding
- * and removing lock this object. Users have {@link FairShares} of the table.
- */
+/** Gives open files their handles, numbers that are never used again. Users have {@link FairShares} of the table. */
 public final class HandleTable<T> {
     /** Limit of any table, in open files: 1 Mi, more than Linux lets one process open. */
     static final int MAX_HANDLES = 1 << 20;
 
-    private static final int INITIAL_SLOTS = 64;
-
-    /**
-     * Replaced by a longer copy when full. A reader that still has the old array finds all files that were added before
-     * the copy.
-     */
-    private volatile AtomicReferenceArray<@Nullable T> slots = new AtomicReferenceArray<>(INITIAL_SLOTS);
-
-    /** Free handles below {@link #unused}; a stack with the last freed handle on top. */
-    private int[] free = new int[INITIAL_SLOTS];
-
-    private int freeCount;
-    private int unused;
-    /** The user who has each handle. */
-    private int[] users = new int[INITIAL_SLOTS];
-
+    private final Map<Long, Held<T>> open = new ConcurrentHashMap<>();
+    private final AtomicLong next = new AtomicLong();
     private final FairShares shares;
+
+    /** An open file, and the user who has it. */
+    private record Held<T>(T value, int user) {}
 
     /** @param maxHandles how many files may be open at a time */
     HandleTable(int maxHandles) {
@@ -44,25 +31,16 @@ public final class HandleTable<T> {
      *
      * @throws PosixException ENFILE if the table is full, or the user has too large a share of it
      */
-    public synchronized long add(T value, int user) throws PosixException {
+    public long add(T value, int user) throws PosixException {
         shares.take(user);
-        int handle = freeCount > 0 ? free[--freeCount] : unused++;
-        if (handle >= slots.length()) {
-            grow();
-        }
-        slots.set(handle, value);
-        users[handle] = user;
+        long handle = next.getAndIncrement();
+        open.put(handle, new Held<>(value, user));
         return handle;
     }
 
     /** @throws PosixException EBADF if no open file has this handle */
     public T get(long handle) throws PosixException {
-        AtomicReferenceArray<@Nullable T> current = slots;
-        T value = handle >= 0 && handle < current.length() ? current.get((int) handle) : null;
-        if (value == null) {
-            throw new PosixException(PosixException.Reason.EBADF, "no open file " + handle);
-        }
-        return value;
+        return known(open.get(handle), handle).value;
     }
 
     /**
@@ -70,37 +48,28 @@ public final class HandleTable<T> {
      *
      * @throws PosixException EBADF if no open file has this handle
      */
-    public synchronized T remove(long handle) throws PosixException {
-        T value = get(handle);
-        slots.set((int) handle, null);
-        free[freeCount++] = (int) handle;
-        shares.giveBack(users[(int) handle]);
-        return value;
+    public T remove(long handle) throws PosixException {
+        Held<T> removed = known(open.remove(handle), handle);
+        shares.giveBack(removed.user);
+        return removed.value;
+    }
+
+    private static <T> Held<T> known(@Nullable Held<T> found, long handle) throws PosixException {
+        if (found == null) {
+            throw new PosixException(PosixException.Reason.EBADF, "no open file " + handle);
+        }
+        return found;
     }
 
     /** Removes all files and returns them. */
-    public synchronized List<T> removeAll() {
+    public List<T> removeAll() {
         List<T> all = new ArrayList<>();
-        for (int handle = 0; handle < slots.length(); handle++) {
-            T value = slots.getAndSet(handle, null);
-            if (value != null) {
-                all.add(value);
-                shares.giveBack(users[handle]);
+        open.forEach((handle, held) -> {
+            if (open.remove(handle, held)) {
+                shares.giveBack(held.user);
+                all.add(held.value);
             }
-        }
-        freeCount = 0;
-        unused = 0;
+        });
         return all;
-    }
-
-    private void grow() {
-        AtomicReferenceArray<@Nullable T> old = slots;
-        AtomicReferenceArray<@Nullable T> longer = new AtomicReferenceArray<>(old.length() * 2);
-        for (int handle = 0; handle < old.length(); handle++) {
-            longer.set(handle, old.get(handle));
-        }
-        free = Arrays.copyOf(free, longer.length());
-        users = Arrays.copyOf(users, longer.length());
-        slots = longer;
     }
 }

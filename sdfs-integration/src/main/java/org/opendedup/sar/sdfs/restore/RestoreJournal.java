@@ -8,6 +8,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.AtomicFile;
@@ -15,25 +17,21 @@ import org.opendedup.sar.io.AtomicFile;
 /**
  * Progress of a restore in a small file in the work folder, replaced as a whole at each milestone. Its lines are
  * {@code sdfs-restore 3}, the fields of {@link State} each with its name, and the CRC-32C of all that.
+ *
+ * @param shown the file's path for messages
  */
-final class RestoreJournal {
+record RestoreJournal(Path file, String shown) {
     private static final String MAGIC = "sdfs-restore ";
     private static final int VERSION = 3;
     private static final String FORMAT = MAGIC
             + "%d\nvolume %s\nsource %s\ntree %s\ncontents %s\nroot %d\n"
             + "nextContainer %d\nbytes %d\ndamaged %d\nlost %d\nmissing %d\nonlyRootLeft %b\n";
-    private static final int LINES = 13;
+    /** The lines of {@link #FORMAT}, and the checksum of all that. */
+    private static final Pattern LINES = Pattern.compile("(" + MAGIC + VERSION
+            + "\nvolume (.*)\nsource (.*)\ntree (.*)\ncontents (.*)\nroot (-?\\d+)\nnextContainer (-?\\d+)\nbytes (-?\\d+)\n"
+            + "damaged (-?\\d+)\nlost (-?\\d+)\nmissing (-?\\d+)\nonlyRootLeft (true|false)\n)crc ([0-9a-f]+)\n");
     /** Largest journal in bytes; the longest possible path uses an eighth of this. */
     private static final int MAX_BYTES = 1 << 20;
-
-    private final Path file;
-    private final String shown;
-
-    /** @param shown the file's path for messages */
-    RestoreJournal(Path file, String shown) {
-        this.file = file;
-        this.shown = shown;
-    }
 
     /**
      * What the journal records.
@@ -139,48 +137,26 @@ final class RestoreJournal {
         if (text.startsWith(MAGIC) && !text.startsWith(MAGIC + VERSION + "\n")) {
             throw new IOException(shown + " was written by another version of this program");
         }
-        String[] lines = text.split("\n", -1);
-        int end = text.lastIndexOf("crc ");
-        if (lines.length != LINES + 1 || end < 0 || !lines[LINES - 1].equals("crc " + crc(text.substring(0, end)))) {
+        Matcher lines = LINES.matcher(text);
+        if (!lines.matches() || !lines.group(13).equals(crc(lines.group(1)))) {
             throw new CorruptionException(shown, -1, "a restore's journal", "other lines");
         }
-        return Optional.of(new State(
-                value("volume", lines[1]),
-                value("source", lines[2]),
-                value("tree", lines[3]),
-                value("contents", lines[4]),
-                number("root", lines[5]),
-                number("nextContainer", lines[6]),
-                number("bytes", lines[7]),
-                number("damaged", lines[8]),
-                number("lost", lines[9]),
-                number("missing", lines[10]),
-                truth("onlyRootLeft", lines[11])));
-    }
-
-    private String value(String name, String line) throws CorruptionException {
-        if (!line.startsWith(name + " ")) {
-            throw new CorruptionException(shown, -1, "the line '" + name + "'", "'" + line + "'");
-        }
-        return line.substring(name.length() + 1);
-    }
-
-    private long number(String name, String line) throws CorruptionException {
         try {
-            return Long.parseLong(value(name, line));
+            return Optional.of(new State(
+                    lines.group(2),
+                    lines.group(3),
+                    lines.group(4),
+                    lines.group(5),
+                    Long.parseLong(lines.group(6)),
+                    Long.parseLong(lines.group(7)),
+                    Long.parseLong(lines.group(8)),
+                    Long.parseLong(lines.group(9)),
+                    Long.parseLong(lines.group(10)),
+                    Long.parseLong(lines.group(11)),
+                    Boolean.parseBoolean(lines.group(12))));
         } catch (NumberFormatException e) {
-            CorruptionException damage = new CorruptionException(shown, -1, "a number", "'" + line + "'");
-            damage.initCause(e);
-            throw damage;
+            throw new CorruptionException(shown, -1, "numbers of 64 bits", String.valueOf(e.getMessage()));
         }
-    }
-
-    private boolean truth(String name, String line) throws CorruptionException {
-        return switch (value(name, line)) {
-            case "true" -> true;
-            case "false" -> false;
-            default -> throw new CorruptionException(shown, -1, "true or false", "'" + line + "'");
-        };
     }
 
     private static String crc(String text) {

@@ -23,43 +23,21 @@ import org.slf4j.LoggerFactory;
  * The steps of a {@link TreeRestore}: finds and makes everything, writes the bytes, sets owners, modes and other
  * attributes.
  */
-final class RestoreRun {
+record RestoreRun(
+        Volume volume,
+        String source,
+        DestinationRoot root,
+        WorkFolder work,
+        Libc posix,
+        RestoreProgress progress,
+        RestoreStop stop,
+        long milestoneNanos,
+        String howToBeginAnew) {
     private static final Logger LOG = LoggerFactory.getLogger(RestoreRun.class);
     /** Memory for 200 000 places, in bytes; sorting and merging need the same amount again. */
     private static final int PLACES_BYTES = 8 << 20;
 
     private static final int LINKS_BYTES = 1 << 20;
-
-    private final Volume volume;
-    private final String source;
-    private final DestinationRoot root;
-    private final WorkFolder work;
-    private final Libc posix;
-    private final RestoreProgress progress;
-    private final RestoreStop stop;
-    private final long milestoneNanos;
-    private final String howToBeginAnew;
-
-    RestoreRun(
-            Volume volume,
-            String source,
-            DestinationRoot root,
-            WorkFolder work,
-            Libc posix,
-            RestoreProgress progress,
-            RestoreStop stop,
-            long milestoneNanos,
-            String howToBeginAnew) {
-        this.volume = volume;
-        this.source = source;
-        this.root = root;
-        this.work = work;
-        this.posix = posix;
-        this.progress = progress;
-        this.stop = stop;
-        this.milestoneNanos = milestoneNanos;
-        this.howToBeginAnew = howToBeginAnew;
-    }
 
     /**
      * Restores a tree, starting from the state that an earlier restore reached.

@@ -6,39 +6,22 @@ import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
  * Reports reads of files to the file system, for access times. The kernel sends no read request for bytes in its page
  * cache. Therefore an opening of a file that may be in the cache counts as a read. An opening with {@code O_NOATIME}
  * does not count.
+ *
+ * @param request the request that is being served
  */
-final class AccessNotes {
-    private final FuseFileSystem operations;
-    private final KernelCache cache;
-    private final Request request;
-
-    /** @param request the request that is being served */
-    AccessNotes(FuseFileSystem operations, KernelCache cache, Request request) {
-        this.operations = operations;
-        this.cache = cache;
-        this.request = request;
-    }
-
+record AccessNotes(FuseFileSystem operations, KernelCache cache, Request request) {
     /**
      * Notes that a file was opened. Also invalidates its attributes in the kernel if the access time changed, because
      * the kernel drops a cached access time only when it sends a read.
      *
      * @param flags as in open(2)
+     * @param byKernel whether the kernel reads the file itself: no read request follows
      */
-    void opened(int flags) {
-        if ((flags & Protocol.O_TRUNC) == 0 && count(flags) && operations.noteOpened(request.node())) {
-            cache.invalidate(request.node());
+    void opened(int flags, boolean byKernel) {
+        if ((flags & Protocol.O_TRUNC) != 0 || !count(flags)) {
+            return;
         }
-    }
-
-    /**
-     * Notes that a file was opened that the kernel reads itself: no read request follows. Also invalidates its
-     * attributes, as {@link #opened}.
-     *
-     * @param flags as in open(2)
-     */
-    void openedForKernel(int flags) {
-        if ((flags & Protocol.O_TRUNC) == 0 && count(flags) && operations.noteRead(request.node())) {
+        if (byKernel ? operations.noteRead(request.node()) : operations.noteOpened(request.node())) {
             cache.invalidate(request.node());
         }
     }

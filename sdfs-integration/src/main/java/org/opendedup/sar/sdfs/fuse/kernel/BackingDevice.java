@@ -63,11 +63,7 @@ final class BackingDevice implements PassedThroughFiles.Registry, Closeable {
     }
 
     private static boolean mayRegister(Libc libc) {
-        return ThreadStatus.lines(libc.functions().gettid())
-                        .filter(line -> line.startsWith("CapEff:"))
-                        .map(line -> Long.parseUnsignedLong(line.substring(7).strip(), 16))
-                        .anyMatch(capabilities -> (capabilities >>> CAP_SYS_ADMIN & 1) != 0)
-                && isInFirstUserNamespace();
+        return ThreadStatus.hasCapability(libc.functions().gettid(), CAP_SYS_ADMIN) && isInFirstUserNamespace();
     }
 
     /** Returns whether users have the same numbers here as in the kernel. In a container they may differ. */

@@ -11,8 +11,10 @@ import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 /**
  * The kernel's FUSE control file system, which has a folder for each connection. Where it is not mounted, as in most
  * containers, root gets a mount of it that lies at no path, and that closing removes.
+ *
+ * @param mount holds the mount; -1 if it is the usual one
  */
-final class ControlFileSystem implements Closeable {
+record ControlFileSystem(Libc libc, Path root, int mount) implements Closeable {
     private static final Path USUAL = Path.of("/sys/fs/fuse/connections");
     private static final String TYPE = "fusectl";
 
@@ -23,17 +25,6 @@ final class ControlFileSystem implements Closeable {
     private static final int FSMOUNT = 432;
     private static final int CREATE = 6;
     private static final int CLOSE_ON_EXEC = 1;
-
-    private final Libc libc;
-    private final Path root;
-    /** Holds the mount; -1 if it is the usual one. */
-    private final int mount;
-
-    private ControlFileSystem(Libc libc, Path root, int mount) {
-        this.libc = libc;
-        this.root = root;
-        this.mount = mount;
-    }
 
     static ControlFileSystem open(Libc libc) throws IOException {
         boolean isMounted = DeviceNumber.of(USUAL) != DeviceNumber.of(USUAL.resolve(".."));
@@ -63,10 +54,6 @@ final class ControlFileSystem implements Closeable {
         } finally {
             libc.functions().close(context);
         }
-    }
-
-    Path root() {
-        return root;
     }
 
     @Override

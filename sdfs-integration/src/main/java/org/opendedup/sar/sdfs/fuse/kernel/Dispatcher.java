@@ -1,5 +1,9 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.DIRENT_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ENTRY_OUT_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
@@ -53,7 +57,7 @@ final class Dispatcher {
         this.exchange = new Exchange(operations, cache, agreement, request, reply, backings, unenforced);
         this.served = served;
         this.interrupts = interrupts;
-        var privileges = new Privileges(operations, cache, SupplementaryGroups::containNow, request);
+        var privileges = new Privileges(operations, cache, ThreadStatus::hasGroup, request);
         this.files = new FileRequests(exchange, privileges, served, syncs);
         this.names = new NameRequests(exchange);
         this.attributes = new AttributeRequests(exchange, privileges);
@@ -91,9 +95,38 @@ final class Dispatcher {
      */
     void takeBack() {
         try {
-            Undelivered.takeBack(request.opcode(), reply, exchange.operations(), files::close);
+            if (!reply.isError()) {
+                takeBackSuccess();
+            }
         } catch (IOException | RuntimeException | Error e) {
             LOG.error("{}: an undelivered reply could not be undone", exchange.describe(), e);
+        }
+    }
+
+    private void takeBackSuccess() throws IOException {
+        switch (request.opcode()) {
+            case Opcode.LOOKUP, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK -> forgetAt(OUT_HEADER_BYTES);
+            case Opcode.CREATE, Opcode.TMPFILE -> {
+                files.close(reply.getLong(OUT_HEADER_BYTES + ENTRY_OUT_BYTES));
+                forgetAt(OUT_HEADER_BYTES);
+            }
+            case Opcode.OPEN -> files.close(reply.getLong(OUT_HEADER_BYTES));
+            case Opcode.READDIRPLUS -> {
+                for (int at = OUT_HEADER_BYTES; at < reply.length(); ) {
+                    forgetAt(at);
+                    at += Reply.entryBytes(reply.getInt(at + ENTRY_OUT_BYTES + DIRENT_BYTES - 8), true);
+                }
+            }
+            default -> {
+                // The reply holds no references or handles.
+            }
+        }
+    }
+
+    private void forgetAt(int offset) {
+        long inode = reply.getLong(offset);
+        if (inode != 0) {
+            exchange.operations().forget(inode, 1);
         }
     }
 

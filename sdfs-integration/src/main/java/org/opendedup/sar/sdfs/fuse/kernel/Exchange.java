@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 
@@ -43,11 +44,11 @@ record Exchange(
         byte[] name = request.firstName();
         return name == null
                 ? describe(request.opcode(), request.node())
-                : OperationName.of(request.opcode()) + " " + operations.nameOf(request.node(), name);
+                : Opcode.name(request.opcode()) + " " + operations.nameOf(request.node(), name);
     }
 
     /** Returns a name for the log of a request that need not be the current one. */
     String describe(int opcode, long node) {
-        return OperationName.of(opcode) + " " + operations.nameOf(node);
+        return Opcode.name(opcode) + " " + operations.nameOf(node);
     }
 }

@@ -154,11 +154,10 @@ final class FileRequests {
      */
     private Opened opened(long inode, long handle, int flags) throws IOException {
         Opened opened = backings.opened(inode, handle, backings.areServed() ? operations.backing(handle) : -1, flags);
+        accesses.opened(flags, opened.isPassedThrough());
         if (!opened.isPassedThrough()) {
-            accesses.opened(flags);
             return opened;
         }
-        accesses.openedForKernel(flags);
         if (isWritable(flags)) {
             dropCapabilityUnknownToTheKernel(inode);
         }

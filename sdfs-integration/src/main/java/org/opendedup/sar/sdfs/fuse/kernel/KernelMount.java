@@ -89,7 +89,7 @@ public final class KernelMount implements FuseMount {
         Libc libc = new Libc();
         boolean root = libc.functions().geteuid() == 0;
         Mounter mounter = root ? new DirectMounter(libc) : new FusermountMounter(libc);
-        return mount(operations, options, libc, mounter, PendingSignals::killed);
+        return mount(operations, options, libc, mounter, ThreadStatus::isKilled);
     }
 
     /** @param killed returns whether a thread is about to be killed, so that its request may be abandoned */

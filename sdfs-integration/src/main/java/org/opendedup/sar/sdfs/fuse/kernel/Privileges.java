@@ -13,21 +13,17 @@ import org.opendedup.sar.volume.posix.Attributes;
  * ({@code FUSE_HANDLE_KILLPRIV_V2}). It requests the removal by flags, or, for requests without such a flag, by
  * requests that change nothing else. The rules are those of Linux's own file systems: if the group may not execute a
  * file, the file keeps setgid if the caller is in its group.
+ *
+ * @param request the request that is being served
  */
-final class Privileges {
+record Privileges(FuseFileSystem operations, KernelCache cache, Groups groups, Request request) {
     private static final int ROOT = 0;
 
-    private final FuseFileSystem operations;
-    private final KernelCache cache;
-    private final SupplementaryGroups groups;
-    private final Request request;
-
-    /** @param request the request that is being served */
-    Privileges(FuseFileSystem operations, KernelCache cache, SupplementaryGroups groups, Request request) {
-        this.operations = operations;
-        this.cache = cache;
-        this.groups = groups;
-        this.request = request;
+    /** The supplementary groups of callers. */
+    @FunctionalInterface
+    interface Groups {
+        /** Returns whether a group is among those of a thread that waits for its request. */
+        boolean contain(int thread, int group);
     }
 
     /**

@@ -1,5 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
+import java.lang.reflect.Field;
+
 /**
  * Constants of the FUSE protocol ({@code linux/fuse.h}, version 7.42): device, versions, sizes of structures in bytes,
  * flags.
@@ -85,6 +87,20 @@ final class Protocol {
         static final int COPY_FILE_RANGE_64 = 53;
 
         private Opcode() {}
+
+        /** Returns the name of a request for messages: that of its constant here. */
+        static String name(int opcode) {
+            try {
+                for (Field constant : Opcode.class.getDeclaredFields()) {
+                    if (constant.getInt(null) == opcode) {
+                        return constant.getName();
+                    }
+                }
+            } catch (IllegalAccessException e) {
+                throw new IllegalStateException(e);
+            }
+            return "request " + opcode;
+        }
     }
 
     /** {@code FUSE_*}: features that the two sides of INIT offer and accept. */

@@ -283,7 +283,7 @@ class DispatcherTest {
     @Test
     void theGroupsOfACallerAreAskedForOnlyWhereTheyDecide() throws Exception {
         List<Integer> asked = new ArrayList<>();
-        SupplementaryGroups groups = (thread, group) -> {
+        Privileges.Groups groups = (thread, group) -> {
             asked.add(group);
             return true;
         };

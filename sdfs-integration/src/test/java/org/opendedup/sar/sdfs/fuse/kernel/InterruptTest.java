@@ -68,7 +68,7 @@ class InterruptTest {
 
     @Test
     void aKilledReaderGoesThoughItsReadHangs() throws Exception {
-        try (MountedToy toy = mount(PendingSignals::killed);
+        try (MountedToy toy = mount(ThreadStatus::isKilled);
                 hanging) {
             Process reader = reader(toy);
             reader.destroyForcibly();
@@ -108,7 +108,7 @@ class InterruptTest {
 
     @Test
     void aSignalThatKillsNobodyDoesNotEndARead() throws Exception {
-        try (MountedToy toy = mount(PendingSignals::killed);
+        try (MountedToy toy = mount(ThreadStatus::isKilled);
                 hanging) {
             Process reader = reader(toy);
             // dd catches it, to tell how far it is.
@@ -122,7 +122,7 @@ class InterruptTest {
 
     @Test
     void aReaderIsKilledAfterASignalThatDidNot() throws Exception {
-        try (MountedToy toy = mount(PendingSignals::killed);
+        try (MountedToy toy = mount(ThreadStatus::isKilled);
                 hanging) {
             Process reader = reader(toy);
             assertEquals("", toy.shell("kill -USR1 " + reader.pid()));

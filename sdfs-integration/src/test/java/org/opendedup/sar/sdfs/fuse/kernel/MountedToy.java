@@ -26,7 +26,7 @@ final class MountedToy implements AutoCloseable {
 
     /** @param mounter how to mount; null for what suits the user */
     MountedToy(FuseFileSystem operations, String options, Mounter mounter) throws IOException {
-        this(operations, options, mounter, PendingSignals::killed);
+        this(operations, options, mounter, ThreadStatus::isKilled);
     }
 
     /** @param killed tells whether a thread is about to be killed */
