@@ -4,6 +4,7 @@ import static org.opendedup.sar.sdfs.config.Checks.check;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
@@ -17,48 +18,30 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
  * The definition of a volume, as in its XML file: the values of its options, and what they mean for the engine. The
- * constructor checks it, whatever its source. Immutable.
+ * constructor checks it, whatever its source.
+ *
+ * @param values the values of all options that the volume file has
  */
-public final class VolumeDefinition {
-    private final OptionValues values;
-    private final VolumeConfig config;
-    private final SarSettings sar;
-    private final RestoreSettings restore;
-    private final BackupSettings backups;
-    private final RawSettings raw;
-
-    /**
-     * @param given values of options; those that are not stored in the volume file are left out
-     * @throws IllegalArgumentException if a value is missing or not allowed; the message names what is allowed
-     */
-    public VolumeDefinition(OptionValues given) {
-        values = given.stored();
-        config = config(values);
-        sar = SarSettings.of(values);
-        restore = new RestoreSettings(
-                values.get(VolumeOptions.RESTORE_CACHE),
-                optional(VolumeOptions.RESTORE_CACHE_SIZE),
-                optional(VolumeOptions.RESTORE_WINDOW),
-                values.get(VolumeOptions.RESTORE_LOG_SHARE),
-                values.get(VolumeOptions.RESTORE_DISK));
-        backups = BackupSettings.of(values.get(VolumeOptions.BACKUP_INTERVAL), values.get(VolumeOptions.BACKUPS_KEPT));
-        raw = new RawSettings(
-                values.get(VolumeOptions.TIER_MODE),
-                values.get(VolumeOptions.TIER_CAPACITY),
-                values.get(VolumeOptions.TIER_HIGH),
-                values.get(VolumeOptions.TIER_LOW),
-                values.get(VolumeOptions.TIER_JOURNAL),
-                values.get(VolumeOptions.TIER_POLICY));
-        Compression compression = config.compression();
+public record VolumeDefinition(OptionValues values) {
+    /** @throws IllegalArgumentException if a value is missing or not allowed; the message names what is allowed */
+    public VolumeDefinition(OptionValues values) {
+        this.values = values.stored();
+        Compression compression = config().compression();
         check(
                 compression.codec() != Compression.Codec.ZSTD || compression.level() > 0,
                 "the zstd level is 0; it must be from 1 to " + RecompressLevel.MAX);
-        checkPaths(basePath(), stores(config, sar.ssdLocation()));
+        checkPaths(basePath(), stores());
         recompress().checkAgainst(compression);
-        checkRaw(raw, sar.ssdLocation());
+        checkRaw(raw(), sar().ssdLocation());
+        var unused = List.of(restore(), backups());
     }
 
-    private static VolumeConfig config(OptionValues values) {
+    private OptionalLong optional(VolumeOption<Long> option) {
+        return values.find(option).map(OptionalLong::of).orElse(OptionalLong.empty());
+    }
+
+    /** Returns settings of the engine; {@link #engineConfig} has all of them. */
+    public VolumeConfig config() {
         return new VolumeConfig(
                         values.get(VolumeOptions.NAME),
                         values.get(VolumeOptions.CAPACITY),
@@ -83,20 +66,6 @@ public final class VolumeDefinition {
                         values.find(VolumeOptions.INDEX_SSD_CAPACITY).orElse(0L)));
     }
 
-    private OptionalLong optional(VolumeOption<Long> option) {
-        return values.find(option).map(OptionalLong::of).orElse(OptionalLong.empty());
-    }
-
-    /** Returns the values of all options that the volume file has. */
-    public OptionValues values() {
-        return values;
-    }
-
-    /** Returns settings of the engine; {@link #engineConfig} has all of them. */
-    public VolumeConfig config() {
-        return config;
-    }
-
     /** Returns the folder of everything that has no location of its own; also holds {@code log} and {@code run}. */
     public Path basePath() {
         return values.get(VolumeOptions.BASE_PATH);
@@ -119,36 +88,57 @@ public final class VolumeDefinition {
 
     /** Returns the settings of selective promotion to an SSD. */
     public SarSettings sar() {
-        return sar;
+        return SarSettings.of(values);
     }
 
     /** Returns the settings of the restore cache, for sequential reads. */
     public RestoreSettings restore() {
-        return restore;
+        return new RestoreSettings(
+                values.get(VolumeOptions.RESTORE_CACHE),
+                optional(VolumeOptions.RESTORE_CACHE_SIZE),
+                optional(VolumeOptions.RESTORE_WINDOW),
+                values.get(VolumeOptions.RESTORE_LOG_SHARE),
+                values.get(VolumeOptions.RESTORE_DISK));
     }
 
     /** Returns the settings of automatic backups of the metadata. */
     public BackupSettings backups() {
-        return backups;
+        return BackupSettings.of(values.get(VolumeOptions.BACKUP_INTERVAL), values.get(VolumeOptions.BACKUPS_KEPT));
     }
 
     /** Returns the settings of raw files on the fast tier, whose folder is the SSD location. */
     public RawSettings raw() {
-        return raw;
+        return new RawSettings(
+                values.get(VolumeOptions.TIER_MODE),
+                values.get(VolumeOptions.TIER_CAPACITY),
+                values.get(VolumeOptions.TIER_HIGH),
+                values.get(VolumeOptions.TIER_LOW),
+                values.get(VolumeOptions.TIER_JOURNAL),
+                values.get(VolumeOptions.TIER_POLICY));
     }
 
     /** Returns the settings with which the engine makes, opens and serves the volume. */
     public VolumeConfig engineConfig() {
-        VolumeConfig engine = config.withRestore(restore).withIndex(values.get(VolumeOptions.INDEX));
+        VolumeConfig engine = config().withRestore(restore()).withIndex(values.get(VolumeOptions.INDEX));
+        SarSettings sar = sar();
         // The location before the raw files, which need it.
         return sar.ssdLocation() == null
                 ? engine
-                : engine.withSsd(sar.ssdLocation(), sar.tier()).withRaw(raw);
+                : engine.withSsd(sar.ssdLocation(), sar.tier()).withRaw(raw());
     }
 
     /** Returns the folders that hold only the volume's own files, by their names in messages. */
     public Map<String, Path> stores() {
-        return stores(config, sar.ssdLocation());
+        VolumeConfig.Locations locations = config().locations();
+        Path ssd = sar().ssdLocation();
+        var places = new LinkedHashMap<String, Path>();
+        places.put("data location", locations.data());
+        places.put("metadata location", locations.metadata());
+        places.put("hash db location", locations.hashDb());
+        if (ssd != null) {
+            places.put("SSD location", ssd);
+        }
+        return places;
     }
 
     /**
@@ -171,8 +161,8 @@ public final class VolumeDefinition {
      * @param moved returns the place of a folder
      */
     public VolumeDefinition withPlaces(UnaryOperator<Path> moved) {
-        Path ssd = sar.ssdLocation();
-        VolumeConfig.Locations locations = config.locations();
+        Path ssd = sar().ssdLocation();
+        VolumeConfig.Locations locations = config().locations();
         return new VolumeDefinition(values.with(VolumeOptions.BASE_PATH, moved.apply(basePath()))
                 .with(VolumeOptions.DATA_LOCATION, moved.apply(locations.data()))
                 .with(VolumeOptions.METADATA_LOCATION, moved.apply(locations.metadata()))
@@ -197,18 +187,6 @@ public final class VolumeDefinition {
         });
     }
 
-    private static Map<String, Path> stores(VolumeConfig config, @Nullable Path ssd) {
-        VolumeConfig.Locations locations = config.locations();
-        var places = new LinkedHashMap<String, Path>();
-        places.put("data location", locations.data());
-        places.put("metadata location", locations.metadata());
-        places.put("hash db location", locations.hashDb());
-        if (ssd != null) {
-            places.put("SSD location", ssd);
-        }
-        return places;
-    }
-
     private static void checkPath(String name, Path path) {
         check(
                 path.isAbsolute() && path.toString().chars().noneMatch(VolumeDefinition::isNoText),
@@ -228,20 +206,5 @@ public final class VolumeDefinition {
                 raw.isEnabled() || raw.placement() == Placement.SAR,
                 "the mode tddfs needs a capacity of the fast tier above 0");
         check(!raw.isEnabled() || ssd != null, "a fast tier for new files needs an SSD location");
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof VolumeDefinition those && values.equals(those.values);
-    }
-
-    @Override
-    public int hashCode() {
-        return values.hashCode();
-    }
-
-    @Override
-    public String toString() {
-        return values.toString();
     }
 }

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
@@ -69,8 +68,6 @@ import picocli.CommandLine.Spec;
             "  sdfs-check pool0 --repair               # that, and counts, totals, links and names, then check"
         })
 public final class CheckCommand implements Callable<Integer> {
-    private static final long SHOW_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
-
     private final Environment environment;
 
     @Spec
@@ -110,7 +107,6 @@ public final class CheckCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "WHAT",
             fallbackValue = "tables",
-            converter = MetadataRecovery.PartsConverter.class,
             description = "First mend the metadata database. tables, the default: replace damaged tables by their "
                     + "copies in the automatic backups, which loses nothing; does nothing if not all can be replaced. "
                     + "records: take every single record that can be read, and say what is lost. The present database "
@@ -152,7 +148,7 @@ public final class CheckCommand implements Callable<Integer> {
     private int run(String name, VolumeConfig.Locations locations, boolean ofPlugin)
             throws IOException, CommandFailedException {
         ProgressLine line = new ProgressLine(environment);
-        Progress progress = json ? (step, done, of) -> {} : new Shown(line);
+        Progress progress = json ? (step, done, of) -> {} : line::at;
         MetadataRecovery.Outcome recovered = recover(new MetadataRecovery(name, locations, ofPlugin), progress);
         line.clear();
         return check(name, locations, recovered, progress, line);
@@ -236,31 +232,5 @@ public final class CheckCommand implements Callable<Integer> {
             environment.out().print(CheckText.of(name, report));
         }
         return report.hasDefects() ? ExitCode.DAMAGED : ExitCode.OK;
-    }
-
-    /** Shows the progress of each step, and the time that it still takes if it goes on like this. */
-    private static final class Shown implements Progress {
-        private final ProgressLine line;
-        private String step = "";
-        private long beganNanos;
-        private long shownNanos;
-
-        Shown(ProgressLine line) {
-            this.line = line;
-        }
-
-        @Override
-        public void at(String now, long done, long of) {
-            long nanos = System.nanoTime();
-            if (!now.equals(step)) {
-                step = now;
-                beganNanos = nanos;
-                shownNanos = nanos - SHOW_NANOS;
-            }
-            if (nanos - shownNanos >= SHOW_NANOS) {
-                shownNanos = nanos;
-                line.show(ProgressLine.step(now, done, of, (nanos - beganNanos) / 1e9));
-            }
-        }
     }
 }

@@ -13,7 +13,6 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.metadata.backup.BackupPlace;
-import org.opendedup.sar.sdfs.cli.command.ChoiceConverter;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -39,13 +38,6 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
         TABLES,
         /** Single records. */
         RECORDS
-    }
-
-    /** Converts an option's value. */
-    static final class PartsConverter extends ChoiceConverter<Parts> {
-        PartsConverter() {
-            super(Parts.class);
-        }
     }
 
     /** What was done, as values for JSON and as text. */

@@ -10,18 +10,6 @@ package org.opendedup.sar.sdfs.fuse;
 public record KernelRequests(boolean flushes, boolean accessLists, boolean extendedAttributes) {
     public static final KernelRequests ALL = new KernelRequests(true, true, true);
 
-    public KernelRequests withFlushes(boolean value) {
-        return new KernelRequests(value, accessLists, extendedAttributes);
-    }
-
-    public KernelRequests withAccessLists(boolean value) {
-        return new KernelRequests(flushes, value, extendedAttributes);
-    }
-
-    public KernelRequests withExtendedAttributes(boolean value) {
-        return new KernelRequests(flushes, accessLists, value);
-    }
-
     /** Returns whether the kernel checks access lists: it reads them as extended attributes. */
     public boolean enforceAccessLists() {
         return accessLists && extendedAttributes;

@@ -6,7 +6,6 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import ch.qos.logback.core.encoder.Encoder;
-import ch.qos.logback.core.util.FileSize;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -32,13 +31,17 @@ public final class LogFileAppender extends UnsynchronizedAppenderBase<ILoggingEv
     /** Maximum number of lines that wait in memory, and of lines remembered until they are on the disk. */
     static final int MAX_WAITING = 200;
 
+    /** Maximum size of each file. */
+    private static final long MAX_FILE_BYTES = 10 << 20;
+
+    /** Number of full files that are kept. */
+    private static final int OLDER_FILES = 5;
+
     private static final long TICK_SECONDS = 5;
     private static final String LOG_ENDING = ".log";
 
     private String file = "";
     private String socket = "";
-    private FileSize maxFileSize = FileSize.valueOf("10MB");
-    private int olderFiles = 5;
     private @Nullable Encoder<ILoggingEvent> encoder;
     private @Nullable ScheduledFuture<?> ticks;
 
@@ -70,16 +73,6 @@ public final class LogFileAppender extends UnsynchronizedAppenderBase<ILoggingEv
         this.socket = socket;
     }
 
-    /** Sets the maximum size of each file. */
-    public void setMaxFileSize(FileSize maxFileSize) {
-        this.maxFileSize = maxFileSize;
-    }
-
-    /** Sets the number of full files that are kept. */
-    public void setOlderFiles(int olderFiles) {
-        this.olderFiles = olderFiles;
-    }
-
     public void setEncoder(Encoder<ILoggingEvent> encoder) {
         this.encoder = encoder;
     }
@@ -91,7 +84,7 @@ public final class LogFileAppender extends UnsynchronizedAppenderBase<ILoggingEv
             return;
         }
         Path path = Path.of(file);
-        log = new LogFile(path, maxFileSize.getSize(), olderFiles);
+        log = new LogFile(path, MAX_FILE_BYTES, OLDER_FILES);
         systemLog = new SystemLog(socket.isEmpty() ? SystemLog.SOCKET : Path.of(socket), tag(path));
         ticks = getContext()
                 .getScheduledExecutorService()

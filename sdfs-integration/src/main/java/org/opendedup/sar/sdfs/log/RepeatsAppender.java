@@ -15,6 +15,7 @@ import java.util.Iterator;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.log.Repeats.Kind;
 import org.opendedup.sar.sdfs.log.Repeats.Showing;
@@ -61,14 +62,16 @@ public final class RepeatsAppender extends UnsynchronizedAppenderBase<ILoggingEv
 
     /** Logs the counts of all appenders of this kind in the process. Called when the process is about to end. */
     public static void tellAll() {
+        forEach(RepeatsAppender::tellCounts);
+    }
+
+    private static void forEach(Consumer<RepeatsAppender> action) {
         if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
-            Iterator<Appender<ILoggingEvent>> all =
-                    context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders();
-            while (all.hasNext()) {
-                if (all.next() instanceof RepeatsAppender bounded) {
-                    bounded.tellCounts();
+            context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().forEachRemaining(appender -> {
+                if (appender instanceof RepeatsAppender bounded) {
+                    action.accept(bounded);
                 }
-            }
+            });
         }
     }
 
@@ -83,14 +86,10 @@ public final class RepeatsAppender extends UnsynchronizedAppenderBase<ILoggingEv
     /** Returns the number of events that all appenders of this kind in the process received. */
     public static Logged logged() {
         var sum = new long[2];
-        if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
-            context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().forEachRemaining(appender -> {
-                if (appender instanceof RepeatsAppender bounded) {
-                    sum[0] += bounded.warnings.sum();
-                    sum[1] += bounded.errors.sum();
-                }
-            });
-        }
+        forEach(bounded -> {
+            sum[0] += bounded.warnings.sum();
+            sum[1] += bounded.errors.sum();
+        });
         return new Logged(sum[0], sum[1]);
     }
 

@@ -117,14 +117,6 @@ final class RestoreProgress {
         }
     }
 
-    synchronized long lost() {
-        return attributesLost + entriesLost + filesChanging;
-    }
-
-    synchronized long missing() {
-        return filesMissing;
-    }
-
     /** Returns the bytes that were written to their places, including those of an earlier restore. */
     synchronized long placed() {
         return bytesWritten;

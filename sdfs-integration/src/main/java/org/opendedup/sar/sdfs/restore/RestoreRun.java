@@ -340,7 +340,9 @@ record RestoreRun(
             }
         }
         sync();
-        record(state.withOnlyRootLeft(progress.lost(), progress.missing()));
+        RestoreStatus now = progress.status();
+        record(state.withOnlyRootLeft(
+                now.attributesLost() + now.entriesLost() + now.filesChanging(), now.filesMissing()));
         TreeEntry entry = entries.read(EntryLog.ROOT);
         destination.finish(EntryLog.ROOT, entry);
         sync();

@@ -253,7 +253,6 @@ class CheckCommandTest {
             strings = {
                 "--restore-metadata --salvage-metadata",
                 "--salvage-metadata=x",
-                "--salvage-metadata=TABLES",
                 "--restore-metadata=x",
                 "--rebuild-containers --repair",
                 "--repair --restore-metadata",

@@ -11,6 +11,7 @@ import org.opendedup.sar.sdfs.cli.report.RoughTime;
  */
 public final class ProgressLine {
     private static final long SELDOM_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long OFTEN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final int WIDTH = 100;
     private static final int BAR = 30;
 
@@ -19,6 +20,9 @@ public final class ProgressLine {
     private final long seldomNanos;
     private long lastNanos = System.nanoTime();
     private boolean shown;
+    private String step = "";
+    private long stepNanos;
+    private long atNanos;
 
     public ProgressLine(Environment environment) {
         this(environment, SELDOM_NANOS);
@@ -53,6 +57,20 @@ public final class ProgressLine {
         int filled = (int) (share * BAR);
         return String.format(
                 Locale.ROOT, "[%s%s] %3.0f %%, ", "#".repeat(filled), ".".repeat(BAR - filled), share * 100);
+    }
+
+    /** Shows {@link #step}, not too often, of a step that lasts from the first call with its name. For one thread. */
+    public void at(String now, long done, long of) {
+        long nanos = System.nanoTime();
+        if (!now.equals(step)) {
+            step = now;
+            stepNanos = nanos;
+            atNanos = nanos - OFTEN_NANOS;
+        }
+        if (nanos - atNanos >= OFTEN_NANOS) {
+            atNanos = nanos;
+            show(step(now, done, of, (nanos - stepNanos) / 1e9));
+        }
     }
 
     public void show(String text) {

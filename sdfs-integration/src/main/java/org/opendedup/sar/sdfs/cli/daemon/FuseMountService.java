@@ -80,8 +80,8 @@ public final class FuseMountService implements MountService {
         VolumeConfig config = definition.engineConfig().withRequests(requestBuffersOf(options));
         ServiceOptions chosen = ServiceOptions.parse(options);
         MountOptions mountOptions = MountOptions.of(mountPoint, config.name())
-                .withAllowOther(CallingUser.isRoot())
-                .withPassthrough(config.raw().placement().isRaw())
+                .with(CallingUser.isRoot() ? "allow_other" : "")
+                .with(config.raw().placement().isRaw() ? "passthrough" : "")
                 .with(chosen.mountOptions());
         Volume volume = mountOptions.readOnly()
                 ? Volume.openReadOnly(config, chosen.verification())

@@ -14,6 +14,7 @@ import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** What a support bundle holds. */
 public final class BundleContents {
@@ -117,20 +118,20 @@ public final class BundleContents {
 
     private void addLogs(SupportBundle bundle) throws IOException {
         Path log = sources.files().log();
-        bundle.addLog("log/daemon.log", log);
+        bundle.addLines("log/daemon.log", log, names::line);
         for (int older = 1; older <= OLDER_LOGS; older++) {
-            bundle.addLog("log/daemon.log." + older, log.resolveSibling(log.getFileName() + "." + older));
+            bundle.addLines(
+                    "log/daemon.log." + older, log.resolveSibling(log.getFileName() + "." + older), names::line);
         }
-        bundle.addLog("log/console.txt", sources.files().console());
+        bundle.addLines("log/console.txt", sources.files().console(), names::line);
         addCrashes(bundle, log);
-        bundle.addDatabaseLog(
-                "rocksdb/metadata-LOG",
-                definition.config().locations().metadata().resolve("LOG"));
-        bundle.addDatabaseLog(
-                "rocksdb/index-LOG", definition.config().locations().hashDb().resolve("LOG"));
+        VolumeConfig.Locations locations = definition.config().locations();
+        // The words of RocksDB are not ours.
+        bundle.addLines("rocksdb/metadata-LOG", locations.metadata().resolve("LOG"), names::pathsIn);
+        bundle.addLines("rocksdb/index-LOG", locations.hashDb().resolve("LOG"), names::pathsIn);
     }
 
-    private static void addCrashes(SupportBundle bundle, Path log) throws IOException {
+    private void addCrashes(SupportBundle bundle, Path log) throws IOException {
         Path folder = log.getParent();
         if (folder == null || !Files.isDirectory(folder)) {
             return;
@@ -142,7 +143,7 @@ public final class BundleContents {
                     .toList();
         }
         for (Path crash : crashes) {
-            bundle.addCrashReport("log/" + crash.getFileName(), crash);
+            bundle.addLines("log/" + crash.getFileName(), crash, new CrashReportFilter(names));
         }
     }
 }

@@ -73,22 +73,12 @@ final class SupportBundle implements Closeable {
         zip.closeEntry();
     }
 
-    /** Adds a log line by line; nothing if there is no such file. */
-    void addLog(String entry, Path log) throws IOException {
-        addLines(entry, log, names::line);
-    }
-
-    /** Adds a log of RocksDB; nothing if there is no such file. */
-    void addDatabaseLog(String entry, Path log) throws IOException {
-        addLines(entry, log, names::pathsIn);
-    }
-
-    /** Adds a crash report of the JVM. */
-    void addCrashReport(String entry, Path report) throws IOException {
-        addLines(entry, report, new CrashReportFilter(names));
-    }
-
-    private void addLines(String entry, Path log, UnaryOperator<String> filter) throws IOException {
+    /**
+     * Adds a file line by line; nothing if there is no such file.
+     *
+     * @param filter replaces the names in a line
+     */
+    void addLines(String entry, Path log, UnaryOperator<String> filter) throws IOException {
         if (!Files.isRegularFile(log)) {
             return;
         }

@@ -1,9 +1,8 @@
 package org.opendedup.sar.sdfs.cli.support;
 
-import java.io.ByteArrayInputStream;
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -104,26 +103,15 @@ final class Vocabulary {
         }
     }
 
-    /** Adds the texts of a class file's constant pool (The Java Virtual Machine Specification, §4.4). */
-    private static void addConstants(byte[] classFile, Set<String> words) throws IOException {
-        var in = new DataInputStream(new ByteArrayInputStream(classFile));
-        in.skipNBytes(8);
-        int count = in.readUnsignedShort();
-        for (int i = 1; i < count; i++) {
-            int tag = in.readUnsignedByte();
-            switch (tag) {
-                case 1 -> addWords(in.readUTF(), words);
-                case 3, 4, 9, 10, 11, 12, 17, 18 -> in.skipNBytes(4);
-                case 5, 6 -> {
-                    in.skipNBytes(8);
-                    // Longs and doubles take two entries.
-                    i++;
-                }
-                case 7, 8, 16, 19, 20 -> in.skipNBytes(2);
-                case 15 -> in.skipNBytes(3);
-                default -> throw new IOException("a constant of the unknown kind " + tag);
-            }
-        }
+    /**
+     * Adds the words of a class file, in whose constant pool they are texts behind a tag and a length. The length may
+     * look like a letter of the first word.
+     */
+    private static void addConstants(byte[] classFile, Set<String> words) {
+        NO_WORD.splitAsStream(new String(classFile, StandardCharsets.ISO_8859_1))
+                .map(word -> word.toLowerCase(Locale.ROOT))
+                .filter(word -> !word.isEmpty())
+                .forEach(word -> words.addAll(List.of(word, word.substring(1))));
     }
 
     private static void addWords(String text, Set<String> words) {

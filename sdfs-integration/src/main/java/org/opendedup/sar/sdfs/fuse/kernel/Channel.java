@@ -50,12 +50,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     private final long replyAddress;
     private final Invalidation invalidation;
     private final LateAnswers lateAnswers;
-    /** Header of an EINTR answer that a thread other than the worker writes. */
-    private final ByteBuffer interruptedAnswer =
-            ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
-
-    private final long interruptedAddress;
-    private final ServedRequest served = new ServedRequest(this::answerInterrupted);
+    private final ServedRequest served = new ServedRequest(unique -> answer(unique, Errno.EINTR));
 
     /** Makes the first channel of a mount. */
     Channel(Libc libc, int fd) {
@@ -71,7 +66,6 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
         this.requestAddress = Libc.address(requestBuffer);
         this.replyAddress = Libc.address(replyBuffer);
         this.invalidation = new Invalidation(libc);
-        this.interruptedAddress = Libc.address(interruptedAnswer);
     }
 
     /** Allocates a buffer for the headers and the largest data. The data begins on a page boundary. */
@@ -146,8 +140,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             if (errno == Errno.EINTR) {
                 continue;
             }
-            // ENOENT: the calling program was killed. The others: unmounted meanwhile.
-            if (errno != Errno.ENOENT && errno != Errno.ENODEV && errno != Errno.ECONNABORTED && errno != Errno.EPERM) {
+            if (!isPointless(errno)) {
                 LOG.error(
                         "the kernel refused a reply of {} bytes: {}",
                         length,
@@ -158,21 +151,14 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
         return true;
     }
 
+    /** Returns whether a reply is refused because no program waits: it was killed, or the mount has ended meanwhile. */
+    static boolean isPointless(int errno) {
+        return errno == Errno.ENOENT || errno == Errno.ENODEV || errno == Errno.ECONNABORTED || errno == Errno.EPERM;
+    }
+
     /** Returns the request that the worker of this channel serves. */
     ServedRequest served() {
         return served;
-    }
-
-    /**
-     * Answers a request with EINTR. {@link ServedRequest} ensures that one thread at a time calls this, and that the
-     * channel is open.
-     */
-    private void answerInterrupted(long unique) {
-        interruptedAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -Errno.EINTR).putLong(8, unique);
-        if (libc.functions().write(device.number(), interruptedAddress, OUT_HEADER_BYTES) != OUT_HEADER_BYTES) {
-            // Unmounted or aborted: no program waits for the answer.
-            LOG.debug("the kernel did not accept EINTR: {}", libc.functions().strerror(Libc.errno()));
-        }
     }
 
     @Override
@@ -196,8 +182,8 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
     }
 
     /**
-     * Answers a request that the worker left to other threads, by 0 or an error number. For threads other than the
-     * worker.
+     * Answers a request that the worker left to other threads, or that is abandoned, by 0 or an error number. For
+     * threads other than the worker.
      */
     @Override
     public void answer(long unique, int errno) {

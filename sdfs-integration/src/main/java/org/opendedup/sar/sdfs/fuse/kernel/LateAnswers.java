@@ -5,7 +5,6 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.Turns;
@@ -91,8 +90,7 @@ final class LateAnswers implements Closeable {
             reply.putInt(0, length).putInt(4, (int) Math.min(0, value)).putLong(8, unique);
             reply.putLong(OUT_HEADER_BYTES, value);
             boolean sent = libc.functions().write(fd, Libc.address(reply), length) == length;
-            // ENOENT: the calling program was killed meanwhile.
-            if (!sent && Libc.errno() != Errno.ENOENT) {
+            if (!sent && !Channel.isPointless(Libc.errno())) {
                 LOG.warn(
                         "the kernel refused a late answer: {}", libc.functions().strerror(Libc.errno()));
             }
