@@ -59,7 +59,6 @@ class ReadOnlyMountTest {
                     "scrub start --wait",
                     "check",
                     "index join --wait",
-                    "index convert silo --wait",
                     "metadata-backup " + folder.resolve("backup"),
                     "tier pin raw",
                     "tier migrate raw")) {

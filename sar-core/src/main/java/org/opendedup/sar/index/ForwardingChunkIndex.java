@@ -9,10 +9,20 @@ import org.opendedup.sar.common.Epoch;
 
 /** Passes each call on to another index. A subclass changes some of them. */
 public abstract class ForwardingChunkIndex implements ChunkIndex {
-    private final ChunkIndex index;
+    private volatile ChunkIndex index;
 
     protected ForwardingChunkIndex(ChunkIndex index) {
         this.index = index;
+    }
+
+    /** Returns the other index. */
+    protected final ChunkIndex index() {
+        return index;
+    }
+
+    /** Passes calls on to another index from now on. */
+    protected final void replace(ChunkIndex successor) {
+        index = successor;
     }
 
     @Override

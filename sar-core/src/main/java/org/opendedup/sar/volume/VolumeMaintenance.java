@@ -5,7 +5,6 @@ import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementProgress;
@@ -16,7 +15,6 @@ import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
@@ -34,7 +32,6 @@ import org.opendedup.sar.volume.care.VolumeDamage;
 import org.opendedup.sar.volume.care.VolumeHeal;
 import org.opendedup.sar.volume.care.VolumeScrub;
 import org.opendedup.sar.volume.commit.Committer;
-import org.opendedup.sar.volume.commit.WriteStop;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -126,20 +123,6 @@ public final class VolumeMaintenance {
     /** Returns the scrub, which verifies everything that the volume stores. */
     public VolumeScrub scrub() {
         return scrub;
-    }
-
-    /**
-     * Exchanges the fingerprint index for one of another class: fills that one beside the one in use, which stays in
-     * use until then. Both need their memory meanwhile. The caller keeps the new class in the volume's file.
-     *
-     * @return done when the new index is in use; fails with an IOException if it could not be made or filled: the old
-     *     one stays in use
-     */
-    public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
-        if (committer.isReadOnly()) {
-            return CompletableFuture.failedFuture(new IOException(WriteStop.READ_ONLY));
-        }
-        return context.rebuilder().exchange(kind);
     }
 
     /**

@@ -147,13 +147,14 @@ class ChunkStashVolumeTest {
     }
 
     @Test
-    void aConversionDeletesTheDiskIndex() throws Exception {
+    void anIndexOfAnotherClassHasNoUseForTheDiskIndex() throws Exception {
         fillTheSsd();
         long stored = storedBytes();
         try (Stream<Path> databases = Files.list(diskIndexes())) {
             assertEquals(1, databases.count());
         }
-        volume.maintenance().exchangeIndex(IndexClass.ROCKSDB).get();
+        volume.close();
+        volume = Volume.open(config.withIndex(IndexClass.ROCKSDB));
         try (Stream<Path> databases = Files.list(diskIndexes())) {
             assertEquals(0, databases.count());
         }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.engine.IndexRebuilder;
@@ -102,6 +103,25 @@ class LostIndexTest {
             GarbageTrial.store(volume, "after-a-mount", content);
             assertEquals(before, chunks(volume));
             assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+    }
+
+    /** As after {@code index convert}, or if somebody edited the volume's file. */
+    @Test
+    void aMountMakesAnIndexOfTheClassThatTheVolumesFileNames() throws Exception {
+        try (Volume volume = Volume.open(config)) {
+            GarbageTrial.store(volume, "first", content);
+        }
+        for (IndexClass kind : List.of(IndexClass.CHUNKSTASH, IndexClass.SILO, IndexClass.ROCKSDB)) {
+            try (Volume volume = Volume.open(config.withIndex(kind))) {
+                Path hashDb = config.locations().hashDb();
+                assertEquals(kind == IndexClass.CHUNKSTASH, Files.exists(hashDb.resolve("CHUNKSTASH")));
+                assertEquals(kind == IndexClass.SILO, Files.exists(hashDb.resolve("blocks")));
+                long before = chunks(volume);
+                GarbageTrial.store(volume, "again-" + kind, content);
+                assertEquals(before, chunks(volume), kind + ": duplicates were stored again");
+                assertEquals(List.of(), VolumeChecker.check(volume));
+            }
         }
     }
 

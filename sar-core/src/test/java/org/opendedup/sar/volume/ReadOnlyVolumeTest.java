@@ -19,7 +19,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.container.PackedContainer;
-import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
@@ -113,12 +111,6 @@ class ReadOnlyVolumeTest {
                     () -> volume.collector().collect(new CollectionLimits(0, false), (done, bytes, returned) -> true));
             assertRefused(() -> maintenance.backups().backUp(4));
             assertRefused(() -> maintenance.backups().backUpTo(folder.resolve("backup")));
-            ExecutionException refused = assertThrows(
-                    ExecutionException.class,
-                    () -> maintenance.exchangeIndex(IndexClass.SILO).get());
-            assertRefused(() -> {
-                throw refused.getCause();
-            });
             assertEquals(List.of(), maintenance.backups().list());
             assertFalse(made.damage().isClean(), "what a read found is listed");
             VolumeCondition condition = volume.condition();

@@ -5,13 +5,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.chunk.Segment;
@@ -20,7 +15,6 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
@@ -33,8 +27,7 @@ import org.slf4j.LoggerFactory;
  * Brings the fingerprint index up to date with the containers: reads the directories of those that it does not cover.
  * Skips chunks that no file ever referred to, and those that are tombstoned. Runs concurrently with normal work;
  * content that is not covered yet is at worst stored twice. Afterwards looks every 20 s whether the index is lost, and
- * makes it anew, and whether one that a full disk kept back has room now. Exchanges it for one of another kind on
- * request.
+ * makes it anew, and whether one that a full disk kept back has room now.
  */
 public final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
@@ -54,7 +47,7 @@ public final class IndexRebuilder implements Closeable {
     private final ChunkIndex index;
     private final MetadataStore metadata;
     private final ReferenceCounts counts;
-    /** What is filled: the index, or its successor. Used by the one thread only. */
+    /** What is filled: the index, or what replaced it since. Used by the one thread only. */
     private ChunkIndex filled;
 
     private final Room room;
@@ -64,12 +57,7 @@ public final class IndexRebuilder implements Closeable {
     private final CountDownLatch done = new CountDownLatch(1);
     private final AtomicLong examined = new AtomicLong();
     private final AtomicLong expected = new AtomicLong();
-    /** What the thread is asked to do between two looks. */
-    private final BlockingQueue<Runnable> orders = new LinkedBlockingQueue<>();
-    /** What was ordered and has not ended. */
-    private final Set<CompletableFuture<?>> ordered = ConcurrentHashMap.newKeySet();
-
-    private volatile boolean closing;
+    private final CountDownLatch closing = new CountDownLatch(1);
     private volatile boolean updating;
     /** Whether the index is known to be lost, and not replaced yet. */
     private volatile boolean lost;
@@ -174,16 +162,8 @@ public final class IndexRebuilder implements Closeable {
             done.countDown();
         }
         try {
-            while (index instanceof RenewableIndex renewable && !closing) {
-                Runnable order = orders.poll(lookMs, TimeUnit.MILLISECONDS);
-                if (closing) {
-                    return;
-                }
-                if (order != null) {
-                    order.run();
-                } else {
-                    look(renewable);
-                }
+            while (index instanceof RenewableIndex renewable && !closing.await(lookMs, TimeUnit.MILLISECONDS)) {
+                look(renewable);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -232,62 +212,8 @@ public final class IndexRebuilder implements Closeable {
         }
     }
 
-    /**
-     * Exchanges the index for one of another kind: fills it beside the one in use, which stays in use until then. Both
-     * need their memory meanwhile.
-     *
-     * @param kind class of the new one
-     * @return done when the new one is in use; fails if it could not be made or filled: the old one stays in use
-     */
-    public CompletableFuture<Void> exchange(IndexClass kind) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        if (index instanceof RenewableIndex renewable) {
-            order(() -> exchange(renewable, kind, done), done);
-        } else {
-            done.completeExceptionally(new IOException("the index of " + volume + " cannot be exchanged"));
-        }
-        return done;
-    }
-
-    private void exchange(RenewableIndex renewable, IndexClass kind, CompletableFuture<Void> done) {
-        ChunkIndex before = filled;
-        boolean wasComplete = complete;
-        updating = true;
-        try {
-            filled = renewable.beginExchange(kind, metadata.epochs().current(), metadata::firstFreeContainer);
-            update();
-            if (!complete) {
-                throw new IOException(closing ? "the volume is being closed" : reason);
-            }
-            renewable.endExchange();
-            firstUnseen = renewable.firstUnseen();
-            lost = false;
-            done.complete(null);
-        } catch (IOException | RuntimeException e) {
-            renewable.abandonExchange();
-            filled = before;
-            complete = wasComplete;
-            log.warn("the fingerprint index of {} could not be exchanged; the old one stays in use", volume, e);
-            done.completeExceptionally(e);
-        } finally {
-            updating = false;
-        }
-    }
-
-    /** @param done completed by the order; fails if nobody carries it out */
-    private void order(Runnable order, CompletableFuture<?> done) {
-        ordered.add(done);
-        var unused = done.whenComplete((result, failure) -> ordered.remove(done));
-        orders.add(order);
-        if (!thread.isAlive()) {
-            giveUpOrders();
-        }
-    }
-
-    /** An order that nobody carries out any more must not be waited for. */
-    private void giveUpOrders() {
-        IOException why = new IOException("the volume is being closed");
-        List.copyOf(ordered).forEach(done -> done.completeExceptionally(why));
+    private boolean isClosing() {
+        return closing.getCount() == 0;
     }
 
     private static int looksAfter(int failures) {
@@ -305,9 +231,9 @@ public final class IndexRebuilder implements Closeable {
         containers.forEachContainer(container -> {
             covered[0] += cover(container) ? 1 : 0;
             progress.at(examined.incrementAndGet());
-            return !closing;
+            return !isClosing();
         });
-        complete = failed == 0 && !closing;
+        complete = failed == 0 && !isClosing();
         incomplete = complete ? 0 : incomplete;
         if (failed > 0 && !saidThatItFails) {
             log.warn(
@@ -348,7 +274,7 @@ public final class IndexRebuilder implements Closeable {
             return false;
         }
         try {
-            if (closing || filled.frameTable(container) != null) {
+            if (isClosing() || filled.frameTable(container) != null) {
                 return false;
             }
             BitSet alive = counts.alive(container);
@@ -404,13 +330,11 @@ public final class IndexRebuilder implements Closeable {
 
     @Override
     public void close() {
-        closing = true;
-        orders.add(() -> {});
+        closing.countDown();
         try {
             thread.join(TimeUnit.MINUTES.toMillis(1));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        giveUpOrders();
     }
 }

@@ -25,30 +25,17 @@ import org.slf4j.LoggerFactory;
  * folder of the location itself. A database that cannot be replaced in its place gets a successor in a folder
  * {@value #NEXT}N below: RocksDB may hang while it opens a damaged one, and the thread that hangs may go on at any time
  * and write to that folder. So its files are left alone until the process has ended. The database with the highest
- * number is in use; the next opening that succeeds at once deletes the others.
- *
- * <p>A database of another kind is filled beside the one in use, in such a folder with a file {@value #UNFINISHED}: it
- * is not in use, and the next opening deletes it, unless it is adopted. For one thread at a time.
+ * number is in use; the next opening that succeeds at once deletes the others. For one thread at a time.
  */
 final class IndexLocation {
     private static final Logger log = LoggerFactory.getLogger(IndexLocation.class);
 
     static final String NEXT = "index-";
-    /** Name of the file in the folder of a database that is not in use yet. */
-    static final String UNFINISHED = "UNFINISHED";
-
     private static final Pattern NUMBERED = Pattern.compile(NEXT + "(\\d{1,9})");
-
-    /**
-     * A database that is being filled beside the one in use.
-     *
-     * @param kind its class
-     */
-    record Successor(Path database, ChunkIndex index, IndexClass kind) {}
 
     private final Path folder;
     private final IndexOpener opener;
-    private volatile IndexClass kind;
+    private final IndexClass kind;
     private final TimeLimit limit;
     /** Highest number that this process has used. */
     private int used;
@@ -97,12 +84,12 @@ final class IndexLocation {
         }
     }
 
-    /** Makes room where the volume's file and the index differ: a crash came between, or somebody edited the file. */
+    /** Makes room where the volume's file and the index differ: somebody has changed the class. */
     private void destroyOfOtherClass(Path database) throws IOException {
         inTime("looking for the class of the fingerprint index in " + database, () -> {
             Optional<IndexClass> found = ChunkIndexes.classIn(database).filter(other -> other != kind);
             if (found.isPresent()) {
-                log.warn(
+                log.info(
                         "the fingerprint index is of class {}, and the volume's file says {}: it is rebuilt from the"
                                 + " containers",
                         found.get().label(),
@@ -144,61 +131,10 @@ final class IndexLocation {
         }
     }
 
-    /**
-     * Makes an empty index beside the one in use, which stays in use.
-     *
-     * @param of its class
-     */
-    Successor makeSuccessor(IndexClass of) throws IOException {
-        Path database = next();
-        used = number(database);
-        try {
-            inTime("making the folder " + database, () -> {
-                PrivateFiles.createFolders(database);
-                return Files.createFile(database.resolve(UNFINISHED));
-            });
-            return new Successor(database, openInTime(database, of), of);
-        } catch (TimeLimit.ExceededException e) {
-            // A thread hangs in that folder, and may go on.
-            throw e;
-        } catch (IOException e) {
-            discard(database);
-            throw e;
-        }
-    }
-
-    /**
-     * Lets a successor be the database in use, also for the next mount. The former one must be closed; it is deleted by
-     * {@link #deleteFormer}.
-     */
-    void adopt(Successor successor) throws IOException {
-        inTime("taking the fingerprint index in " + successor.database + " into use", () -> {
-            Files.delete(successor.database.resolve(UNFINISHED));
-            return successor;
-        });
-        kind = successor.kind;
-        inUse = successor.database;
-    }
-
-    /** Deletes all databases but the one in use. All others are closed. A failure costs space only. */
-    void deleteFormer() {
-        Path database = inUse;
-        if (database != null) {
-            deleteOthers(database);
-        }
-    }
-
-    /** Closes and deletes a successor that is not adopted. */
-    void abandon(Successor successor) {
-        closeLate(successor.index);
-        discard(successor.database);
-    }
-
     /** Deletes what is left of a database that could not be made. */
     private void discard(Path database) {
         try {
             ChunkIndexes.destroyAny(database);
-            Files.deleteIfExists(database.resolve(UNFINISHED));
             Files.deleteIfExists(database);
             used = number(database) - 1;
         } catch (IOException e) {
@@ -222,14 +158,10 @@ final class IndexLocation {
     }
 
     private ChunkIndex openInTime(Path database) throws IOException {
-        ChunkIndex opened = openInTime(database, kind);
+        ChunkIndex opened = limit.call(
+                "opening the fingerprint index in " + database, () -> readable(database), IndexLocation::closeLate);
         inUse = database;
         return opened;
-    }
-
-    private ChunkIndex openInTime(Path database, IndexClass of) throws IOException {
-        return limit.call(
-                "opening the fingerprint index in " + database, () -> readable(database, of), IndexLocation::closeLate);
     }
 
     private static void closeLate(ChunkIndex index) {
@@ -252,8 +184,8 @@ final class IndexLocation {
     }
 
     /** Reads what every mount reads, because a damaged block is detected only when it is read. */
-    private ChunkIndex readable(Path database, IndexClass of) throws IOException {
-        ChunkIndex index = opener.open(of, database);
+    private ChunkIndex readable(Path database) throws IOException {
+        ChunkIndex index = opener.open(kind, database);
         try {
             index.epoch();
             index.highestContainer();
@@ -269,13 +201,7 @@ final class IndexLocation {
     }
 
     private Path next() throws IOException {
-        int highest = inTime("looking for fingerprint indexes in " + folder, () -> {
-            int number = 0;
-            for (Path database : numberedDatabases()) {
-                number = Math.max(number, number(database));
-            }
-            return number;
-        });
+        int highest = inTime("looking for fingerprint indexes in " + folder, this::highest);
         return numbered(Math.max(used, highest) + 1);
     }
 
@@ -283,9 +209,7 @@ final class IndexLocation {
     private int highest() throws IOException {
         int highest = 0;
         for (Path database : numberedDatabases()) {
-            if (!Files.exists(database.resolve(UNFINISHED))) {
-                highest = Math.max(highest, number(database));
-            }
+            highest = Math.max(highest, number(database));
         }
         return highest;
     }
@@ -317,7 +241,6 @@ final class IndexLocation {
                 for (Path other : others) {
                     if (!other.equals(database)) {
                         ChunkIndexes.destroyAny(other);
-                        Files.deleteIfExists(other.resolve(UNFINISHED));
                         Files.deleteIfExists(other);
                     }
                 }

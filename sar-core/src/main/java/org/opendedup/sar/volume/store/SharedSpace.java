@@ -4,7 +4,7 @@ import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.tier.copies.SsdBudget;
 
-/** The space of one index on an SSD that it shares. While an index is exchanged, there are two. */
+/** The space of one index on an SSD that it shares. While a lost index is replaced, there are two. */
 final class SharedSpace implements IndexSpace {
     private final SsdBudget budget;
     private final IndexSpace own;

@@ -18,11 +18,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** {@code sdfscli VOLUME index}: shows and converts the fingerprint index, and joins what it missed. */
+/** {@code sdfscli VOLUME index}: shows the fingerprint index, changes its class, and joins what it missed. */
 @Command(
         name = "index",
         description = {
-            "Shows the fingerprint index, converts it to another class, and joins what it did not find.",
+            "Shows the fingerprint index, changes its class, and joins what it did not find.",
             "",
             "The index finds stored copies of what is written. It can be rebuilt from the containers at any time.",
             "docs/INDEXES.md says which class suits which hardware.",
@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Examples:",
             "  sdfscli pool0 index status",
-            "  sdfscli pool0 index convert chunkstash --wait    # progress, time left",
+            "  sdfscli pool0 index convert chunkstash    # from the next mount on",
             "  sdfscli pool0 index join --wait"
         })
 final class IndexCommand extends CommandGroup {
@@ -70,18 +70,16 @@ final class IndexCommand extends CommandGroup {
 
     private static String text(Map<String, Object> report) {
         Object converting = report.get(IndexControl.CONVERTING);
-        Object error = report.get(IndexControl.ERROR);
         boolean complete = Boolean.TRUE.equals(report.get("complete"));
         String state = !Boolean.TRUE.equals(report.get("usable"))
                 ? "not usable: duplicates are stored again until it is made anew"
-                : complete && converting == null ? "complete" : "being filled";
+                : complete ? "complete" : "being filled";
         return "class       " + report.get(IndexControl.CLASS) + "\nstate       " + state
-                + (converting == null ? "" : "\nconverting  to " + converting)
-                + (complete && converting == null
+                + (converting == null ? "" : "\nconverting  to " + converting + " at the next mount")
+                + (complete
                         ? ""
                         : "\nexamined    " + report.get("examinedContainers") + " of " + report.get("containers")
                                 + " containers")
-                + (error == null ? "" : "\nlast error  " + error)
                 + IndexUseText.lines(report)
                 + JoinText.lines(report);
     }
@@ -91,9 +89,9 @@ final class IndexCommand extends CommandGroup {
             description = {
                 "Shows class and state of the fingerprint index, and what it missed.",
                 "",
-                "Also the progress of a conversion or an exact pass, and how much is estimated to be stored more than",
-                "once. Of a chunkstash index the bytes of its log and of the disk index behind it, and how often",
-                "lookups asked the latter.",
+                "Also the progress of an exact pass, and how much is estimated to be stored more than once. Of a",
+                "chunkstash index the bytes of its log and of the disk index behind it, and how often lookups asked",
+                "the latter.",
                 ""
             },
             customSynopsis = "sdfscli VOLUME index status [--json]%n",
@@ -105,51 +103,31 @@ final class IndexCommand extends CommandGroup {
     @Command(
             name = "convert",
             description = {
-                "Exchanges the fingerprint index of a mounted volume for one of another class.",
+                "Changes the class of the fingerprint index, from the next mount on.",
                 "",
-                "The new index is filled from the containers, beside the old one, which stays in use until then.",
-                "Programs may read and write. Both indexes need their memory and their space meanwhile. If the new one",
-                "cannot be made, or the volume is unmounted before the end, the old one stays.",
+                "The next mount deletes the index and makes one of the other class from the containers, while programs",
+                "read and write. What is written before the end, and is stored in a container that was not read yet,",
+                "may be stored a second time: 'index join' then joins it. The other index may need another budget of",
+                "memory.",
                 ""
             },
-            customSynopsis = "sdfscli VOLUME index convert CLASS [--wait] [--json]%n",
+            customSynopsis = "sdfscli VOLUME index convert CLASS [--json]%n",
             footer = {
                 "",
-                "Without --wait, the command returns at once; 'index status' shows the progress. Ctrl-C ends only the",
-                "waiting.",
+                "The class in use again ends that. 'index status' shows the progress of the next mount.",
                 "",
                 "Example:",
-                "  sdfscli pool0 index convert chunkstash --wait"
+                "  sdfscli pool0 index convert chunkstash"
             })
     void convert(
-            @Parameters(paramLabel = "CLASS", description = "The new class: rocksdb, chunkstash or silo.") String kind,
-            @Option(names = "--wait", description = "Show the progress, and wait for the end.") boolean wait)
-            throws IOException, CommandFailedException, InterruptedException {
+            @Parameters(paramLabel = "CLASS", description = "The new class: rocksdb, chunkstash or silo.") String kind)
+            throws IOException, CommandFailedException {
         if (IndexClass.of(kind).isEmpty()) {
             throw new ParameterException(
                     Objects.requireNonNull(spec).commandLine().getSubcommands().get(IndexControl.CONVERT),
                     "the index '" + kind + "' is not known; this release has " + IndexClass.labels());
         }
-        Map<String, Object> report = ask(IndexControl.CONVERT, Map.of(IndexControl.CLASS, kind));
-        if (wait) {
-            long began = System.nanoTime();
-            report = follow(report, now -> converting(now, began));
-            Object error = report.get(IndexControl.ERROR);
-            if (error != null) {
-                throw new CommandFailedException("the index was not converted: " + error);
-            }
-        }
-        show(report);
-    }
-
-    private static @Nullable String converting(Map<String, Object> report, long began) {
-        return report.get(IndexControl.CONVERTING) == null
-                ? null
-                : ProgressLine.step(
-                        "containers",
-                        Json.number(report, "examinedContainers"),
-                        Json.number(report, "containers"),
-                        (System.nanoTime() - began) / 1e9);
+        show(ask(IndexControl.CONVERT, Map.of(IndexControl.CLASS, kind)));
     }
 
     @Command(
@@ -217,7 +195,7 @@ final class IndexCommand extends CommandGroup {
             name = "stop",
             description = {"Stops the exact pass that 'index join' began. What is joined stays joined.", ""},
             customSynopsis = "sdfscli VOLUME index stop [--json]%n",
-            footer = {"", "A conversion of the index cannot be stopped.", "", "Example:", "  sdfscli pool0 index stop"})
+            footer = {"", "Example:", "  sdfscli pool0 index stop"})
     void stop() throws IOException, CommandFailedException {
         show(ask(IndexControl.STOP, Map.of()));
     }

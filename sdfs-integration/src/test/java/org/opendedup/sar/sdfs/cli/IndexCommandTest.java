@@ -7,15 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
@@ -51,22 +48,19 @@ class IndexCommandTest {
     }
 
     @Test
-    void aConversionIsShownAndKeptInTheVolumeFile() throws IOException {
+    void anotherClassIsKeptInTheVolumeFileForTheNextMount() throws IOException {
         assertEquals("rocksdb", status().get("class"));
         assertFalse(status().containsKey("converting"));
         assertEquals(ExitCode.OK, daemon.cli("index", "convert", "chunkstash"), daemon.err());
-        assertEquals(List.of(IndexClass.CHUNKSTASH), service.exchanged);
+        assertTrue(daemon.out().contains("converting  to chunkstash at the next mount"), daemon.out());
         assertEquals("chunkstash", status().get("converting"));
         assertEquals("rocksdb", status().get("class"));
-        assertTrue(volumeFile().contains("hashdb-class=\"rocksdb\""));
-        assertEquals(ExitCode.FAILED, daemon.cli("index", "convert", "silo"));
-        assertTrue(daemon.err().contains("is being converted to chunkstash already"), daemon.err());
-        service.exchange.complete(null);
-        assertEquals("chunkstash", status().get("class"));
-        assertFalse(status().containsKey("converting"));
         assertTrue(volumeFile().contains("hashdb-class=\"chunkstash\""));
-        assertEquals(ExitCode.OK, daemon.cli("index", "status"), daemon.err());
-        assertTrue(daemon.out().contains("class       chunkstash"), daemon.out());
+        assertEquals(ExitCode.FAILED, daemon.cli("index", "convert", "chunkstash"));
+        assertTrue(daemon.err().contains("of class chunkstash already from the next mount on"), daemon.err());
+        assertEquals(ExitCode.OK, daemon.cli("index", "convert", "rocksdb", "--json"), daemon.err());
+        assertFalse(Json.read(daemon.out()).containsKey("converting"));
+        assertTrue(volumeFile().contains("hashdb-class=\"rocksdb\""));
     }
 
     @Test
@@ -83,29 +77,12 @@ class IndexCommandTest {
     }
 
     @Test
-    void aConversionThatFailsIsToldAndTheOldClassStays() throws IOException {
-        service.exchange = CompletableFuture.failedFuture(new IOException("no flash"));
-        assertEquals(ExitCode.FAILED, daemon.cli("index", "convert", "silo", "--wait"));
-        assertTrue(daemon.err().contains("the index was not converted: no flash"), daemon.err());
-        assertEquals("rocksdb", status().get("class"));
-        assertEquals("no flash", status().get("error"));
-        assertTrue(volumeFile().contains("hashdb-class=\"rocksdb\""));
-    }
-
-    @Test
-    void waitingEndsWithTheConversion() throws IOException {
-        service.exchange = CompletableFuture.completedFuture(null);
-        assertEquals(ExitCode.OK, daemon.cli("index", "convert", "silo", "--wait", "--json"), daemon.err());
-        assertEquals("silo", Json.read(daemon.out()).get("class"));
-    }
-
-    @Test
     void aClassThatIsUnknownOrInUseIsRefused() throws IOException {
         assertEquals(ExitCode.USAGE, daemon.cli("index", "convert", "btree"));
         assertTrue(daemon.err().contains("this release has rocksdb, chunkstash, silo"), daemon.err());
         assertEquals(ExitCode.FAILED, daemon.cli("index", "convert", "rocksdb"));
         assertTrue(daemon.err().contains("of class rocksdb already"), daemon.err());
-        assertEquals(List.of(), service.exchanged);
+        assertTrue(volumeFile().contains("hashdb-class=\"rocksdb\""));
     }
 
     private Map<String, Object> pass() throws IOException {

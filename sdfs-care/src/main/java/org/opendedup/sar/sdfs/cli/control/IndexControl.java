@@ -3,10 +3,6 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
@@ -18,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME index}: the control command {@value #COMMAND}, whose argument
- * {@code action} selects the operation. A conversion or an exact pass goes on when the command that started it has
- * ended. Safe for use by many threads.
+ * {@code action} selects the operation. An exact pass goes on when the command that started it has ended. Safe for use
+ * by many threads.
  */
 public final class IndexControl {
     public static final String COMMAND = "index";
@@ -31,28 +27,22 @@ public final class IndexControl {
     /** Argument of {@link #CONVERT}, and in a report: the class in use. */
     public static final String CLASS = "class";
 
-    /** In a report: the class to which the index is being converted; absent while it is not. */
+    /** In a report: the class of the index that the next mount makes; absent if it is the one in use. */
     public static final String CONVERTING = "converting";
-
-    /** In a report: why the last conversion of this mount failed; absent if it did not. */
-    public static final String ERROR = "error";
 
     private static final Logger LOG = LoggerFactory.getLogger(IndexControl.class);
 
     private final Source source;
     private final Keeper keeper;
     private final Joins joins;
-    // Guarded by this.
-    private IndexClass kind;
-    private @Nullable IndexClass converting;
-    private @Nullable String error;
+    private final IndexClass kind;
+    /** The class in the volume file. Guarded by this. */
+    private IndexClass next;
 
     /** The index of an open volume. */
+    @FunctionalInterface
     public interface Source {
         VolumeCondition condition() throws IOException;
-
-        /** As {@link org.opendedup.sar.volume.VolumeMaintenance#exchangeIndex}. */
-        CompletableFuture<Void> exchangeIndex(IndexClass kind);
     }
 
     /** Stores the class for the next mount. */
@@ -68,6 +58,7 @@ public final class IndexControl {
      */
     public IndexControl(IndexClass kind, Source source, Keeper keeper, Joins joins) {
         this.kind = kind;
+        next = kind;
         this.source = source;
         this.keeper = keeper;
         this.joins = joins;
@@ -104,40 +95,13 @@ public final class IndexControl {
     }
 
     private synchronized void convert(IndexClass to) throws IOException {
-        if (converting != null) {
-            throw new IOException("the index is being converted to " + converting.label() + " already");
+        if (to == next) {
+            throw new IOException(
+                    "the index is of class " + to.label() + " already" + (to == kind ? "" : " from the next mount on"));
         }
-        if (to == kind) {
-            throw new IOException("the index is of class " + to.label() + " already");
-        }
-        converting = to;
-        error = null;
-        LOG.info("the fingerprint index is converted from {} to {}", kind.label(), to.label());
-        source.exchangeIndex(to).whenComplete((nothing, failure) -> ended(to, failure));
-    }
-
-    private synchronized void ended(IndexClass to, @Nullable Throwable failure) {
-        converting = null;
-        if (failure != null) {
-            error = reason(failure);
-            return;
-        }
-        kind = to;
-        try {
-            keeper.keep(to);
-            LOG.info("the fingerprint index is of class {} now", to.label());
-        } catch (IOException e) {
-            LOG.error("the volume file does not name the new class of the index: the next mount rebuilds the old", e);
-            error = "the index was converted, but the volume file could not be changed: " + e.getMessage()
-                    + "; the next mount rebuilds the old one";
-        }
-    }
-
-    private static String reason(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException wrapped && wrapped.getCause() != null
-                ? wrapped.getCause()
-                : failure;
-        return Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+        keeper.keep(to);
+        next = to;
+        LOG.info("the next mount makes a fingerprint index of class {}", to.label());
     }
 
     /** Returns a report about an index that is neither converted nor joined. */
@@ -161,11 +125,8 @@ public final class IndexControl {
         VolumeCondition.Index condition = source.condition().index();
         var report = new LinkedHashMap<String, Object>();
         report.put(CLASS, kind.label());
-        if (converting != null) {
-            report.put(CONVERTING, converting.label());
-        }
-        if (error != null) {
-            report.put(ERROR, error);
+        if (next != kind) {
+            report.put(CONVERTING, next.label());
         }
         putCondition(condition, report);
         JoinText.put(joins, report);

@@ -4,11 +4,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.heal.HealSource;
-import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
@@ -201,11 +199,6 @@ public final class FuseMountService implements MountService {
         @Override
         public JoinSource joins() {
             return volume.maintenance().join();
-        }
-
-        @Override
-        public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
-            return volume.maintenance().exchangeIndex(kind);
         }
 
         @Override

@@ -8,14 +8,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.heal.HealSource;
 import org.opendedup.sar.index.DiskIndexUse;
-import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.join.JoinSource;
@@ -75,11 +73,6 @@ public final class FakeMountService implements MountService {
 
     /** The damage of what is mounted. */
     public FakeDamage damage = new FakeDamage();
-
-    /** The classes to which the index was to be converted. */
-    public final List<IndexClass> exchanged = new ArrayList<>();
-    /** Ends when the conversion of the index ends. */
-    public CompletableFuture<Void> exchange = new CompletableFuture<>();
 
     /** What heals it. */
     public HealSource heal = new FakeHeal();
@@ -263,12 +256,6 @@ public final class FakeMountService implements MountService {
         @Override
         public ScrubSource scrub() {
             return scrub;
-        }
-
-        @Override
-        public CompletableFuture<Void> exchangeIndex(IndexClass kind) {
-            exchanged.add(kind);
-            return exchange;
         }
 
         @Override
