@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.metadata.counts.DamageRecords;
@@ -16,7 +15,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.pending.ContainerTable;
-import org.opendedup.sar.metadata.pending.ContainerTableCheck;
 import org.opendedup.sar.metadata.pending.ContainerUpdate;
 import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.pending.IdAllocator;
@@ -365,18 +363,9 @@ public final class MetadataStore implements Closeable {
         return summary != null;
     }
 
-    /**
-     * Checks that the container table and the counts are consistent, as of the last commit. No commit may run at the
-     * same time.
-     *
-     * @param report receives each problem, as one sentence
-     */
-    public void checkContainers(Consumer<String> report) throws IOException {
-        ContainerSummary stored = new ContainerTableCheck(database, containers, report).run();
-        // A commit that failed may be in the database nevertheless.
-        if (uncommitted() == null) {
-            containers.checkSummary(stored, report);
-        }
+    /** Returns what this stores in; for its checks. */
+    KeyValueStore database() {
+        return database;
     }
 
     /** Closes the database. Changes that are not committed are lost. Idempotent. */

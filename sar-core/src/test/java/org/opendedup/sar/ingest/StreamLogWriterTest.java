@@ -10,8 +10,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.recipes.StreamLogs;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 
@@ -30,7 +30,7 @@ class StreamLogWriterTest {
 
     @BeforeEach
     void open() throws IOException {
-        KeyValueStore database = KeyValueStores.heap();
+        KeyValueStore database = new HeapKeyValueStore();
         MetadataStore.format(
                 database,
                 new MetadataHeader(

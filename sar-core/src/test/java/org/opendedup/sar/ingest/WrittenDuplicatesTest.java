@@ -31,7 +31,7 @@ import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Recipes;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.tier.copies.AccessListener;
 import org.opendedup.sar.tier.copies.ChunkRequest;
@@ -124,7 +124,7 @@ class WrittenDuplicatesTest {
 
     static MetadataStore emptyMetadata() throws IOException {
         return MetadataStore.format(
-                KeyValueStores.heap(),
+                new HeapKeyValueStore(),
                 new MetadataHeader(new UUID(1, 1), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
     }
 

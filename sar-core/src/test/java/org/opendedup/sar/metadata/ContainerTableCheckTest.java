@@ -144,7 +144,7 @@ final class ContainerTableCheckTest extends MetadataTest {
 
     private List<String> problems() throws IOException {
         List<String> problems = new ArrayList<>();
-        store.checkContainers(problems::add);
+        ContainerTableCheck.run(store, problems::add);
         return problems;
     }
 

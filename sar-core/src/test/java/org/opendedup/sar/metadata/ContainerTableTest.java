@@ -22,9 +22,9 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.metadata.record.ContainerEntryFormat;
@@ -257,7 +257,7 @@ final class ContainerTableTest extends MetadataTest {
 
     @Test
     void openingReadsTheSameFewRecordsOfAMillionContainers() throws IOException {
-        CountingKeyValueStore counting = new CountingKeyValueStore(KeyValueStores.heap());
+        CountingKeyValueStore counting = new CountingKeyValueStore(new HeapKeyValueStore());
         MetadataStore large = MetadataStore.format(counting, HEADER);
         List<ContainerEntry> open = List.of(entry(3, OPEN), entry(500_000, OPEN), entry(999_999, OPEN));
         int reads = readsOfOpening(counting, 0);

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 
 /**
  * A key-value store in memory that can lose power. It remembers every batch. {@link #crash} returns the store that is
@@ -35,7 +35,7 @@ public final class CrashKeyValueStore implements KeyValueStore {
         TORN
     }
 
-    private final KeyValueStore live = KeyValueStores.heap();
+    private final KeyValueStore live = new HeapKeyValueStore();
     private final List<Logged> log = new ArrayList<>();
     private final SplittableRandom settlements = new SplittableRandom(1);
     private boolean commitIsNotDurable;

@@ -9,8 +9,8 @@ import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Inode;
@@ -31,7 +31,7 @@ final class MetadataStoreTest extends MetadataTest {
 
     @Test
     void anEmptyDatabaseIsNoVolumesMetadata() {
-        assertThrows(CorruptionException.class, () -> MetadataStore.open(KeyValueStores.heap(), 1000));
+        assertThrows(CorruptionException.class, () -> MetadataStore.open(new HeapKeyValueStore(), 1000));
     }
 
     @Test

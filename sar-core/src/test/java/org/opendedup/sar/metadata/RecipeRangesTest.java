@@ -16,7 +16,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.recipes.RecipeRanges.Copy;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RecipePage;
@@ -33,7 +33,8 @@ final class RecipeRangesTest {
     private static MetadataStore store() {
         try {
             return MetadataStore.format(
-                    KeyValueStores.heap(), new MetadataHeader(new UUID(1, 2), PAGE, 3, MetadataHeader.FORMAT_VERSION));
+                    new HeapKeyValueStore(),
+                    new MetadataHeader(new UUID(1, 2), PAGE, 3, MetadataHeader.FORMAT_VERSION));
         } catch (IOException e) {
             throw new AssertionError(e);
         }

@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.recipes.StreamLogs;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
@@ -35,7 +35,7 @@ class StreamLogsTest {
     private static final String GOLDEN_SUMMARY = "01c0843d0703";
     private static final int CHUNK_BYTES = 4096;
 
-    private final KeyValueStore database = KeyValueStores.heap();
+    private final KeyValueStore database = new HeapKeyValueStore();
     private MetadataStore metadata;
 
     @BeforeEach

@@ -31,7 +31,7 @@ import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.restore.frame.FrameCache;
@@ -121,7 +121,7 @@ public final class TieredVolume implements AutoCloseable {
     public TieredVolume(Path folder, long seed, int chunks, int minBytes, int maxBytes) throws IOException {
         this.folder = folder;
         metadata = MetadataStore.format(
-                KeyValueStores.heap(),
+                new HeapKeyValueStore(),
                 new MetadataHeader(new UUID(1, seed), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
         containers = openContainers();
         Random random = new Random(seed);

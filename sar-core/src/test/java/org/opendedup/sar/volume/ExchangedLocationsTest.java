@@ -23,8 +23,8 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -107,7 +107,7 @@ final class ExchangedLocationsTest {
 
     private Parts make(long dataSeed) throws IOException {
         CrashDirectory data = new CrashDirectory(dataSeed);
-        KeyValueStore metadata = KeyValueStores.heap();
+        KeyValueStore metadata = new HeapKeyValueStore();
         Volume.create(config, data, metadata, InstantSource.system());
         return new Parts(metadata, data, Files.createDirectories(newFolder()));
     }
@@ -283,7 +283,7 @@ final class ExchangedLocationsTest {
     }
 
     private static KeyValueStore copy(KeyValueStore store) throws IOException {
-        KeyValueStore copy = KeyValueStores.heap();
+        KeyValueStore copy = new HeapKeyValueStore();
         try (KeyValueStore.Batch batch = copy.batch()) {
             for (KeyValueStore.Family family : KeyValueStore.Family.values()) {
                 try (KeyValueStore.Cursor cursor = store.scan(family, new byte[0], new byte[] {(byte) 0xff})) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -57,7 +57,7 @@ class LostWritesTest {
     @BeforeEach
     void write() throws IOException {
         CrashDirectory containers = new CrashDirectory(1);
-        var metadata = stores.hooked(KeyValueStores.heap());
+        var metadata = stores.hooked(new HeapKeyValueStore());
         all = new VolumeStores(containers, metadata, ChunkIndexes.heap(), InstantSource.system());
         Volume.create(config, containers, metadata, InstantSource.system());
         volume = Volume.open(config, all, Verification.CHECKSUMS);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.GatedKeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -49,7 +49,7 @@ class SlowMetadataTest {
 
     private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 1L << 40, Chunking.VARIABLE_SHA256);
     private final CrashDirectory containers = new CrashDirectory(1);
-    private final GatedKeyValueStore metadata = new GatedKeyValueStore(KeyValueStores.heap());
+    private final GatedKeyValueStore metadata = new GatedKeyValueStore(new HeapKeyValueStore());
     private final List<Thread> threads = new ArrayList<>();
     private Volume volume;
     private int made;

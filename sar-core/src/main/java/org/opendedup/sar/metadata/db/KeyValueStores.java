@@ -61,9 +61,4 @@ public final class KeyValueStores {
             throw RocksDbErrors.translate(table, e);
         }
     }
-
-    /** Returns a new, empty store in memory: the model for tests, and the store of a volume without a disk. */
-    public static KeyValueStore heap() {
-        return new HeapKeyValueStore();
-    }
 }

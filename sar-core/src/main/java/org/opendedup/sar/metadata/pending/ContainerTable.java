@@ -1,7 +1,6 @@
 package org.opendedup.sar.metadata.pending;
 
 import java.io.IOException;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
@@ -46,14 +45,6 @@ public final class ContainerTable {
     /** Takes over the summary that a commit has written. */
     public void committed(ContainerSummary now) {
         summary = now;
-    }
-
-    /** Reports if the summary in memory is not the one in the database. */
-    public void checkSummary(ContainerSummary stored, Consumer<String> report) {
-        if (!summary.equals(stored)) {
-            report.accept("the summary of the container table is " + summary + " in memory and " + stored
-                    + " in the database");
-        }
     }
 
     /** Returns where a container lies; null if it has no entry. */

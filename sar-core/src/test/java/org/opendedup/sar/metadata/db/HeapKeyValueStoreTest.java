@@ -3,6 +3,6 @@ package org.opendedup.sar.metadata.db;
 final class HeapKeyValueStoreTest extends KeyValueStoreContract {
     @Override
     KeyValueStore make() {
-        return KeyValueStores.heap();
+        return new HeapKeyValueStore();
     }
 }

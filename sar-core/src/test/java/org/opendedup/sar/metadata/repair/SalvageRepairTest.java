@@ -30,9 +30,9 @@ import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.NoBackingFiles;
 import org.opendedup.sar.metadata.RawRecords;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Entry;
@@ -58,7 +58,7 @@ class SalvageRepairTest {
     private static final long PAGES = 300;
     private static final NameHash HASH = NameHash.sipHash(1, 2);
 
-    private final KeyValueStore heap = KeyValueStores.heap();
+    private final KeyValueStore heap = new HeapKeyValueStore();
     private final CountingKeyValueStore database = new CountingKeyValueStore(heap);
     private final LostRecords lost = new LostRecords();
     private final Set<Long> backed = new TreeSet<>();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.restore.frame.PinnedChunks;
@@ -30,7 +30,7 @@ class ReaderWindowTest {
 
     @AutoClose
     private final MetadataStore metadata = MetadataStore.format(
-            KeyValueStores.heap(), new MetadataHeader(new UUID(1, 1), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
+            new HeapKeyValueStore(), new MetadataHeader(new UUID(1, 1), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
 
     ReaderWindowTest() throws IOException {}
 

@@ -20,7 +20,7 @@ import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.tier.copies.CountSource;
 
@@ -57,7 +57,8 @@ final class StoredHome implements Closeable {
                 1 << 20);
         frames = new HomeDouble(containers);
         metadata = MetadataStore.format(
-                KeyValueStores.heap(), new MetadataHeader(new UUID(1, 2), pageBytes, 3, MetadataHeader.FORMAT_VERSION));
+                new HeapKeyValueStore(),
+                new MetadataHeader(new UUID(1, 2), pageBytes, 3, MetadataHeader.FORMAT_VERSION));
         store(chunks);
     }
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.Modes;
@@ -37,7 +37,7 @@ class NodeTableTest {
     @BeforeEach
     void makeInodes() throws IOException {
         metadata = MetadataStore.format(
-                KeyValueStores.heap(),
+                new HeapKeyValueStore(),
                 new MetadataHeader(UUID.randomUUID(), 256 << 10, 0, MetadataHeader.FORMAT_VERSION));
         for (int id = FIRST; id < FIRST + INODES; id++) {
             metadata.namespace()

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 
 /** A database whose opening hangs does not hang the mount; the thread that hangs does no harm when it goes on. */
 class IndexLocationTest {
@@ -188,7 +188,7 @@ class IndexLocationTest {
 
     @Test
     void metadataThatHangRefuseTheMountWithAWayOut() throws Exception {
-        KeyValueStore late = KeyValueStores.heap();
+        KeyValueStore late = new HeapKeyValueStore();
         TimeLimit.Call<KeyValueStore> opening = () -> {
             try {
                 goesOn.await();

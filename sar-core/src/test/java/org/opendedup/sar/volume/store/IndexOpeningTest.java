@@ -30,8 +30,8 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Ballast;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDevice;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
@@ -136,14 +136,14 @@ class IndexOpeningTest {
     private void checkGoesOnWithout(String failing) throws IOException {
         VolumeConfig config = VolumeConfigs.in(folder, 100L << 30, Chunking.VARIABLE_SHA256);
         CrashDirectory data = new CrashDirectory(1);
-        KeyValueStore metadata = KeyValueStores.heap();
+        KeyValueStore metadata = new HeapKeyValueStore();
         Volume.create(config, data, metadata, InstantSource.system());
         // The index of another volume: it has the content that this one writes, at other places.
         ChunkIndex foreign = ChunkIndexes.heap();
         byte[] bytes = new byte[300_000];
         new Random(1).nextBytes(bytes);
         CrashDirectory otherData = new CrashDirectory(2);
-        KeyValueStore otherMetadata = KeyValueStores.heap();
+        KeyValueStore otherMetadata = new HeapKeyValueStore();
         Volume.create(config, otherData, otherMetadata, InstantSource.system());
         try (Volume other = open(config, otherData, otherMetadata, unclosed(foreign, "none"))) {
             write(other, "first", new byte[] {1, 2, 3});

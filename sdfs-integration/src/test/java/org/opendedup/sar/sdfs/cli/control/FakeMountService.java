@@ -18,7 +18,7 @@ import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.db.KeyValueStores;
+import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
@@ -170,7 +170,7 @@ public final class FakeMountService implements MountService {
             Path nowhere = Path.of("/proc/nowhere");
             backups = new MetadataBackups(
                     new VolumeConfig.Locations(nowhere, nowhere, nowhere),
-                    MetadataStore.format(KeyValueStores.heap(), header),
+                    MetadataStore.format(new HeapKeyValueStore(), header),
                     InstantSource.system());
         }
 

@@ -1,4 +1,4 @@
-package org.opendedup.sar.volume.care;
+package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.util.ArrayList;

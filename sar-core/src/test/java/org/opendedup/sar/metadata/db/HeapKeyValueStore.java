@@ -13,12 +13,12 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /** A key-value store in sorted maps in memory, the model for tests. Durable only until the process ends. */
-final class HeapKeyValueStore implements KeyValueStore {
+public final class HeapKeyValueStore implements KeyValueStore {
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     /** Guarded by {@link #lock}. */
     private final Map<Family, NavigableMap<byte[], byte[]>> families = new EnumMap<>(Family.class);
 
-    HeapKeyValueStore() {
+    public HeapKeyValueStore() {
         for (Family family : Family.values()) {
             families.put(family, new TreeMap<>(Arrays::compareUnsigned));
         }

@@ -13,9 +13,9 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.metadata.ContainerTableCheck;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.repair.Corrections;
-import org.opendedup.sar.volume.care.PlaceChecker;
 import org.opendedup.sar.volume.parts.VolumeContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,7 +70,7 @@ public final class VolumeChecker {
                             new Scratch(FileDirectory.open(scratch), () -> {}, Scratch.MOST_MEMORY_BYTES),
                             0,
                             (step, done, of) -> {});
-            metadata.checkContainers(this::report);
+            ContainerTableCheck.run(metadata, this::report);
             new PlaceChecker(context.containers(), this::report).check(metadata.containers());
         } finally {
             changes.unlock();

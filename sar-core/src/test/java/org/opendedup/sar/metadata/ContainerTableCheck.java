@@ -1,4 +1,4 @@
-package org.opendedup.sar.metadata.pending;
+package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.util.HashSet;
@@ -11,6 +11,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.StoredRecords;
+import org.opendedup.sar.metadata.pending.ContainerTable;
 import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.CountRecord;
@@ -30,19 +31,36 @@ public final class ContainerTableCheck {
     private long storedBytes;
     private long garbageBytes;
 
-    /** @param report receives each problem, as one sentence */
-    public ContainerTableCheck(KeyValueStore database, ContainerTable table, Consumer<String> report) {
-        this.database = database;
-        this.table = table;
+    private ContainerTableCheck(MetadataStore metadata, Consumer<String> report) {
+        database = metadata.database();
+        table = metadata.containers();
         this.report = report;
     }
 
     /**
      * Runs the check. No commit may run at the same time.
      *
-     * @return the summary that the database has
+     * @param report receives each problem, as one sentence
      */
-    public ContainerSummary run() throws IOException {
+    public static void run(MetadataStore metadata, Consumer<String> report) throws IOException {
+        ContainerTableCheck check = new ContainerTableCheck(metadata, report);
+        ContainerSummary stored = check.run();
+        // A commit that failed may be in the database nevertheless.
+        if (metadata.uncommitted() == null) {
+            check.compareMemory(stored);
+        }
+    }
+
+    private void compareMemory(ContainerSummary stored) {
+        ContainerSummary now =
+                new ContainerSummary(table.containers(), table.storedBytes(), table.garbageBytes(), stored.open());
+        if (!now.equals(stored)) {
+            report.accept(
+                    "the summary of the container table is " + now + " in memory and " + stored + " in the database");
+        }
+    }
+
+    private ContainerSummary run() throws IOException {
         table.forEach(this::check);
         try (Cursor cursor = database.scan(Family.COUNT, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
