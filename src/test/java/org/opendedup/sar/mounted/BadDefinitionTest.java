@@ -9,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,7 +23,7 @@ class BadDefinitionTest {
 
     @Test
     void aBadVolumeFileIsRefusedWithFileAndReasonAndNothingIsTouched() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("defined")))) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("defined"))) {
             Path file = volume.configFolder().resolve(volume.name() + "-volume-cfg.xml");
             String good = Files.readString(file);
             for (Map.Entry<String, byte[]> bad : badFiles(good).entrySet()) {
@@ -32,7 +31,7 @@ class BadDefinitionTest {
                 Map<Path, Long> before = Damage.checksums(folder);
 
                 assertRefused(volume.tryMount(volume.mountPoint()), file, bad.getKey());
-                assertRefused(volume.script("sdfscli", List.of(volume.name(), "info")), file, bad.getKey());
+                assertRefused(volume.cli("info"), file, bad.getKey());
 
                 assertFalse(volume.isMounted());
                 assertEquals(before, Damage.checksums(folder), bad::getKey);
@@ -46,7 +45,7 @@ class BadDefinitionTest {
     /** Both are types, but the content that the volume has would be stored again. */
     @Test
     void anotherHashTypeThanThatOfTheStoredContentIsRefused() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("cut")))) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("cut"))) {
             byte[] content = Bytes.random(1, 3 << 20);
             volume.mount();
             Bytes.writeAndSync(volume.mountPoint().resolve("file"), content);

@@ -114,7 +114,7 @@ class CapacityOnMountTest {
 
     /** Of 40 MB, of which 2 MB are for root only. */
     private MountedVolume make(String name) throws IOException {
-        return MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve(name)), "40MB");
+        return MountedVolume.makeWithCapacity(folder.resolve(name), "40MB");
     }
 
     @Test
@@ -147,8 +147,7 @@ class CapacityOnMountTest {
     /** A capacity larger than the free space of the disk, as on any disk that others also use. */
     @Test
     void aNewVolumeOnADiskWithLessSpaceIsEmptyAndAllFiguresAgree() throws IOException {
-        try (MountedVolume volume =
-                MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("new")), "1PB")) {
+        try (MountedVolume volume = MountedVolume.makeWithCapacity(folder.resolve("new"), "1PB")) {
             volume.withProperty("sar.commit.period.ms", 200).mount();
             Path root = volume.mountPoint();
             long[] before = space(root);

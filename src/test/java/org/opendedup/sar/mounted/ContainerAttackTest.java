@@ -44,7 +44,7 @@ class ContainerAttackTest {
 
     @Test
     void eachKindOfDamageCostsItsOwnBytesAndNoOthers() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("attacked")))) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("attacked"))) {
             Path foreign = containersOfAnotherVolume();
             volume.mount();
             write(volume.mountPoint(), "file-", 0, FILES);
@@ -161,7 +161,7 @@ class ContainerAttackTest {
     }
 
     private Path containersOfAnotherVolume() throws IOException {
-        try (MountedVolume other = MountedVolume.make(Files.createDirectory(folder.resolve("other")))) {
+        try (MountedVolume other = MountedVolume.make(folder.resolve("other"))) {
             other.mount();
             write(other.mountPoint(), "file-", 1000, FEW_FILES);
             other.unmount();
@@ -224,6 +224,8 @@ class ContainerAttackTest {
 
     private void anotherDisksDataIsRefusedAndStaysAsItIs(MountedVolume volume, Path foreign) throws IOException {
         Path away = Files.move(volume.data(), folder.resolve("away"));
+        assertEquals(1, volume.tryMount(volume.mountPoint()).exitCode(), "it is missing");
+        assertFalse(Files.exists(volume.data()), "nothing is made in its place");
         Path empty = Files.createDirectory(folder.resolve("empty"));
         for (Path wrong : List.of(foreign, empty)) {
             Files.move(wrong, volume.data());

@@ -43,19 +43,13 @@ class DamageToHealingTest {
 
     /** Heals by itself soon after it finds damage, or a copy. */
     private MountedVolume make() throws IOException {
-        return MountedVolume.make(Files.createDirectory(folder.resolve("pool")))
+        return MountedVolume.make(folder.resolve("pool"))
                 .withProperty("sar.heal.delay.ms", 300)
                 .mount();
     }
 
-    private static Commands.Result cli(MountedVolume volume, String... arguments) throws IOException {
-        var all = new ArrayList<>(List.of(volume.name()));
-        all.addAll(List.of(arguments));
-        return volume.script("sdfscli", all);
-    }
-
     private static Map<String, Object> damaged(MountedVolume volume) throws IOException {
-        Commands.Result listed = cli(volume, "damaged", "--json");
+        Commands.Result listed = volume.cli("damaged", "--json");
         assertEquals(2, listed.exitCode(), listed::output);
         return Json.read(listed.output());
     }
@@ -118,10 +112,10 @@ class DamageToHealingTest {
     }
 
     private static void assertAllIsWell(MountedVolume volume, Path first, byte[] content) throws IOException {
-        Commands.Result none = cli(volume, "damaged");
+        Commands.Result none = volume.cli("damaged");
         assertEquals(0, none.exitCode(), none::output);
         assertEquals("pool: no damage is known.\n", none.output());
-        assertTrue(cli(volume, "heal", "--wait").output().contains("No chunk is marked as damaged"));
+        assertTrue(volume.cli("heal", "--wait").output().contains("No chunk is marked as damaged"));
         volume.dropKernelCaches();
         assertArrayEquals(content, Files.readAllBytes(first));
         assertEquals(0, volume.figure("stats", "damagedChunks"));
@@ -141,7 +135,7 @@ class DamageToHealingTest {
             PackedContainer.largestIn(volume.data()).flipBitInFrames();
             volume.mount();
 
-            assertEquals(0, cli(volume, "damaged").exitCode(), "control: nobody has found it yet");
+            assertEquals(0, volume.cli("damaged").exitCode(), "control: nobody has found it yet");
             try (JmxClient jmx = new JmxClient(volume)) {
                 BlockingQueue<Notification> heard = jmx.listen("Volume");
                 IOException refused = assertThrows(IOException.class, () -> Files.readAllBytes(first));
@@ -172,12 +166,12 @@ class DamageToHealingTest {
                 assertTrue((long) jmx.get("Volume", "HealedChunks") > 0);
             }
             assertAllIsWell(volume, first, content);
-            assertEquals(0, cli(volume, "status").exitCode(), "nothing is left to do");
+            assertEquals(0, volume.cli("status").exitCode(), "nothing is left to do");
             volume.remount();
             assertAllIsWell(volume, first, content);
-            Commands.Result status = cli(volume, "status");
+            Commands.Result status = volume.cli("status");
             assertEquals(0, status.exitCode(), status::output);
-            assertEquals(0, cli(volume, "scrub", "start", "--wait").exitCode());
+            assertEquals(0, volume.cli("scrub", "start", "--wait").exitCode());
             assertTrue(Files.readString(volume.log()).contains("damaged chunks are healed"));
             volume.unmount();
         }
@@ -190,7 +184,7 @@ class DamageToHealingTest {
         try (MountedVolume volume = make()) {
             Path first = volume.mountPoint().resolve("first");
             Bytes.writeAndSync(first, content);
-            Commands.Result sound = cli(volume, "check");
+            Commands.Result sound = volume.cli("check");
             assertEquals(0, sound.exitCode(), sound::output);
             assertTrue(sound.output().contains("no defect was found"), sound::output);
             volume.remount();
@@ -199,9 +193,9 @@ class DamageToHealingTest {
             Files.delete(PackedContainer.largestIn(volume.data()).pack());
             volume.mount();
             assertThrows(IOException.class, () -> Files.readAllBytes(first), "control: it is missing");
-            assertEquals(2, cli(volume, "status").exitCode());
-            assertEquals(2, cli(volume, "damaged").exitCode());
-            Commands.Result check = cli(volume, "check");
+            assertEquals(2, volume.cli("status").exitCode());
+            assertEquals(2, volume.cli("damaged").exitCode());
+            Commands.Result check = volume.cli("check");
             assertEquals(2, check.exitCode(), check::output);
             assertTrue(check.output().contains("Damaged: /first: " + FILE_BYTES + " bytes"), check::output);
             assertFalse(check.output().contains("/other"), check::output);
@@ -209,19 +203,19 @@ class DamageToHealingTest {
             try (JmxClient jmx = new JmxClient(volume)) {
                 BlockingQueue<Notification> heard = jmx.listen("Volume");
                 Bytes.writeAndSync(volume.mountPoint().resolve("second"), content);
-                Commands.Result healed = cli(volume, "heal", "--wait", "--json");
+                Commands.Result healed = volume.cli("heal", "--wait", "--json");
                 assertEquals(0, healed.exitCode(), healed::output);
                 assertEquals(0, Json.number(Json.read(healed.output()), "unhealedChunks"), healed::output);
                 await(volume, heard, DAMAGE + ".none");
             }
-            Commands.Result after = cli(volume, "status");
+            Commands.Result after = volume.cli("status");
             assertEquals(0, after.exitCode(), after::output);
             assertAllIsWell(volume, first, content);
             volume.remount();
             assertAllIsWell(volume, first, content);
-            assertEquals(0, cli(volume, "status").exitCode());
+            assertEquals(0, volume.cli("status").exitCode());
             assertArrayEquals(other, Files.readAllBytes(volume.mountPoint().resolve("other")));
-            assertEquals(0, cli(volume, "scrub", "start", "--wait").exitCode());
+            assertEquals(0, volume.cli("scrub", "start", "--wait").exitCode());
             volume.unmount();
         }
     }
@@ -229,7 +223,7 @@ class DamageToHealingTest {
     /** The list has the ranges that cannot be read, and no other. */
     private static void assertList(MountedVolume volume, Path first, String place) throws IOException {
         // The volume heals the sound chunks of the frame by itself after a while; from here on the list stays.
-        Commands.Result unhealed = cli(volume, "heal", "--wait");
+        Commands.Result unhealed = volume.cli("heal", "--wait");
         assertEquals(1, unhealed.exitCode(), unhealed::output);
         assertTrue(unhealed.output().contains("STILL DAMAGED"), unhealed::output);
 
@@ -246,11 +240,11 @@ class DamageToHealingTest {
         assertEquals(place, "frame " + fault.get("frame") + " of container " + fault.get("container"));
         assertEquals("a read", fault.get("foundBy"));
 
-        Commands.Result text = cli(volume, "damaged");
+        Commands.Result text = volume.cli("damaged");
         assertEquals(2, text.exitCode(), text::output);
         for (String word : List.of("/first", " = /sub/link", "/two\\u000alines", place, " of 1 file")) {
             assertTrue(text.output().contains(word), text::output);
         }
-        assertEquals(2, cli(volume, "status").exitCode());
+        assertEquals(2, volume.cli("status").exitCode());
     }
 }

@@ -38,10 +38,6 @@ class FailingDiskTest {
         return Commands.run("sync", file);
     }
 
-    private static Commands.Result cli(MountedVolume volume, String command) throws IOException {
-        return volume.script("sdfscli", List.of(volume.name(), command));
-    }
-
     private static Commands.Result remountWritable(MountedVolume volume) throws IOException {
         return volume.script(
                 "mount-helper",
@@ -75,15 +71,15 @@ class FailingDiskTest {
         try (SlowDisk disk = SlowDisk.withoutJournal(folder);
                 MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
             volume.mount();
-            Commands.Result well = cli(volume, "status");
+            Commands.Result well = volume.cli("status");
             while (well.exitCode() != 0) {
                 Thread.sleep(50);
-                well = cli(volume, "status");
+                well = volume.cli("status");
             }
             assertTrue(well.output().startsWith("pool: well"), well::output);
             assertTrue(well.output().lines().count() <= 24, well::output);
             Path late = failing(disk, volume);
-            Commands.Result degraded = cli(volume, "status");
+            Commands.Result degraded = volume.cli("status");
             assertEquals(1, degraded.exitCode(), degraded::output);
             assertTrue(degraded.output().contains("sdfscli pool resume"), degraded::output);
             Path safe = volume.mountPoint().resolve("safe");
@@ -94,8 +90,8 @@ class FailingDiskTest {
             Commands.Result tooEarly = remountWritable(volume);
             assertEquals(32, tooEarly.exitCode(), tooEarly::output);
             assertTrue(tooEarly.output().contains("stays read-only"), tooEarly::output);
-            assertEquals(1, cli(volume, "resume").exitCode());
-            assertTrue(cli(volume, "info").output().contains("stopped"));
+            assertEquals(1, volume.cli("resume").exitCode());
+            assertTrue(volume.cli("info").output().contains("stopped"));
             assertArrayEquals(random(1), Files.readAllBytes(safe));
 
             disk.order("error off");
@@ -105,9 +101,9 @@ class FailingDiskTest {
             Files.createDirectory(volume.mountPoint().resolve("yes"));
             assertArrayEquals(random(2), Files.readAllBytes(late));
             assertEquals(0, sync(late).exitCode());
-            assertFalse(cli(volume, "info").output().contains("stopped"));
-            assertEquals(0, cli(volume, "status").exitCode());
-            Commands.Result unmounted = cli(volume, "unmount");
+            assertFalse(volume.cli("info").output().contains("stopped"));
+            assertEquals(0, volume.cli("status").exitCode());
+            Commands.Result unmounted = volume.cli("unmount");
             assertEquals(0, unmounted.exitCode(), unmounted::output);
 
             volume.mount();
@@ -124,7 +120,7 @@ class FailingDiskTest {
                 MountedVolume volume = MountedVolume.make(disk.folder().resolve("pool"))) {
             volume.mount();
             failing(disk, volume);
-            Commands.Result unmounted = cli(volume, "unmount");
+            Commands.Result unmounted = volume.cli("unmount");
             assertEquals(1, unmounted.exitCode(), unmounted::output);
             assertTrue(unmounted.output().contains("lost: 1 file"), unmounted::output);
             assertTrue(unmounted.output().contains("late.bin: up to "), unmounted::output);
@@ -135,7 +131,7 @@ class FailingDiskTest {
             assertTrue(mounted.output().contains("last"), mounted::output);
             volume.adopt();
             assertArrayEquals(random(1), Files.readAllBytes(volume.mountPoint().resolve("safe")));
-            assertEquals(0, cli(volume, "unmount").exitCode());
+            assertEquals(0, volume.cli("unmount").exitCode());
 
             Commands.Result again = volume.tryMount(volume.mountPoint());
             assertFalse(again.output().contains("last"), () -> "the control: " + again.output());
@@ -144,9 +140,9 @@ class FailingDiskTest {
             Path third = volume.mountPoint().resolve("third");
             assertThrows(IOException.class, () -> Bytes.writeAndSync(third, random(3)));
             disk.order("error off");
-            assertEquals(0, cli(volume, "resume").exitCode());
-            assertEquals(0, cli(volume, "status").exitCode());
-            assertEquals(0, cli(volume, "unmount").exitCode());
+            assertEquals(0, volume.cli("resume").exitCode());
+            assertEquals(0, volume.cli("status").exitCode());
+            assertEquals(0, volume.cli("unmount").exitCode());
         }
     }
 }

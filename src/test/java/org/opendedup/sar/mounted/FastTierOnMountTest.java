@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Commands;
@@ -38,9 +39,7 @@ class FastTierOnMountTest {
     }
 
     private static Commands.Result tier(MountedVolume volume, String... arguments) throws IOException {
-        var all = new ArrayList<>(List.of(volume.name(), "tier"));
-        all.addAll(List.of(arguments));
-        return volume.script("sdfscli", all);
+        return volume.cli(Stream.concat(Stream.of("tier"), Stream.of(arguments)).toArray(String[]::new));
     }
 
     private static void assertTier(MountedVolume volume, String shown, String... arguments) throws IOException {
@@ -122,7 +121,7 @@ class FastTierOnMountTest {
             assertTrue(!status.output().contains("Lost"), status::output);
             assertArrayEquals(
                     bytes(5_000), Files.readAllBytes(volume.mountPoint().resolve("new")));
-            Commands.Result sar = volume.script("sdfscli", List.of(volume.name(), "sar", "attach"));
+            Commands.Result sar = volume.cli("sar", "attach");
             assertEquals(0, sar.exitCode(), sar::output);
             assertArrayEquals(
                     bytes(5_000), Files.readAllBytes(volume.mountPoint().resolve("new")));
@@ -132,7 +131,7 @@ class FastTierOnMountTest {
     }
 
     private static void assertHealth(MountedVolume volume, int code, String shown) throws IOException {
-        Commands.Result result = volume.script("sdfscli", List.of(volume.name(), "status", "--json"));
+        Commands.Result result = volume.cli("status", "--json");
         assertTrue(result.output().contains(shown), result::output);
         assertEquals(code, result.exitCode(), result::output);
     }

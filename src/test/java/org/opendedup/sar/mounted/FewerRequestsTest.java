@@ -33,7 +33,7 @@ class FewerRequestsTest {
     @BeforeEach
     void make() throws IOException {
         Commands.succeed("chmod", "755", folder);
-        volume = MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("fewer")), "40MB");
+        volume = MountedVolume.makeWithCapacity(folder.resolve("fewer"), "40MB");
         Commands.succeed("chmod", "755", folder.resolve("fewer"));
     }
 

@@ -2,6 +2,7 @@ package org.opendedup.sar.mounted;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -12,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.disks.LoopDisk;
@@ -32,12 +35,17 @@ class FullDevicesTest {
     @TempDir
     Path folder;
 
-    @Test
-    void aMetadataDeviceThatOthersFillRefusesWritesUntilThereIsSpace() throws IOException {
-        try (LoopDisk disk = disk("metadata", METADATA_BYTES);
-                MountedVolume volume = MountedVolume.makeWith(
-                        Files.createDirectory(folder.resolve("meta")),
-                        "--dedup-db-store=" + disk.folder().resolve("ddb"))) {
+    @ParameterizedTest
+    @ValueSource(strings = {"metadata", "data"})
+    void aDeviceThatOthersFillRefusesWritesUntilThereIsSpace(String kind) throws IOException {
+        boolean hasData = kind.equals("data");
+        try (LoopDisk disk = disk(kind, hasData ? DATA_BYTES : METADATA_BYTES);
+                MountedVolume volume = hasData
+                        ? MountedVolume.make(
+                                folder.resolve("full"), disk.folder().resolve("data"))
+                        : MountedVolume.makeWith(
+                                folder.resolve("full"),
+                                "--dedup-db-store=" + disk.folder().resolve("ddb"))) {
             volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 4);
             Path hog = fillToTheLastByte(disk);
@@ -46,6 +54,9 @@ class FullDevicesTest {
             assertTrue(freeBytes(volume) <= NEXT_TO_NOTHING, () -> "statfs shows space: " + show(volume));
             checkFiles(volume, synced);
             Files.delete(synced.remove(0));
+            if (hasData) {
+                makeDirectoryOnceTheShortageEnds(volume.mountPoint().resolve("still"));
+            }
 
             Files.delete(hog);
             synced.add(writeWhenThereIsSpace(volume, 50));
@@ -58,7 +69,7 @@ class FullDevicesTest {
     void aMetadataDeviceThatTheVolumeFillsIsToldBeforeItIsFullAndDeletesFreeIt() throws IOException {
         try (LoopDisk disk = disk("metadata", METADATA_BYTES);
                 MountedVolume volume = MountedVolume.makeWith(
-                        Files.createDirectory(folder.resolve("names")),
+                        folder.resolve("names"),
                         "--dedup-db-store=" + disk.folder().resolve("ddb"))) {
             volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 2);
@@ -90,24 +101,20 @@ class FullDevicesTest {
             """;
 
     @Test
-    void aDataDeviceThatOthersFillRefusesWritesUntilThereIsSpace() throws IOException {
+    void aReadOnlyDataLocationIsRefusedWithAWord() throws IOException {
         try (LoopDisk disk = disk("data", DATA_BYTES);
                 MountedVolume volume = MountedVolume.make(
-                        Files.createDirectory(folder.resolve("chunks")),
-                        disk.folder().resolve("data"))) {
-            volume.withProperty("sar.commit.period.ms", 500).mount();
-            List<Path> synced = writeFiles(volume, 0, 4);
-            Path hog = fillToTheLastByte(disk);
-
-            refuseUntilShort(volume);
-            assertTrue(freeBytes(volume) <= NEXT_TO_NOTHING, () -> "statfs shows space: " + show(volume));
+                        folder.resolve("readonly"), disk.folder().resolve("data"))) {
+            volume.mount();
+            List<Path> synced = writeFiles(volume, 1, 1);
+            volume.unmount();
+            disk.makeReadOnly();
+            Commands.Result refused = volume.tryMount(volume.mountPoint());
+            assertNotEquals(0, refused.exitCode(), refused::output);
+            assertTrue(refused.output().contains(disk.folder().toString()), refused::output);
+            disk.makeWritable();
+            volume.mount();
             checkFiles(volume, synced);
-            Files.delete(synced.remove(0));
-            makeDirectoryOnceTheShortageEnds(volume.mountPoint().resolve("still"));
-
-            Files.delete(hog);
-            synced.add(writeWhenThereIsSpace(volume, 50));
-            checkSoundAfterRemount(volume, synced);
         }
     }
 
@@ -116,8 +123,7 @@ class FullDevicesTest {
     void bytesOnTheirWayWaitForSpace() throws IOException {
         try (LoopDisk disk = disk("data", DATA_BYTES);
                 MountedVolume volume = MountedVolume.make(
-                        Files.createDirectory(folder.resolve("waiting")),
-                        disk.folder().resolve("data"))) {
+                        folder.resolve("waiting"), disk.folder().resolve("data"))) {
             // No commit stores the bytes before the device is full.
             volume.withProperty("sar.commit.period.ms", 3_600_000).mount();
             List<Path> synced = writeFiles(volume, 0, 1);
@@ -172,8 +178,7 @@ class FullDevicesTest {
     void aFullIndexDeviceCostsNothingButDeduplication() throws IOException {
         try (LoopDisk disk = disk("index", METADATA_BYTES);
                 MountedVolume volume = MountedVolume.makeWithHashDb(
-                                Files.createDirectory(folder.resolve("full-index")),
-                                disk.folder().resolve("hdb"))
+                                folder.resolve("full-index"), disk.folder().resolve("hdb"))
                         .inItsOwnProcess()) {
             volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 2);
@@ -204,8 +209,7 @@ class FullDevicesTest {
         // of
         // this size has enough for two mounts.
         try (LoopDisk disk = disk("all", 2 * DATA_BYTES);
-                MountedVolume volume =
-                        MountedVolume.make(Files.createDirectory(disk.folder().resolve("shared")))) {
+                MountedVolume volume = MountedVolume.make(disk.folder().resolve("shared"))) {
             volume.withProperty("sar.commit.period.ms", 500).mount();
             List<Path> synced = writeFiles(volume, 0, 6);
             awaitBallast(volume);
@@ -350,7 +354,7 @@ class FullDevicesTest {
         return Files.getFileStore(disk.folder()).getUsableSpace();
     }
 
-    static void checkFiles(MountedVolume volume, List<Path> files) throws IOException {
+    private static void checkFiles(MountedVolume volume, List<Path> files) throws IOException {
         volume.dropKernelCaches();
         for (Path file : files) {
             int seed = Integer.parseInt(file.getFileName().toString().substring("file-".length()));

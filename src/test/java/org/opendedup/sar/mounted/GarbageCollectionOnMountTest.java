@@ -5,13 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,8 +28,7 @@ class GarbageCollectionOnMountTest {
     Path folder;
 
     private MountedVolume make(String name, String... options) throws IOException {
-        return MountedVolume.makeWith(Files.createDirectory(folder.resolve(name)), options)
-                .mount();
+        return MountedVolume.makeWith(folder.resolve(name), options).mount();
     }
 
     /** Writes files of random bytes, each with its number as seed, so that none has a chunk of another. */
@@ -73,20 +70,11 @@ class GarbageCollectionOnMountTest {
                 .split("\\s")[0]);
     }
 
-    private static Map<String, Object> gc(MountedVolume volume, String... arguments) throws IOException {
-        var all = new ArrayList<>(List.of(volume.name(), "gc"));
-        all.addAll(List.of(arguments));
-        all.add("--json");
-        Commands.Result result = volume.script("sdfscli", all);
-        assertEquals(0, result.exitCode(), result::output);
-        return Json.read(result.output());
-    }
-
     private static Map<String, Object> awaitLast(MountedVolume volume) throws Exception {
-        Map<String, Object> last = Json.object(gc(volume, "status"), "last");
+        Map<String, Object> last = Json.object(volume.json("gc", "status"), "last");
         while (last.isEmpty()) {
             Thread.sleep(100);
-            last = Json.object(gc(volume, "status"), "last");
+            last = Json.object(volume.json("gc", "status"), "last");
         }
         return last;
     }
@@ -101,10 +89,10 @@ class GarbageCollectionOnMountTest {
             // The control: deleting alone returns nothing, and neither do a dry run and a read-only mount.
             assertTrue(diskBytes(volume) > full - FILE_BYTES);
             volume.with("ro").remount();
-            Commands.Result refused = volume.script("sdfscli", List.of(volume.name(), "gc", "--wait"));
+            Commands.Result refused = volume.cli("gc", "--wait");
             assertEquals(1, refused.exitCode(), refused::output);
             assertTrue(refused.output().contains("mounted read-only"), refused::output);
-            Map<String, Object> dryRun = gc(volume, "--dry-run");
+            Map<String, Object> dryRun = volume.json("gc", "--dry-run");
             assertEquals("done", dryRun.get("state"));
             assertTrue(Json.number(dryRun, "wouldReturnBytes") > 2 * live, dryRun::toString);
             volume.with("rw").remount();
@@ -113,8 +101,8 @@ class GarbageCollectionOnMountTest {
 
             try (JmxClient jmx = new JmxClient(volume)) {
                 jmx.set("GarbageCollector", "RateBytesPerSecond", 500_000_000L);
-                assertEquals(500_000_000, Json.number(gc(volume, "status"), "bytesPerSecond"));
-                Map<String, Object> result = gc(volume, "--wait");
+                assertEquals(500_000_000, Json.number(volume.json("gc", "status"), "bytesPerSecond"));
+                Map<String, Object> result = volume.json("gc", "--wait");
                 assertEquals("done", result.get("state"));
                 assertTrue(Json.number(result, "returnedBytes") > 2 * live, result::toString);
                 assertEquals("done", jmx.get("GarbageCollector", "LastState"));
@@ -133,74 +121,31 @@ class GarbageCollectionOnMountTest {
 
     @Test
     void aCollectionThatIsStoppedOrKilledLosesNothingAndTheNextOneGoesOn() throws Exception {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("stopped")))
-                .inItsOwnProcess()
-                .mount()) {
+        try (MountedVolume volume =
+                MountedVolume.make(folder.resolve("stopped")).inItsOwnProcess().mount()) {
             fill(volume);
             List<Integer> left = deleteMost(volume);
             long before = diskBytes(volume);
             // Slow enough that it is under way at the stop and at the kill.
-            gc(volume, "set", "--rate=1");
-            assertEquals(true, gc(volume, "--leave=0").get("started"));
-            gc(volume, "stop");
+            volume.json("gc", "set", "--rate=1");
+            assertEquals(true, volume.json("gc", "--leave=0").get("started"));
+            volume.json("gc", "stop");
             assertEquals("stopped", awaitLast(volume).get("state"));
+            try (JmxClient jmx = new JmxClient(volume)) {
+                assertEquals("stopped", jmx.get("GarbageCollector", "LastState"));
+            }
             assertContents(volume, left);
 
-            assertEquals(true, gc(volume, "--leave=0").get("started"));
+            assertEquals(true, volume.json("gc", "--leave=0").get("started"));
             volume.kill();
             volume.mount();
             assertContents(volume, left);
-            assertEquals("done", gc(volume, "--wait").get("state"));
+            assertEquals("done", volume.json("gc", "--wait").get("state"));
             assertTrue(diskBytes(volume) < before - FILES * FILE_BYTES / 2);
             assertContents(volume, left);
             volume.unmount();
             assertEquals(List.of(), Recount.problems(volume));
         }
-    }
-
-    @Test
-    void whatStaysIsCompressedHarderWhenAsked() throws Exception {
-        try (MountedVolume volume = make("harder", "--chunk-store-recompress=zstd:12")) {
-            assertEquals("zstd:12", gc(volume, "status").get("recompress"));
-            byte[] text = words(2 * MIB);
-            Bytes.writeAndSync(volume.mountPoint().resolve("text"), text);
-            Commands.succeed("sync", volume.mountPoint());
-            // The control: what is stored since the mount is too young, and the next collection takes it.
-            assertEquals(0, Json.number(gc(volume, "--wait"), "recompressed"));
-            long before = volume.figure("stats", "storedBytes");
-            Map<String, Object> result = gc(volume, "--wait");
-            assertTrue(Json.number(result, "recompressed") > 0, result::toString);
-            long after = volume.figure("stats", "storedBytes");
-            assertTrue(after < before * 0.97, () -> before + " before, " + after + " after: " + result);
-            assertEquals(0, Json.number(gc(volume, "--wait"), "recompressVictims"));
-
-            gc(volume, "set", "--recompress=off");
-            volume.remount();
-            assertEquals("off", gc(volume, "status").get("recompress"));
-            volume.dropKernelCaches();
-            assertArrayEquals(text, Files.readAllBytes(volume.mountPoint().resolve("text")));
-            Map<String, Object> once = gc(volume, "--wait", "--recompress=zstd:19");
-            assertTrue(Json.number(once, "recompressVictims") > 0, once::toString);
-            assertEquals("off", gc(volume, "status").get("recompress"));
-            volume.remount();
-            assertArrayEquals(text, Files.readAllBytes(volume.mountPoint().resolve("text")));
-            volume.unmount();
-            assertEquals(List.of(), Recount.problems(volume));
-        }
-    }
-
-    /** Words of a small vocabulary: a high level of zstd compresses them much better than a low one. */
-    private static byte[] words(int bytes) {
-        var chance = new Random(1);
-        byte[] made = new byte[bytes];
-        int at = 0;
-        while (at < bytes) {
-            byte[] word = (Long.toString(chance.nextInt(400) * 7919L, 36) + " ").getBytes(StandardCharsets.US_ASCII);
-            int length = Math.min(word.length, bytes - at);
-            System.arraycopy(word, 0, made, at, length);
-            at += length;
-        }
-        return made;
     }
 
     @Test
@@ -211,7 +156,7 @@ class GarbageCollectionOnMountTest {
             Map<String, Object> last = awaitLast(volume);
             assertEquals("the schedule", last.get("cause"));
             assertEquals("done", last.get("state"));
-            assertEquals(Map.of(), gc(off, "status").get("last"));
+            assertEquals(Map.of(), off.json("gc", "status").get("last"));
         }
     }
 }

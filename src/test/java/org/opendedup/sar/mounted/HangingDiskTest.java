@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -66,7 +65,7 @@ class HangingDiskTest {
                 // The control: what only the disk has waits for it.
                 Future<byte[]> fromDisk = threads.submit(() -> Files.readAllBytes(safe));
                 assertThrows(TimeoutException.class, () -> fromDisk.get(500, TimeUnit.MILLISECONDS));
-                Commands.Result status = assertTimeoutPreemptively(LIMIT, () -> cli(volume, "status"));
+                Commands.Result status = assertTimeoutPreemptively(LIMIT, () -> volume.cli("status"));
                 assertFalse(status.output().isBlank());
                 assertFalse(sync.isDone(), "the sync was answered while the disk hung");
 
@@ -76,7 +75,7 @@ class HangingDiskTest {
             } finally {
                 disk.order(GO_ON);
             }
-            assertEquals(0, cli(volume, "status").exitCode(), () -> "not well after the disk came back");
+            assertEquals(0, volume.cli("status").exitCode(), () -> "not well after the disk came back");
             volume.remount();
             assertArrayEquals(Bytes.random(1, BYTES), Files.readAllBytes(safe));
             assertArrayEquals(Bytes.random(2, BYTES), Files.readAllBytes(late));
@@ -90,9 +89,5 @@ class HangingDiskTest {
     /** Removes from the page cache what it has of files that is written: the next reader asks the volume. */
     private static void dropPageCache(Path files) throws IOException {
         Commands.succeed("find", files, "-type", "f", "-exec", "dd", "if={}", "iflag=nocache", "count=0", ";");
-    }
-
-    private static Commands.Result cli(MountedVolume volume, String command) throws IOException {
-        return volume.script("sdfscli", List.of(volume.name(), command));
     }
 }

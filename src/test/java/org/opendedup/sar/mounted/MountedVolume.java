@@ -16,8 +16,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.handle.MountTable;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 
 /**
@@ -180,6 +182,25 @@ final class MountedVolume implements AutoCloseable {
         return Commands.run(variables, command);
     }
 
+    /** Runs {@code sdfscli} for this volume. */
+    Commands.Result cli(String... words) throws IOException {
+        return script(
+                "sdfscli", Stream.concat(Stream.of(name), Stream.of(words)).toList());
+    }
+
+    /** As {@link #cli}, and must succeed. Returns what it says. */
+    String run(String... words) throws IOException {
+        Commands.Result result = cli(words);
+        assertEquals(0, result.exitCode(), result::output);
+        return result.output();
+    }
+
+    /** As {@link #run}, with {@code --json}. */
+    Map<String, Object> json(String... words) throws IOException {
+        return Json.read(
+                run(Stream.concat(Stream.of(words), Stream.of("--json")).toArray(String[]::new)));
+    }
+
     /** Uses these mount options from now on. */
     MountedVolume with(String mountOptions) {
         options = mountOptions;
@@ -231,10 +252,9 @@ final class MountedVolume implements AutoCloseable {
 
     /** A figure of {@code sdfscli <volume> info|stats --json}. */
     long figure(String command, String key) throws IOException {
-        Commands.Result result = script("sdfscli", List.of(name, command, "--json"));
-        assertEquals(0, result.exitCode(), result::output);
-        Matcher matcher = Pattern.compile("\"" + key + "\"\\s*:\\s*(\\d+)").matcher(result.output());
-        assertTrue(matcher.find(), () -> "no " + key + " in " + result.output());
+        String output = run(command, "--json");
+        Matcher matcher = Pattern.compile("\"" + key + "\"\\s*:\\s*(\\d+)").matcher(output);
+        assertTrue(matcher.find(), () -> "no " + key + " in " + output);
         return Long.parseLong(matcher.group(1));
     }
 

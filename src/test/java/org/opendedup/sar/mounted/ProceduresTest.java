@@ -44,8 +44,8 @@ class ProceduresTest {
     @BeforeEach
     void makeVolume() throws IOException {
         Path ssd = folder.resolve("ssd");
-        volume = MountedVolume.makeWith(
-                Files.createDirectory(folder.resolve("pool0")), "--sar-ssd-location=" + ssd, "--sar-ssd-capacity=64MB");
+        volume =
+                MountedVolume.makeWith(folder.resolve("pool0"), "--sar-ssd-location=" + ssd, "--sar-ssd-capacity=64MB");
         volume.withProperty("sar.index.look.ms", 300).mount();
         writeFiles();
     }
@@ -160,7 +160,7 @@ class ProceduresTest {
         String status;
         do {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
-            Commands.Result result = volume.script("sdfscli", List.of(volume.name(), "status", "--json"));
+            Commands.Result result = volume.cli("status", "--json");
             status = result.output().replaceAll("\\s", "");
         } while (!hasIndex() || !status.contains("\"updating\":false,\"complete\":true"));
     }
@@ -213,7 +213,12 @@ class ProceduresTest {
         Path later = volume.mountPoint().resolve("later");
         Bytes.writeAndSync(later, Bytes.random(99, FILE_BYTES));
         volume.unmount();
+        Path kept = folder.resolve("kept");
+        Damage.copyTree(volume.metadata(), kept);
         String current = Files.readString(volume.metadata().resolve("CURRENT"));
+        Files.delete(volume.metadata().resolve("CURRENT"));
+        assertRefused(volume.metadata().toString());
+        Damage.copyTree(kept, volume.metadata());
         Path manifest = volume.metadata().resolve(current.strip());
         Damage.flipBit(manifest, Files.size(manifest) / 2);
         assertRefused("sdfs-check pool0 --restore-metadata");
@@ -255,8 +260,7 @@ class ProceduresTest {
     @Test
     void onlyAnOffSiteBackupOfTheMetadataSurvived() throws IOException {
         volume.close();
-        volume = MountedVolume.makeWith(
-                        Files.createDirectories(folder.resolve("second/pool0")), "--metadata-backup-interval=off")
+        volume = MountedVolume.makeWith(folder.resolve("second/pool0"), "--metadata-backup-interval=off")
                 .withProperty("sar.index.look.ms", 300)
                 .mount();
         writeFiles();

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,7 +42,7 @@ class ReadOnlyMountTest {
             Path first = volume.mountPoint().resolve("stored");
             Path second = volume.mountPoint().resolve("raw");
             Files.write(first, stored);
-            assertEquals(0, cli(volume, "tier", "migrate", "stored").exitCode());
+            assertEquals(0, volume.cli("tier", "migrate", "stored").exitCode());
             Files.write(second, raw);
             volume.unmount();
             // Other users' permissions, which a mount takes away.
@@ -62,12 +61,12 @@ class ReadOnlyMountTest {
                     "metadata-backup " + folder.resolve("backup"),
                     "tier pin raw",
                     "tier migrate raw")) {
-                Commands.Result refused = cli(volume, command.split(" "));
+                Commands.Result refused = volume.cli(command.split(" "));
                 assertEquals(1, refused.exitCode(), command + ": " + refused.output());
                 assertTrue(refused.output().contains("mounted read-only"), command + ": " + refused.output());
             }
             for (String command : List.of("status", "gc --dry-run", "gc set --recompress=zstd:9", "damaged")) {
-                assertEquals(0, cli(volume, command.split(" ")).exitCode(), command);
+                assertEquals(0, volume.cli(command.split(" ")).exitCode(), command);
             }
             // The kernel alone would let writers in now.
             Commands.succeed("mount", "-i", "-o", "remount,rw", volume.mountPoint());
@@ -82,11 +81,5 @@ class ReadOnlyMountTest {
             volume.unmount();
             assertNotEquals(before, state(volume), "the control: a mount that may write does");
         }
-    }
-
-    private static Commands.Result cli(MountedVolume volume, String... words) throws IOException {
-        List<String> all = new ArrayList<>(List.of(volume.name()));
-        all.addAll(List.of(words));
-        return volume.script("sdfscli", all);
     }
 }

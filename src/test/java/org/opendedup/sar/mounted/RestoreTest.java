@@ -9,13 +9,11 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 
@@ -32,20 +30,19 @@ class RestoreTest {
 
     @Test
     void aFragmentedFileIsFoundMendedAndRestored() throws IOException {
-        try (MountedVolume volume = MountedVolume.makeWith(
-                        Files.createDirectory(folder.resolve("fragmented")), "--hash-type=SHA256")
+        try (MountedVolume volume = MountedVolume.makeWith(folder.resolve("fragmented"), "--hash-type=SHA256")
                 .mount()) {
             byte[] content = writeFragmented(volume);
             String file = volume.mountPoint().resolve("tree/fragmented").toString();
 
-            double before = figure(run(volume, "file", file, "--json"), "speedFactor");
-            run(volume, "defrag", file, "--share=20");
-            double after = figure(run(volume, "file", "tree/fragmented", "--json"), "speedFactor");
+            double before = figure(volume.run("file", file, "--json"), "speedFactor");
+            volume.run("defrag", file, "--share=20");
+            double after = figure(volume.run("file", "tree/fragmented", "--json"), "speedFactor");
             assertTrue(after > 1.2 * before, () -> before + " MiB a container read before, " + after + " after");
             assertArrayEquals(content, Files.readAllBytes(Path.of(file)));
 
             Path restored = folder.resolve("restored");
-            run(volume, "restore", volume.mountPoint().resolve("tree").toString(), restored.toString());
+            volume.run("restore", volume.mountPoint().resolve("tree").toString(), restored.toString());
             assertSameTrees(volume.mountPoint().resolve("tree"), restored);
             volume.unmount();
             assertEquals(List.of(), Recount.problems(volume));
@@ -53,35 +50,15 @@ class RestoreTest {
     }
 
     @Test
-    void damageInAContainerIsNamed() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("flipped")))
-                .mount()) {
-            Bytes.writeAndSync(volume.mountPoint().resolve("file"), Bytes.random(1, 2 * MIB));
-            volume.unmount();
-            PackedContainer.largestIn(volume.data()).flipBitInFrames();
-            volume.mount();
-            Commands.Result result = volume.script(
-                    "sdfscli",
-                    List.of(volume.name(), "restore", ".", folder.resolve("out").toString()));
-            assertEquals(1, result.exitCode(), result::output);
-            assertTrue(
-                    Pattern.compile("damaged: .*/out/file: \\d+ bytes at offset \\d+")
-                            .matcher(result.output())
-                            .find(),
-                    result::output);
-        }
-    }
-
-    @Test
     void theUnmountOfAVolumeStopsItsRestoreWhichThenGoesOn() throws Exception {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("stopped")))
-                .mount()) {
+        try (MountedVolume volume =
+                MountedVolume.make(folder.resolve("stopped")).mount()) {
             byte[] content = Bytes.random(3, 32 * MIB);
             Bytes.writeAndSync(volume.mountPoint().resolve("file"), content);
             Path out = folder.resolve("out");
             Thread restoring = new Thread(() -> {
                 try {
-                    volume.script("sdfscli", List.of(volume.name(), "restore", "file", out.toString()));
+                    volume.cli("restore", "file", out.toString());
                 } catch (IOException e) {
                     throw new AssertionError(e);
                 }
@@ -94,7 +71,7 @@ class RestoreTest {
             restoring.join();
             volume.mount();
             if (Files.exists(folder.resolve(".out.sdfs-restore"))) {
-                run(volume, "restore", "file", out.toString());
+                volume.run("restore", "file", out.toString());
             }
             assertArrayEquals(content, Files.readAllBytes(out));
             assertFalse(Files.exists(folder.resolve(".out.sdfs-restore")));
@@ -103,8 +80,7 @@ class RestoreTest {
 
     @Test
     void aDestinationInTheVolumeItselfIsRefusedWhicheverPathLeadsThere() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("itself")))
-                .mount()) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("itself")).mount()) {
             Path inside = Files.createDirectory(volume.mountPoint().resolve("inside"));
             Files.write(volume.mountPoint().resolve("file"), Bytes.random(4, 5_000));
             Path link = Files.createSymbolicLink(folder.resolve("link"), inside);
@@ -118,8 +94,7 @@ class RestoreTest {
                         link.resolve("out"),
                         bound,
                         bound.resolve("out"))) {
-                    Commands.Result result =
-                            volume.script("sdfscli", List.of(volume.name(), "restore", "file", within.toString()));
+                    Commands.Result result = volume.cli("restore", "file", within.toString());
                     assertEquals(1, result.exitCode(), () -> within + ": " + result.output());
                     assertTrue(
                             result.output().contains(" lies in the volume itself"),
@@ -131,7 +106,7 @@ class RestoreTest {
             // The control: an entry that leads through the volume to another file system is there.
             Path outside = Files.createDirectory(folder.resolve("outside"));
             Files.createSymbolicLink(inside.resolve("way"), outside);
-            run(volume, "restore", "file", inside.resolve("way/out").toString());
+            volume.run("restore", "file", inside.resolve("way/out").toString());
             assertArrayEquals(Bytes.random(4, 5_000), Files.readAllBytes(outside.resolve("out")));
         }
     }
@@ -143,8 +118,8 @@ class RestoreTest {
     @Test
     void anotherUserWhoPutsLinksInTheWayOfARestoreGetsNothing() throws Exception {
         Path shared = folderOfAll();
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("attacked")))
-                .mount()) {
+        try (MountedVolume volume =
+                MountedVolume.make(folder.resolve("attacked")).mount()) {
             for (int i = 0; i < ATTACKED_FOLDERS; i++) {
                 Path tree = Files.createDirectories(volume.mountPoint().resolve("tree/sub" + i));
                 for (int j = 0; j < 10; j++) {
@@ -160,7 +135,7 @@ class RestoreTest {
                 Path out = shared.resolve("out" + round);
                 Commands.Result result;
                 try (Attacker attacker = Attacker.start(out, victim, round % 4 < 2)) {
-                    result = volume.script("sdfscli", List.of(volume.name(), "restore", "tree", out.toString()));
+                    result = volume.cli("restore", "tree", out.toString());
                 }
                 victim.assertUntouched();
                 if (result.exitCode() != 0) {
@@ -172,7 +147,7 @@ class RestoreTest {
             }
             // Without an attacker it works there.
             Path free = shared.resolve("free");
-            run(volume, "restore", "tree", free.toString());
+            volume.run("restore", "tree", free.toString());
             assertSameTrees(volume.mountPoint().resolve("tree"), free);
         }
     }
@@ -296,14 +271,6 @@ class RestoreTest {
                 "-c",
                 "find '" + tree + "' -type d -printf '%P %m %U %G %T@\\n'"
                         + " -o -printf '%P %y %m %U %G %n %s %T@ %l\\n' | sort");
-    }
-
-    private static String run(MountedVolume volume, String... arguments) throws IOException {
-        List<String> all = new ArrayList<>(List.of(volume.name()));
-        all.addAll(List.of(arguments));
-        Commands.Result result = volume.script("sdfscli", all);
-        assertEquals(0, result.exitCode(), result::output);
-        return result.output();
     }
 
     private static double figure(String json, String key) {

@@ -27,8 +27,7 @@ class RunFilesAttackTest {
 
     @Test
     void leftoversInTheRunFolderAreNoObstacle() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("left")))
-                .inItsOwnProcess()) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("left")).inItsOwnProcess()) {
             volume.mount();
             Bytes.writeAndSync(volume.mountPoint().resolve("file"), Bytes.random(1, 100_000));
             volume.kill();
@@ -41,7 +40,7 @@ class RunFilesAttackTest {
             Files.writeString(volume.runFolder().resolve(volume.name() + ".pid"), "1\n");
             Files.deleteIfExists(volume.socket());
             Files.write(volume.socket(), Bytes.random(3, 5000));
-            Commands.Result info = volume.script("sdfscli", List.of(volume.name(), "info"));
+            Commands.Result info = volume.cli("info");
             assertEquals(0, info.exitCode(), info::output);
             remountAndCheck(volume);
 
@@ -69,7 +68,7 @@ class RunFilesAttackTest {
 
     @Test
     void aFolderInThePlaceOfARunFileIsNamed() throws IOException {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("occupied")))) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("occupied"))) {
             volume.mount();
             volume.unmount();
             Path lock = volume.runFolder().resolve(volume.name() + ".lock");
@@ -91,8 +90,7 @@ class RunFilesAttackTest {
 
     @Test
     void ofTwoDaemonsStartedAtOnceExactlyOneServesTheVolume() throws Exception {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("twice")))
-                .inItsOwnProcess()) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("twice")).inItsOwnProcess()) {
             ExecutorService starters = Executors.newFixedThreadPool(2);
             try {
                 List<Commands.Result> results = startTwo(volume, starters);

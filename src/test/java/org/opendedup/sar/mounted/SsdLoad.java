@@ -3,6 +3,7 @@ package org.opendedup.sar.mounted;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -70,7 +71,17 @@ final class SsdLoad {
     private static byte[] content(long pair, int file) {
         byte[] shared = Bytes.random(3 * pair, SHARED_CHUNKS * CHUNK);
         byte[] own = Bytes.random(3 * pair + file, SHARED_CHUNKS * CHUNK);
-        return SharedFiles.alternating(shared, own);
+        return alternating(shared, own);
+    }
+
+    /** A chunk of one, a chunk of the other, and so on: so no chunks are in a long run. */
+    private static byte[] alternating(byte[] shared, byte[] own) {
+        ByteArrayOutputStream content = new ByteArrayOutputStream();
+        for (int at = 0; at < shared.length; at += CHUNK) {
+            content.write(shared, at, CHUNK);
+            content.write(own, at, CHUNK);
+        }
+        return content.toByteArray();
     }
 
     /** Reads every file written since the last call from the volume's own store, and checks every byte. */

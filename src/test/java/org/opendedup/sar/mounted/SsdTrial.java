@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import javax.management.Notification;
-import org.opendedup.sar.disks.Commands;
 
 /**
  * The SSD of a mounted volume in use, with its administrator watching: the output of commands, JMX and the log when
@@ -105,7 +104,7 @@ final class SsdTrial implements AutoCloseable {
         assertEquals(state, first == null ? null : first.getUserData());
         assertTrue(first.getMessage().contains(words), first::getMessage);
         assertEquals(List.of(), new ArrayList<>(heard));
-        String status = sar("status");
+        String status = volume.run("sar", "status");
         assertTrue(status.contains(state) && status.contains(words), status);
     }
 
@@ -195,18 +194,6 @@ final class SsdTrial implements AutoCloseable {
         await("MapTable", "Entries", known + PAIRS * SsdLoad.SHARED_CHUNKS);
         assertServes();
         load.assertAllRight();
-    }
-
-    String sar(String... arguments) throws IOException {
-        Commands.Result result = trySar(arguments);
-        assertEquals(0, result.exitCode(), result::output);
-        return result.output();
-    }
-
-    Commands.Result trySar(String... arguments) throws IOException {
-        List<String> all = new ArrayList<>(List.of(volume.name(), "sar"));
-        all.addAll(List.of(arguments));
-        return volume.script("sdfscli", all);
     }
 
     @Override

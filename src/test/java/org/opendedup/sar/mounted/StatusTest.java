@@ -10,7 +10,6 @@ import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -25,27 +24,22 @@ import org.opendedup.sar.disks.Commands;
 @Timeout(300)
 class StatusTest {
     private static final int BYTES = 2 << 20;
+    private static final int READS = 100;
 
     @TempDir
     Path folder;
 
-    private static Commands.Result status(MountedVolume volume, String... arguments) throws IOException {
-        List<String> all = new ArrayList<>(List.of(volume.name()));
-        all.addAll(List.of(arguments));
-        return volume.script("sdfscli", all);
-    }
-
     private static void awaitStatus(int exitCode, MountedVolume volume) throws Exception {
-        Commands.Result result = status(volume);
+        Commands.Result result = volume.cli("status");
         while (result.exitCode() != exitCode) {
             Thread.sleep(50);
-            result = status(volume);
+            result = volume.cli("status");
         }
     }
 
     @Test
     void aDamagedFrameIsDamageAlsoAfterAMountUntilItsFileIsRemoved() throws Exception {
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("pool")))) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("pool"))) {
             volume.mount();
             Path file = volume.mountPoint().resolve("file");
             Bytes.writeAndSync(file, Bytes.random(1, BYTES));
@@ -53,9 +47,11 @@ class StatusTest {
             PackedContainer.largestIn(volume.data()).flipBitInFrames();
             volume.mount();
             awaitStatus(0, volume);
-            assertThrows(IOException.class, () -> Files.readAllBytes(file));
+            for (int i = 0; i < READS; i++) {
+                assertThrows(IOException.class, () -> Files.readAllBytes(file));
+            }
             awaitStatus(2, volume);
-            Commands.Result damaged = status(volume);
+            Commands.Result damaged = volume.cli("status");
             assertTrue(damaged.output().startsWith("pool: damaged"), damaged::output);
             assertTrue(damaged.output().contains("  sdfscli pool damaged"), damaged::output);
             // A thread of its own marks the chunks after the read has failed.
@@ -63,11 +59,14 @@ class StatusTest {
                 Thread.sleep(50);
             }
             assertTrue(volume.figure("stats", "failedReads") > 0);
-            String log = Files.readString(volume.log());
-            assertTrue(log.contains("READ /file"), log);
-
             volume.remount();
-            Commands.Result known = status(volume);
+            List<String> lines = Files.readAllLines(volume.log()).stream()
+                    .filter(line -> line.matches("(?i).*(ERROR|WARN).*read /file.*"))
+                    .toList();
+            assertTrue(lines.get(0).contains("READ /file"), lines::toString);
+            // The kernel requests a page that it cannot get more than once; each request is an event.
+            assertTrue(lines.size() <= 10 && lines.toString().contains(" more times in the last "), lines::toString);
+            Commands.Result known = volume.cli("status");
             assertEquals(2, known.exitCode(), known::output);
             Files.delete(file);
             Commands.succeed("sync", volume.mountPoint());
@@ -77,14 +76,14 @@ class StatusTest {
                 Thread.sleep(50);
             }
             volume.unmount();
-            assertEquals(4, status(volume).exitCode(), "not mounted");
+            assertEquals(4, volume.cli("status").exitCode(), "not mounted");
         }
     }
 
     @Test
     void aSupportBundleHasNoNamesAndNoContents() throws Exception {
         String content = "Zwetschgenkuchen".repeat(BYTES / 16);
-        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("Xylophon7")))) {
+        try (MountedVolume volume = MountedVolume.make(folder.resolve("Xylophon7"))) {
             volume.mount();
             Path file = Files.createDirectory(volume.mountPoint().resolve("Geheimplan of Quastenflosser"))
                     .resolve("Gehaltsliste 2026.xlsx");
@@ -100,7 +99,7 @@ class StatusTest {
                     "Gehaltsliste",
                     volume.mountPoint().toString());
             Path without = folder.resolve("without.zip");
-            Commands.Result bundled = status(volume, "support-bundle", without.toString());
+            Commands.Result bundled = volume.cli("support-bundle", without.toString());
             assertEquals(0, bundled.exitCode(), bundled::output);
             String text = contents(without);
             for (String secret : secrets) {
@@ -114,7 +113,7 @@ class StatusTest {
             Path with = folder.resolve("with.zip");
             assertEquals(
                     0,
-                    status(volume, "support-bundle", "--with-names", with.toString())
+                    volume.cli("support-bundle", "--with-names", with.toString())
                             .exitCode());
             String named = contents(with);
             for (String secret : secrets) {

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.opendedup.sar.disks.Commands;
@@ -23,7 +22,7 @@ public final class TwoMounts implements AutoCloseable {
     /** Makes and mounts both. Skips the test if that is not possible. */
     public TwoMounts(Path folder) throws IOException {
         assumeTrue(Commands.run("python3", "--version").exitCode() == 0, "needs python3");
-        volume = MountedVolume.make(Files.createDirectory(folder.resolve("ours")));
+        volume = MountedVolume.make(folder.resolve("ours"));
         disk = new LoopDisk(folder, EXT4_BYTES);
         try {
             mountVolume();

@@ -60,13 +60,6 @@ public final class LoopDisk implements AutoCloseable {
         assertEquals(0, mounted.exitCode(), mounted::output);
     }
 
-    /** As an administrator finds it after such an error: consistent, but read-only. */
-    public void mountReadOnly() throws IOException {
-        unmount();
-        mount();
-        makeReadOnly();
-    }
-
     @Override
     public void close() throws IOException {
         Commands.run("umount", "-l", mountPoint);

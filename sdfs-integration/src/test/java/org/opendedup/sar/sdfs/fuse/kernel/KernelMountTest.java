@@ -10,23 +10,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.nio.file.attribute.UserDefinedFileAttributeView;
-import java.time.Instant;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -63,110 +51,6 @@ class KernelMountTest {
     }
 
     @Test
-    void partsAreWrittenAppendedAndCut() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            assertEquals("", toy.shell("printf abcdef > f; printf XY | dd of=f bs=1 seek=2 conv=notrunc status=none"));
-            assertEquals("abXYefgh", toy.shell("printf gh >> f; cat f"));
-            assertEquals("abX", toy.shell("truncate -s 3 f; cat f"));
-            assertEquals("1048576 abX", toy.shell("truncate -s 1M f; stat -c %s f | tr '\\n' ' '; head -c 3 f"));
-            assertEquals("0", toy.shell(": > f; stat -c %s f"));
-        }
-    }
-
-    @Test
-    void writesAndReadsPastTheCache() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            assertEquals(
-                    "",
-                    toy.shell("head -c 4194304 /dev/urandom > /tmp/$$.src"
-                            + " && dd if=/tmp/$$.src of=f bs=1M oflag=direct status=none"
-                            + " && dd if=f of=/tmp/$$.dst bs=4k iflag=direct status=none"
-                            + " && cmp /tmp/$$.src /tmp/$$.dst; rm -f /tmp/$$.src /tmp/$$.dst"));
-        }
-    }
-
-    @Test
-    void mappedPagesAreReadAndWritten() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            // In a process of its own: a thread of this one, stopped in a page fault, could wait for the serving
-            // threads
-            // while these wait at a safepoint for it.
-            assertEquals("", toy.shell("truncate -s 64K f; " + java(MapFile.class) + " f"));
-            assertEquals("mapped", toy.shell("dd if=f bs=1 skip=5000 count=6 status=none"));
-        }
-    }
-
-    @Test
-    void hardLinksShareTheirInode() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            assertEquals(
-                    "2 1",
-                    toy.shell("echo 1 > a; ln a b; stat -c %i a b | uniq | wc -l | xargs echo" + " $(stat -c %h a)"));
-            assertEquals(
-                    "changed 1",
-                    toy.shell("echo changed > b; cat a; rm b; stat -c %h a").replace('\n', ' '));
-        }
-    }
-
-    @Test
-    void anUnlinkedOpenFileLivesOn() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            Path file = toy.root.resolve("f");
-            try (FileChannel channel = FileChannel.open(
-                    file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE))) {
-                channel.write(ByteBuffer.wrap(new byte[] {1, 2, 3}), 0);
-                Files.delete(file);
-                channel.write(ByteBuffer.wrap(new byte[] {4}), 3);
-                ByteBuffer back = ByteBuffer.allocate(4);
-                assertEquals(4, channel.read(back, 0));
-                assertArrayEquals(new byte[] {1, 2, 3, 4}, back.array());
-            }
-            assertThrows(NoSuchFileException.class, () -> Files.size(file));
-        }
-    }
-
-    @Test
-    void renameReplacesMovesAndRefuses() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            toy.shell("mkdir d e; echo 1 > a; echo 2 > b; echo 3 > d/x");
-            assertEquals("1", toy.shell("mv -f a b; cat b"));
-            assertEquals("3", toy.shell("mv -T d e; cat e/x"));
-            assertEquals("3", toy.shell("mv e ./b.d; cat b.d/x"));
-            assertEquals("3", toy.shell("echo new > n; mv -n n b; ls | wc -l"));
-            assertThrows(FileAlreadyExistsException.class, () -> Files.createDirectory(toy.root.resolve("b")));
-            assertThrows(DirectoryNotEmptyException.class, () -> Files.delete(toy.root.resolve("b.d")));
-        }
-    }
-
-    @Test
-    void linksTimesModesAndNodesAreKept() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            Path file = Files.createFile(toy.root.resolve("f"));
-            Files.createSymbolicLink(toy.root.resolve("s"), Path.of("somewhere/else"));
-            assertEquals(
-                    "somewhere/else",
-                    Files.readSymbolicLink(toy.root.resolve("s")).toString());
-            Instant time = Instant.parse("2033-05-18T03:33:20.123456789Z");
-            Files.setLastModifiedTime(file, FileTime.from(time));
-            assertEquals(time, Files.getLastModifiedTime(file).toInstant());
-            assertEquals("-1.500000000", toy.shell("touch -d @-1.5 f; stat -c %.9Y f"));
-            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
-            assertEquals("rw-r-----", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
-            assertEquals("fifo", toy.shell("mkfifo p; stat -c %F p"));
-        }
-    }
-
-    @Test
-    void aSetgidDirectoryGivesItsGroupOn() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            assertEquals(
-                    "12 12 2755",
-                    toy.shell("mkdir d; chgrp 12 d; chmod 2755 d; touch d/f; mkdir d/e;"
-                            + " echo $(stat -c %g d/f) $(stat -c '%g %a' d/e)"));
-        }
-    }
-
-    @Test
     void whatIsMountedInThePlaceOfADetachedOneIsLeftAlone() throws Exception {
         try (MountedToy toy = new MountedToy(memory)) {
             assumeRoot(toy);
@@ -195,64 +79,6 @@ class KernelMountTest {
         try (MountedToy toy = new MountedToy(memory, "allow_other")) {
             String seen = toy.root + "/.";
             assertEquals(seen, Shell.run(Path.of("/"), asNobody + seen));
-        }
-    }
-
-    @Test
-    void anUnprivilegedWriteTakesSetuidAway() throws Exception {
-        try (MountedToy toy = new MountedToy(memory, "allow_other")) {
-            assumeRoot(toy);
-            String asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups sh -c ";
-            assertEquals("777", toy.shell("echo 1 > f; chmod 6777 f; " + asNobody + "'echo 2 >> f'; stat -c %a f"));
-            assertEquals("777", toy.shell("chmod 6777 f; " + asNobody + "'echo 2 > f'; stat -c %a f"));
-            assertEquals("777", toy.shell("chmod 6777 f; chown 5 f; stat -c %a f"));
-            assertEquals("6777", toy.shell("chmod 6777 f; echo 3 >> f; stat -c %a f"), "root keeps it");
-        }
-    }
-
-    @Test
-    void namesOf255BytesFitAndLongerOnesAreRefused() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            String longest = "ü".repeat(127) + "x";
-            assertEquals(longest, toy.shell("touch " + longest + "; ls"));
-            String message = toy.shell("touch " + longest + "y");
-            assertTrue(message.contains("File name too long"), message);
-        }
-    }
-
-    @Test
-    void aLargeDirectoryIsListedWhole() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            for (int i = 0; i < 5000; i++) {
-                Files.createFile(toy.root.resolve("file-with-a-longer-name-" + i));
-            }
-            toy.dropKernelCaches();
-            Set<Path> listed = new HashSet<>();
-            try (Stream<Path> files = Files.list(toy.root)) {
-                files.forEach(file -> assertTrue(listed.add(file), file + " twice"));
-            }
-            assertEquals(5000, listed.size());
-            assertEquals("5000", toy.shell("ls -l | grep -c longer"));
-            assertEquals("0", toy.shell("rm -f file-*; ls | wc -l"));
-        }
-    }
-
-    @Test
-    void extendedAttributesAreKept() throws Exception {
-        try (MountedToy toy = new MountedToy(memory)) {
-            Path file = Files.createFile(toy.root.resolve("f"));
-            UserDefinedFileAttributeView view = Files.getFileAttributeView(file, UserDefinedFileAttributeView.class);
-            byte[] value = Shell.randomBytes(60_000);
-            view.write("large", ByteBuffer.wrap(value));
-            view.write("small", ByteBuffer.wrap(new byte[] {7}));
-            assertEquals(
-                    List.of("large", "small"), view.list().stream().sorted().toList());
-            ByteBuffer back = ByteBuffer.allocate(view.size("large"));
-            view.read("large", back);
-            assertArrayEquals(value, back.array());
-            assertThrows(IOException.class, () -> view.read("large", ByteBuffer.allocate(10)), "ERANGE");
-            view.delete("large");
-            assertThrows(FileSystemException.class, () -> view.size("large"), "ENODATA");
         }
     }
 
