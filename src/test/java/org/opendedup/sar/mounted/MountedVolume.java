@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.handle.MountTable;
-import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 
 /**
