@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         customSynopsis = "sdfs-check VOLUME [--restore-metadata[=BACKUP] | "
-                + "--salvage-metadata[=WHAT] | --rebuild-containers | --repair] [--json]%n",
+                + "--salvage-metadata[=WHAT] | --rebuild-containers | --repair] [--json]",
         description = {
             "Checks a volume that is not mounted: compares the container table with the packs, counts all references",
             "again, and checks the namespace. Changes nothing unless an option asks for it. Reads no file's bytes.",
@@ -49,11 +49,9 @@ import picocli.CommandLine.Spec;
             "command that mends it. NOTE is no defect, DEFECT costs no byte of a file, LOSS does.",
             "",
             "Of an OpenDedup SDFS volume with the plugin it checks the chunks: containers, container table and counts.",
-            "The references are SDFS's, so nothing is compared with them, and --repair is refused.",
-            ""
+            "The references are SDFS's, so nothing is compared with them, and --repair is refused."
         },
         footer = {
-            "",
             "Run it as the user who mounts the volume.",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_CHECK_HEAP  memory of the check, in the form of java -Xmx (default 1g)",

@@ -20,12 +20,10 @@ import picocli.CommandLine.Command;
             "Lists the files with damaged bytes: all names, the byte ranges, and what is damaged on the disk.",
             "",
             "Shows what was found by reads, scrubs and mounting, also in earlier mounts, and is not healed. To look",
-            "for damage that nobody found yet: sdfscli VOLUME scrub start --wait",
-            ""
+            "for damage that nobody found yet: sdfscli VOLUME scrub start --wait"
         },
-        customSynopsis = "sdfscli VOLUME damaged [--json]%n",
+        customSynopsis = "sdfscli VOLUME damaged [--json]",
         footer = {
-            "",
             "Reads all recipes; the volume stays in use. Of a file that changes meanwhile it shows a state that the",
             "file had. Interrupting the command is safe.",
             "",

@@ -19,12 +19,10 @@ import picocli.CommandLine.Parameters;
             "Shows how fragmented a file is, and how fast it can be read.",
             "",
             "Prints how the chunks of the file are spread over containers, and how fast a hard disk can read them.",
-            "Reads the file's recipe, not its data. Data that was just written to the file is stored first.",
-            ""
+            "Reads the file's recipe, not its data. Data that was just written to the file is stored first."
         },
-        customSynopsis = "sdfscli VOLUME file FILE [--json]%n",
+        customSynopsis = "sdfscli VOLUME file FILE [--json]",
         footer = {
-            "",
             "containers wanted  number of containers that hold chunks of the file",
             "mean use           share of a container's data that the file refers "
                     + "to, on average. A container used below",

@@ -29,18 +29,15 @@ import picocli.CommandLine.Spec;
             "",
             "Deleting a file leaves chunks that no file refers to. A collection writes the containers with the largest",
             "share of them anew without these chunks, and removes containers that have no others. It runs in the",
-            "daemon while the volume is in use. Without --wait, the command returns when the collection has begun.",
-            ""
+            "daemon while the volume is in use. Without --wait, the command returns when the collection has begun."
         },
         customSynopsis = {
             "sdfscli VOLUME gc [--dry-run] [--wait] [--leave=PERCENT] [--arrange=PERCENT] [--recompress=LEVEL]",
             "                  [--json]",
-            "       sdfscli VOLUME gc COMMAND",
-            ""
+            "       sdfscli VOLUME gc COMMAND"
         },
         subcommands = GcCommand.Setting.class,
         footer = {
-            "",
             "One collection runs at a time. If one is running already, the command says so; --wait waits for its end,",
             "and Ctrl-C then ends only the waiting. Ctrl-C stops a collection that the command started itself. What",
             "it has returned until then stays returned, and the same command continues it. A crash is harmless too.",
@@ -108,7 +105,7 @@ final class GcCommand extends JobCommand {
 
     private void checkShare(double share) {
         if (!(share >= 0 && share <= 100)) {
-            throw usage(null, "a share is from 0 to 100, in percent");
+            throw usage("a share is from 0 to 100, in percent");
         }
     }
 
@@ -122,7 +119,7 @@ final class GcCommand extends JobCommand {
         if (arrange != null) {
             checkShare(arrange);
             if (dryRun && arrange > 0) {
-                throw usage(null, "--dry-run does not say what --arrange would move");
+                throw usage("--dry-run does not say what --arrange would move");
             }
             request.put("arrangeParts", Math.round(arrange / 100 * GcControl.PARTS));
         }
@@ -134,7 +131,7 @@ final class GcCommand extends JobCommand {
         try {
             return RecompressLevel.parse(level).toString();
         } catch (IllegalArgumentException e) {
-            throw usage(null, String.valueOf(e.getMessage()));
+            throw usage(String.valueOf(e.getMessage()));
         }
     }
 
@@ -157,17 +154,14 @@ final class GcCommand extends JobCommand {
     }
 
     @Command(
-            name = "status",
             description = {
                 "Shows the collections of garbage of a mounted volume.",
                 "",
                 "Prints the progress of the running one, the pace, the schedule with its next time, and the result of",
-                "the last one, with what started it: sdfscli, JMX, the schedule or a full disk.",
-                ""
+                "the last one, with what started it: sdfscli, JMX, the schedule or a full disk."
             },
-            customSynopsis = "sdfscli VOLUME gc status [--json]%n",
+            customSynopsis = "sdfscli VOLUME gc status [--json]",
             footer = {
-                "",
                 "Examples:",
                 "  sdfscli pool0 gc status",
                 "  sdfscli pool0 gc status --json | jq .last.returnedBytes"
@@ -178,15 +172,13 @@ final class GcCommand extends JobCommand {
     }
 
     @Command(
-            name = "stop",
             description = {
                 "Stops the running collection of garbage after the container at hand.",
                 "",
-                "What it has returned stays returned, and the next collection goes on from there.",
-                ""
+                "What it has returned stays returned, and the next collection goes on from there."
             },
-            customSynopsis = "sdfscli VOLUME gc stop [--json]%n",
-            footer = {"", "Example:", "  sdfscli pool0 gc stop"})
+            customSynopsis = "sdfscli VOLUME gc stop [--json]",
+            footer = {"Example:", "  sdfscli pool0 gc stop"})
     void stop() throws IOException, CommandFailedException {
         print(
                 named(askFor(GcControl.STOP, Map.of())),
@@ -199,13 +191,11 @@ final class GcCommand extends JobCommand {
             description = {
                 "Changes the pace of the collections of garbage of a mounted volume, and how hard they compress.",
                 "",
-                "The pace takes effect at once, also while a collection is running, and until the volume is unmounted.",
-                ""
+                "The pace takes effect at once, also while a collection is running, and until the volume is unmounted."
             },
-            customSynopsis = "sdfscli VOLUME gc set OPTION... [--json]%n",
+            customSynopsis = "sdfscli VOLUME gc set OPTION... [--json]",
             modelTransformer = OptionSpecs.class,
             footer = {
-                "",
                 "Examples:",
                 "  sdfscli pool0 gc set --paused=true     # after the container at hand; a scheduled one waits too",
                 "  sdfscli pool0 gc set --paused=false",

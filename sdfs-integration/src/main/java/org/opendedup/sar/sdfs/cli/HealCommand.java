@@ -21,13 +21,10 @@ import picocli.CommandLine.Option;
             "",
             "Every file that refers to a healed chunk is whole again, at once. Nothing is deleted; a chunk without a",
             "copy stays damaged. What a missing pack had is healed, too. The volume also heals by itself, some seconds",
-            "after damage was found and after damaged content was written again.",
-            ""
+            "after damage was found and after damaged content was written again."
         },
-        customSynopsis = {"sdfscli VOLUME heal [--wait] [--json]", "       sdfscli VOLUME heal status|stop [--json]", ""
-        },
+        customSynopsis = {"sdfscli VOLUME heal [--wait] [--json]", "       sdfscli VOLUME heal status|stop [--json]"},
         footer = {
-            "",
             "Without --wait, the command returns when the pass has begun; it goes on in the daemon. One pass that was",
             "asked for runs at a time. If one is running already, --wait waits for its end, and Ctrl-C then ends only",
             "the waiting. Ctrl-C stops a pass that the command started itself; what is healed stays healed. A pass",
@@ -74,16 +71,14 @@ final class HealCommand extends JobCommand {
     }
 
     @Command(
-            name = "status",
             description = {
                 "Shows the running pass, or the last one.",
                 "",
                 "Prints the progress of the running one, or the result of the last one that was asked for in this",
-                "mount, and how many chunks are damaged.",
-                ""
+                "mount, and how many chunks are damaged."
             },
-            customSynopsis = "sdfscli VOLUME heal status [--json]%n",
-            footer = {"", "Example:", "  sdfscli pool0 heal status"})
+            customSynopsis = "sdfscli VOLUME heal status [--json]",
+            footer = {"Example:", "  sdfscli pool0 heal status"})
     void status() throws IOException, CommandFailedException {
         Map<String, Object> report = askFor(HealControl.STATUS, Map.of());
         print(named(report), text(report));
@@ -104,15 +99,13 @@ final class HealCommand extends JobCommand {
     }
 
     @Command(
-            name = "stop",
             description = {
                 "Stops the running pass after the container at hand. What is healed stays healed.",
                 "",
-                "The volume goes on to heal by itself.",
-                ""
+                "The volume goes on to heal by itself."
             },
-            customSynopsis = "sdfscli VOLUME heal stop [--json]%n",
-            footer = {"", "Example:", "  sdfscli pool0 heal stop"})
+            customSynopsis = "sdfscli VOLUME heal stop [--json]",
+            footer = {"Example:", "  sdfscli pool0 heal stop"})
     void stop() throws IOException, CommandFailedException {
         print(named(askFor(HealControl.STOP, Map.of())), "The pass is being stopped; what is healed stays healed.");
     }

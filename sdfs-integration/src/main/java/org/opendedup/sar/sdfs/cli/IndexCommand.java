@@ -2,20 +2,16 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.util.Map;
-import java.util.Objects;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgressLine;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 /** {@code sdfscli VOLUME index}: shows the fingerprint index, changes its class, and joins what it missed. */
@@ -25,20 +21,16 @@ import picocli.CommandLine.Parameters;
             "Shows the fingerprint index, changes its class, and joins what it did not find.",
             "",
             "The index finds stored copies of what is written. It can be rebuilt from the containers at any time.",
-            "docs/INDEXES.md says which class suits which hardware.",
-            ""
+            "docs/INDEXES.md says which class suits which hardware."
         },
-        customSynopsis = "sdfscli VOLUME index COMMAND%n",
+        customSynopsis = "sdfscli VOLUME index COMMAND",
         footer = {
-            "",
             "Examples:",
             "  sdfscli pool0 index status",
             "  sdfscli pool0 index convert chunkstash    # from the next mount on",
             "  sdfscli pool0 index join --wait"
         })
 final class IndexCommand extends CommandGroup {
-    private static final long POLL_MILLIS = 250;
-
     IndexCommand() {
         super(IndexControl.COMMAND);
     }
@@ -46,26 +38,6 @@ final class IndexCommand extends CommandGroup {
     /** Prints a report with the volume's name, as JSON or as text. */
     private void show(Map<String, Object> report) {
         print(named(report), text(report));
-    }
-
-    /**
-     * Shows the progress of what the daemon does with the index until it has ended.
-     *
-     * @param first the report to begin with
-     * @param line the line that a report is shown as; null if it has ended
-     * @return the report of the end
-     */
-    Map<String, Object> follow(Map<String, Object> first, Function<Map<String, Object>, @Nullable String> line)
-            throws IOException, CommandFailedException, InterruptedException {
-        var progress = new ProgressLine(cli().environment());
-        Map<String, Object> report = first;
-        for (String shown = line.apply(report); shown != null; shown = line.apply(report)) {
-            progress.show(shown);
-            Thread.sleep(POLL_MILLIS);
-            report = ask(IndexControl.STATUS, Map.of());
-        }
-        progress.clear();
-        return report;
     }
 
     private static String text(Map<String, Object> report) {
@@ -85,35 +57,30 @@ final class IndexCommand extends CommandGroup {
     }
 
     @Command(
-            name = "status",
             description = {
                 "Shows class and state of the fingerprint index, and what it missed.",
                 "",
                 "Also the progress of an exact pass, and how much is estimated to be stored more than once. Of a",
                 "chunkstash index the bytes of its log and of the disk index behind it, and how often lookups asked",
-                "the latter.",
-                ""
+                "the latter."
             },
-            customSynopsis = "sdfscli VOLUME index status [--json]%n",
-            footer = {"", "Example:", "  sdfscli pool0 index status --json"})
+            customSynopsis = "sdfscli VOLUME index status [--json]",
+            footer = {"Example:", "  sdfscli pool0 index status --json"})
     void status() throws IOException, CommandFailedException {
         show(ask(IndexControl.STATUS, Map.of()));
     }
 
     @Command(
-            name = "convert",
             description = {
                 "Changes the class of the fingerprint index, from the next mount on.",
                 "",
                 "The next mount deletes the index and makes one of the other class from the containers, while programs",
                 "read and write. What is written before the end, and is stored in a container that was not read yet,",
                 "may be stored a second time: 'index join' then joins it. The other index may need another budget of",
-                "memory.",
-                ""
+                "memory."
             },
-            customSynopsis = "sdfscli VOLUME index convert CLASS [--json]%n",
+            customSynopsis = "sdfscli VOLUME index convert CLASS [--json]",
             footer = {
-                "",
                 "The class in use again ends that. 'index status' shows the progress of the next mount.",
                 "",
                 "Example:",
@@ -123,27 +90,24 @@ final class IndexCommand extends CommandGroup {
             @Parameters(paramLabel = "CLASS", description = "The new class: rocksdb, chunkstash or silo.") String kind)
             throws IOException, CommandFailedException {
         if (IndexClass.of(kind).isEmpty()) {
-            throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine().getSubcommands().get(IndexControl.CONVERT),
+            throw usage(
+                    IndexControl.CONVERT,
                     "the index '" + kind + "' is not known; this release has " + IndexClass.labels());
         }
         show(ask(IndexControl.CONVERT, Map.of(IndexControl.CLASS, kind)));
     }
 
     @Command(
-            name = "join",
             description = {
                 "Joins chunks that are stored more than once, because the index did not find them.",
                 "",
                 "Compares the fingerprints of all stored chunks, and makes all files refer to the youngest copy of",
                 "each, after it was read and verified. Programs may read and write. The other copies are garbage",
                 "then, which 'gc' returns. No collection runs meanwhile; the pass ends early if a",
-                "writer waits for one.",
-                ""
+                "writer waits for one."
             },
-            customSynopsis = "sdfscli VOLUME index join [--wait] [--json]%n",
+            customSynopsis = "sdfscli VOLUME index join [--wait] [--json]",
             footer = {
-                "",
                 "Without --wait, the command returns at once; 'index status' shows the progress, 'index stop' ends the",
                 "pass. Ctrl-C ends only the waiting. What is joined stays joined, and the next pass does the rest.",
                 "Sorting takes 48 bytes a chunk in the metadata location. The rate of 'gc set' holds.",
@@ -162,7 +126,7 @@ final class IndexCommand extends CommandGroup {
             show(report);
             return ExitCode.OK;
         }
-        report = follow(report, new Phases()::line);
+        report = follow(report, IndexCommand::joining);
         Map<String, Object> pass = Json.object(report, JoinText.JOIN);
         if (pass.containsKey(JoinText.ERROR)) {
             throw new CommandFailedException("the exact pass failed: " + pass.get(JoinText.ERROR));
@@ -171,31 +135,21 @@ final class IndexCommand extends CommandGroup {
         return Boolean.TRUE.equals(pass.get("complete")) ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    /** Shows each phase from its own begin on. */
-    private static final class Phases {
-        private String phase = "";
-        private long began;
-
-        @Nullable
-        String line(Map<String, Object> report) {
-            Map<String, Object> pass = Json.object(report, JoinText.JOIN);
-            if (!"running".equals(pass.get(JoinText.STATE))) {
-                return null;
-            }
-            String now = String.valueOf(pass.get("phase"));
-            began = now.equals(phase) ? began : System.nanoTime();
-            phase = now;
-            String unit = phase.equals("comparing") ? "containers" : "bytes of files";
-            return ProgressLine.step(
-                    unit, Json.number(pass, "done"), Json.number(pass, "of"), (System.nanoTime() - began) / 1e9);
-        }
+    private static @Nullable Stage joining(Map<String, Object> report) {
+        Map<String, Object> pass = Json.object(report, JoinText.JOIN);
+        String phase = String.valueOf(pass.get("phase"));
+        return "running".equals(pass.get(JoinText.STATE))
+                ? new Stage(
+                        phase + (phase.equals("comparing") ? " containers" : " bytes of files"),
+                        Json.number(pass, "done"),
+                        Json.number(pass, "of"))
+                : null;
     }
 
     @Command(
-            name = "stop",
-            description = {"Stops the exact pass that 'index join' began. What is joined stays joined.", ""},
-            customSynopsis = "sdfscli VOLUME index stop [--json]%n",
-            footer = {"", "Example:", "  sdfscli pool0 index stop"})
+            description = "Stops the exact pass that 'index join' began. What is joined stays joined.",
+            customSynopsis = "sdfscli VOLUME index stop [--json]",
+            footer = {"Example:", "  sdfscli pool0 index stop"})
     void stop() throws IOException, CommandFailedException {
         show(ask(IndexControl.STOP, Map.of()));
     }

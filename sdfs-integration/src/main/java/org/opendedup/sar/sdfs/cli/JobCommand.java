@@ -6,11 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
 import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.ParameterException;
 
 /** A command for jobs of the daemon that go on when it has ended; its subcommands are methods. */
 abstract class JobCommand extends CommandGroup {
@@ -105,7 +103,7 @@ abstract class JobCommand extends CommandGroup {
                 Objects.requireNonNull(spec).commandLine().getParseResult().matchedOptions();
         for (OptionSpec option : options) {
             if (!option.longestName().equals("--json")) {
-                throw usage(null, option.longestName() + " is an option of '" + control + "' without a command");
+                throw usage(option.longestName() + " is an option of '" + control + "' without a command");
             }
         }
         return ask(action, arguments);
@@ -118,12 +116,5 @@ abstract class JobCommand extends CommandGroup {
         }
         Map<String, Object> reply = askFor(JobControl.SET, changes);
         print(reply, PaceOptions.changed(reply));
-    }
-
-    /** @param subcommand null for this command */
-    final ParameterException usage(@Nullable String subcommand, String message) {
-        var own = Objects.requireNonNull(spec).commandLine();
-        return new ParameterException(
-                subcommand == null ? own : own.getSubcommands().get(subcommand), message);
     }
 }

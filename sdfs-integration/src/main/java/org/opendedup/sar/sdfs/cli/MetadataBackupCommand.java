@@ -26,17 +26,14 @@ import picocli.CommandLine.Parameters;
             "In the folder, the volume has a folder of its own, sar-metadata-ID; nothing else there is touched, and",
             "several volumes may use one folder. It may be on another machine's file system. A further copy shares",
             "what has not changed. The volume also backs its metadata up by itself, to metadata-backups in its data",
-            "location.",
-            ""
+            "location."
         },
         customSynopsis = {
             "sdfscli VOLUME metadata-backup FOLDER [--json]",
             "       sdfscli VOLUME metadata-backup --list [--json]",
-            "       sdfscli VOLUME metadata-backup --accept-restored",
-            ""
+            "       sdfscli VOLUME metadata-backup --accept-restored"
         },
         footer = {
-            "",
             "A backup has names, attributes and recipes, and no bytes of files: it is of use only with the volume's",
             "data location.",
             "",

@@ -54,17 +54,15 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         modelTransformer = OptionSpecs.class,
         customSynopsis = "mkfs.sdfs --volume-name=NAME --volume-capacity=SIZE [OPTION...]%n"
-                + "       mkfs.sdfs --recover LOCATION...%n",
+                + "       mkfs.sdfs --recover LOCATION...",
         description = {
             "Makes a deduplicating volume. Mount it with mount.sdfs.",
             "",
             "Sizes are digits and a unit (256KB, 10GB, 2TB). Units are binary: 1KB is 1024 bytes. A folder that an",
             "option names is made if it is missing; an existing folder must be empty. Options of OpenDedup's mkfs.sdfs",
-            "are accepted: what has no meaning here is left out with a note, or refused with what to do instead.",
-            ""
+            "are accepted: what has no meaning here is left out with a note, or refused with what to do instead."
         },
         footer = {
-            "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "Exit codes:  0 made, 1 failed, 64 wrong usage",
             "",

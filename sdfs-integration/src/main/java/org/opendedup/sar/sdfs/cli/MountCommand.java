@@ -21,11 +21,9 @@ import picocli.CommandLine.Option;
 @Command(
         description = {
             "Mounts a volume that mkfs.sdfs made.",
-            "Returns when the mount answers. A daemon serves the volume until it is unmounted.",
-            ""
+            "Returns when the mount answers. A daemon serves the volume until it is unmounted."
         },
         footer = {
-            "",
             "Unmount with: umount MOUNTPOINT (as a user: fusermount3 -u MOUNTPOINT), or sdfscli VOLUME unmount.",
             "For mount -t sdfs VOLUME MOUNTPOINT and fstab: scripts/install.",
             "",

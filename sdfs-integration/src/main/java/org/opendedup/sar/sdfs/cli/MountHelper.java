@@ -34,9 +34,8 @@ import picocli.CommandLine.Option;
  * are those of mount(8).
  */
 @Command(
-        description = {"Run by mount(8): mount -t sdfs VOLUME MOUNTPOINT [-o OPTIONS], mount MOUNTPOINT, mount -a.", ""
-        },
-        footer = {"", "Exit codes: 0 done, 1 wrong usage, 32 failed"})
+        description = "Run by mount(8): mount -t sdfs VOLUME MOUNTPOINT [-o OPTIONS], mount MOUNTPOINT, mount -a.",
+        footer = {"Exit codes: 0 done, 1 wrong usage, 32 failed"})
 public final class MountHelper extends MountProgram {
     /** mount(8): incorrect invocation or permissions. */
     static final int MOUNT_USAGE = 1;

@@ -32,14 +32,12 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
-        customSynopsis = "mkfs.sdfs --recover LOCATION...%n",
+        customSynopsis = "mkfs.sdfs --recover LOCATION...",
         description = {
             "Writes the lost file of a volume anew, from the copies that the volume keeps in its locations.",
-            "Changes nothing else, and replaces no volume file.",
-            ""
+            "Changes nothing else, and replaces no volume file."
         },
         footer = {
-            "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "Exit codes:  0 written, 1 failed, 64 wrong usage",
             "",

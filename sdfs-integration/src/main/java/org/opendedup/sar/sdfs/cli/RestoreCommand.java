@@ -25,12 +25,10 @@ import picocli.CommandLine.Parameters;
             "",
             "Reads the containers of the volume in their order, each once for all files together. This is faster",
             "than cp for many or fragmented files. Keeps names, links, owners, modes, access lists, extended",
-            "attributes, times and holes.",
-            ""
+            "attributes, times and holes."
         },
-        customSynopsis = "sdfscli VOLUME restore PATH DESTINATION [--json]%n",
+        customSynopsis = "sdfscli VOLUME restore PATH DESTINATION [--json]",
         footer = {
-            "",
             "DESTINATION must not exist, or must be an empty folder. It becomes what PATH is. While the restore",
             "runs, only its owner can open it. The volume's daemon writes it with the rights of the daemon's user;",
             "only a daemon of root can give files to other users. A single file gets its name when it is complete.",

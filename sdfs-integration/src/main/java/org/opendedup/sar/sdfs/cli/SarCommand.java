@@ -37,9 +37,8 @@ import picocli.CommandLine.Spec;
         name = "sar",
         description = "Shows and controls the SSD of a volume.",
         customSynopsis = "sdfscli VOLUME sar COMMAND [--json]",
-        subcommands = {SarCommand.Setting.class, SarCommand.Attaching.class},
+        subcommands = SarCommand.Setting.class,
         footer = {
-            "",
             "To give a volume an SSD, make the volume with mkfs.sdfs --sar-ssd-location=FOLDER",
             "--sar-ssd-capacity=SIZE. Or, while it is not mounted, run sdfscli VOLUME sar attach FOLDER",
             "--capacity=SIZE, mount it, and run sar attach. The SSD holds only copies of chunks: losing it costs",
@@ -65,11 +64,9 @@ final class SarCommand extends CommandGroup {
     }
 
     @Command(
-            name = "status",
             description = "Shows the SSD: state, space, memory, promotions, demotions, reads, log.",
             customSynopsis = "sdfscli VOLUME sar status [--json]",
             footer = {
-                "",
                 "States: none       the volume was mounted without an SSD",
                 "        online     copies are read and written",
                 "        read-only  copies are read; none are written, because the SSD accepts no writes",
@@ -88,17 +85,14 @@ final class SarCommand extends CommandGroup {
     }
 
     @Command(
-            name = "explain",
             description = {
                 "Shows which of a file's chunks are on the SSD, why the others are not, and the time that is "
                         + "saved.",
                 "",
-                "The time is that of a sequential read with nothing in memory. Reads the file's recipe, not its data.",
-                ""
+                "The time is that of a sequential read with nothing in memory. Reads the file's recipe, not its data."
             },
-            customSynopsis = "sdfscli VOLUME sar explain FILE [--chunks] [--json]%n",
+            customSynopsis = "sdfscli VOLUME sar explain FILE [--chunks] [--json]",
             footer = {
-                "",
                 "Verdicts: on-ssd               the SSD has a copy",
                 "          long-run             in a run of neighbours so long that the disk reads it well",
                 "          not-wanted-again     qualifies, but was not written again, or read twice, since it qualified",
@@ -163,16 +157,13 @@ final class SarCommand extends CommandGroup {
     }
 
     @Command(
-            name = "demote",
             description = {
                 "Removes copies of chunks from the SSD, in the background.",
                 "",
-                "The chunks stay on the disk. Parameters do not change: chunks that qualify may be promoted again.",
-                ""
+                "The chunks stay on the disk. Parameters do not change: chunks that qualify may be promoted again."
             },
-            customSynopsis = "sdfscli VOLUME sar demote --below=N | --all [--wait] [--json]%n",
+            customSynopsis = "sdfscli VOLUME sar demote --below=N | --all [--wait] [--json]",
             footer = {
-                "",
                 "Examples:",
                 "  sdfscli pool0 sar demote --below=3         # chunks with 1 or 2 references",
                 "  sdfscli pool0 sar demote --all --wait      # empty the SSD"
@@ -184,39 +175,45 @@ final class SarCommand extends CommandGroup {
             throws IOException, CommandFailedException, InterruptedException {
         Map<String, Object> status = ask(SarControl.DEMOTE, which.all ? Map.of() : Map.of("below", which.below));
         if (wait) {
-            status = SarWait.forSweep(this);
+            status = swept();
         }
         String what = which.all ? "All copies" : "Copies of chunks with fewer than " + which.below + " references";
         print(status, what + (wait ? " are demoted." : " are being demoted in the background."));
     }
 
+    /** Waits for a sweep of the Map table to end; returns the status then. */
+    private Map<String, Object> swept() throws IOException, CommandFailedException, InterruptedException {
+        return follow(ask(SarControl.STATUS, Map.of()), status -> {
+            Map<String, Object> demotion = Json.object(status, "demotion");
+            return Boolean.TRUE.equals(demotion.get("running"))
+                    ? new Stage("entries", Json.number(demotion, "examined"), Json.number(demotion, "toExamine"))
+                    : null;
+        });
+    }
+
     @Command(
-            name = "detach",
             description = {
                 "Stops using the SSD.",
                 "",
                 "When the command returns, the SSD can be unmounted and removed. The volume is read from its disk until",
-                "the SSD is attached again, or until the volume is mounted again with the SSD in place.",
-                ""
+                "the SSD is attached again, or until the volume is mounted again with the SSD in place."
             },
-            customSynopsis = "sdfscli VOLUME sar detach [--json]%n",
-            footer = {"", "Example:", "  sdfscli pool0 sar detach && umount /ssd"})
+            customSynopsis = "sdfscli VOLUME sar detach [--json]",
+            footer = {"Example:", "  sdfscli pool0 sar detach && umount /ssd"})
     void detach() throws IOException, CommandFailedException {
         Map<String, Object> status = ask(SarControl.DETACH, Map.of());
         print(status, "Detached " + status.get("location") + ". The volume reads from the disk.");
     }
 
     @Command(
-            name = "resize",
             description = {
                 "Changes the largest space used on the SSD, now and for later mounts.",
                 "",
                 "A smaller size is reached in the background: chunks of the least value are demoted, then the log is",
-                "cleaned. If the volume is not mounted, only the volume file is changed.",
-                ""
+                "cleaned. If the volume is not mounted, only the volume file is changed."
             },
-            customSynopsis = "sdfscli VOLUME sar resize SIZE [--wait] [--json]%n",
-            footer = {"", "Example:", "  sdfscli pool0 sar resize 40GB --wait"})
+            customSynopsis = "sdfscli VOLUME sar resize SIZE [--wait] [--json]",
+            footer = {"Example:", "  sdfscli pool0 sar resize 40GB --wait"})
     void resize(
             @Parameters(
                             paramLabel = "SIZE",
@@ -235,13 +232,11 @@ final class SarCommand extends CommandGroup {
                 "Changes parameters of a mounted volume and keeps them in the volume file.",
                 "",
                 "Chunks that no longer qualify are demoted in the background. If the volume is not mounted, only the",
-                "volume file is changed.",
-                ""
+                "volume file is changed."
             },
-            customSynopsis = "sdfscli VOLUME sar set OPTION... [--wait] [--json]%n",
+            customSynopsis = "sdfscli VOLUME sar set OPTION... [--wait] [--json]",
             modelTransformer = OptionSpecs.class,
             footer = {
-                "",
                 "Examples:",
                 "  sdfscli pool0 sar set --threshold=10 --wait    # demotes chunks with fewer than 10 references",
                 "  sdfscli pool0 sar set --policy=cost            # ranks chunks by the disk time that a copy saves",
@@ -286,7 +281,7 @@ final class SarCommand extends CommandGroup {
         }
         var result = new LinkedHashMap<String, Object>(reply.get());
         if (untilDemoted) {
-            result.put("status", SarWait.forSweep(this));
+            result.put("status", swept());
         }
         report(result, remark(String.valueOf(Json.object(result, "status").get("state")), untilDemoted));
     }
@@ -323,9 +318,7 @@ final class SarCommand extends CommandGroup {
         print(reply, changed ? (text + remark).strip() : "Nothing changed: the parameters already have these values.");
     }
 
-    /** {@code sdfscli VOLUME sar attach}: starts using an SSD. */
     @Command(
-            name = "attach",
             description = {
                 "Starts using an SSD.",
                 "",
@@ -333,125 +326,106 @@ final class SarCommand extends CommandGroup {
                 "are then used again. Another folder than before is kept in the volume file. If the volume is not",
                 "mounted, only the volume file is changed. The first SSD of a volume is named while it is not mounted.",
                 "Mounting never makes a folder and never fills an empty one, because its disk may not be mounted; attach",
-                "it in that case.",
-                ""
+                "it in that case."
             },
-            customSynopsis = "sdfscli VOLUME sar attach [FOLDER] [--capacity=SIZE] [--json]%n",
+            customSynopsis = "sdfscli VOLUME sar attach [FOLDER] [--capacity=SIZE] [--json]",
             footer = {
-                "",
                 "Examples:",
                 "  sdfscli pool0 sar attach                             # the SSD of the volume file",
                 "  sdfscli pool0 sar attach /ssd2/pool0                 # another SSD",
                 "  sdfscli pool0 sar attach /ssd/pool0 --capacity=20GB  # the first SSD; then mount, and attach"
             })
-    static final class Attaching implements Callable<Integer> {
-        @Spec
-        @Nullable
-        CommandSpec spec;
-
-        @ParentCommand
-        @Nullable
-        SarCommand parent;
-
-        @Parameters(
-                arity = "0..1",
-                paramLabel = "FOLDER",
-                description = "Folder on the SSD. Default: the one that the volume file names.")
-        @Nullable
-        Path location;
-
-        @Option(
-                names = "--capacity",
-                paramLabel = "SIZE",
-                converter = SizeConverter.class,
-                description = "Largest space to use on the first SSD of a volume. Refused if it has one; see resize.")
-        @Nullable
-        Long capacityBytes;
-
-        @Override
-        public Integer call() throws IOException, CommandFailedException {
-            SarCommand sar = Objects.requireNonNull(parent);
-            Path folder = location == null ? null : location.toAbsolutePath().normalize();
-            if (capacityBytes != null) {
-                nameFirst(sar, folder, capacityBytes);
-                return ExitCode.OK;
-            }
-            var reply =
-                    sar.tryAsk(SarControl.ATTACH, folder == null ? Map.of() : Map.of("location", folder.toString()));
-            if (reply.isEmpty()) {
-                changeFile(sar, folder, null);
-            } else {
-                Map<String, Object> status = reply.get();
-                sar.print(status, "Attached " + status.get("location") + ": " + status.get("state") + ".");
-            }
-            return ExitCode.OK;
+    void attach(
+            @Parameters(
+                            arity = "0..1",
+                            paramLabel = "FOLDER",
+                            description = "Folder on the SSD. Default: the one that the volume file names.")
+                    @Nullable
+                    Path location,
+            @Option(
+                            names = "--capacity",
+                            paramLabel = "SIZE",
+                            converter = SizeConverter.class,
+                            description =
+                                    "Largest space to use on the first SSD of a volume. Refused if it has one; see"
+                                            + " resize.")
+                    @Nullable
+                    Long capacityBytes)
+            throws IOException, CommandFailedException {
+        Path folder = location == null ? null : location.toAbsolutePath().normalize();
+        if (capacityBytes != null) {
+            nameFirst(folder, capacityBytes);
+            return;
         }
-
-        private void nameFirst(SarCommand sar, @Nullable Path folder, long capacity)
-                throws IOException, CommandFailedException {
-            if (folder == null) {
-                throw new ParameterException(
-                        Objects.requireNonNull(spec).commandLine(), "--capacity needs FOLDER: that of the first SSD");
-            }
-            sar.cli().requireFiles();
-            var status = sar.tryAsk(SarControl.STATUS, Map.of());
-            if (status.isPresent()) {
-                throw new CommandFailedException(
-                        "none".equals(status.get().get("state"))
-                                ? SarSettings.NO_SSD
-                                : hasOne(sar.cli().name()));
-            }
-            changeFile(sar, folder, capacity);
+        var reply = tryAsk(SarControl.ATTACH, folder == null ? Map.of() : Map.of("location", folder.toString()));
+        if (reply.isEmpty()) {
+            attachInFile(folder, null);
+        } else {
+            Map<String, Object> status = reply.get();
+            print(status, "Attached " + status.get("location") + ": " + status.get("state") + ".");
         }
+    }
 
-        private static String hasOne(String volume) {
-            return "the volume has an SSD: leave out --capacity; to change its size: sdfscli " + volume
-                    + " sar resize SIZE";
+    private void nameFirst(@Nullable Path folder, long capacity) throws IOException, CommandFailedException {
+        if (folder == null) {
+            throw usage("attach", "--capacity needs FOLDER: that of the first SSD");
         }
+        cli().requireFiles();
+        var status = tryAsk(SarControl.STATUS, Map.of());
+        if (status.isPresent()) {
+            throw new CommandFailedException(
+                    "none".equals(status.get().get("state")) ? SarSettings.NO_SSD : hasOne(cli().name()));
+        }
+        attachInFile(folder, capacity);
+    }
 
-        private void changeFile(SarCommand sar, @Nullable Path folder, @Nullable Long capacity)
-                throws IOException, CommandFailedException {
-            if (folder == null) {
-                throw sar.cli().notMounted();
-            }
-            String volume = sar.cli().name();
-            var notes = new StringBuilder();
-            new UnmountedVolume(sar.cli()).change(definition -> {
-                notes.append(note(definition, folder));
-                return attached(volume, definition, folder, capacity);
-            });
-            sar.print(
-                    Map.of("location", folder.toString()),
-                    "The volume file names " + folder + " now. After mounting, start using a new folder: sdfscli "
-                            + volume + " sar attach" + notes);
-        }
+    private static String hasOne(String volume) {
+        return "the volume has an SSD: leave out --capacity; to change its size: sdfscli " + volume
+                + " sar resize SIZE";
+    }
 
-        /** Raw files are found in the folder that the volume file names, and nowhere else. */
-        private static String note(VolumeDefinition definition, Path folder) {
-            Path before = definition.sar().ssdLocation();
-            return !definition.raw().isEnabled() || folder.equals(before)
-                    ? ""
-                    : String.format(
-                            "%nFiles that lie on the fast tier only are still in %s. If they were not migrated before the"
-                                    + " unmount, name that folder again, and migrate them.",
-                            before);
+    private void attachInFile(@Nullable Path folder, @Nullable Long capacity)
+            throws IOException, CommandFailedException {
+        if (folder == null) {
+            throw cli().notMounted();
         }
+        String volume = cli().name();
+        var notes = new StringBuilder();
+        new UnmountedVolume(cli()).change(definition -> {
+            notes.append(note(definition, folder));
+            return attached(volume, definition, folder, capacity);
+        });
+        print(
+                Map.of("location", folder.toString()),
+                "The volume file names " + folder + " now. After mounting, start using a new folder: sdfscli " + volume
+                        + " sar attach" + notes);
+    }
 
-        private static VolumeDefinition attached(
-                String volume, VolumeDefinition definition, Path folder, @Nullable Long capacity) {
-            SarSettings before = definition.sar();
-            if (before.ssdLocation() == null && capacity == null) {
-                throw new IllegalArgumentException("the volume has no SSD yet: add --capacity=SIZE");
-            } else if (capacity == null) {
-                return definition.withSar(before.withLocation(folder));
-            } else if (before.ssdLocation() != null) {
-                throw new IllegalArgumentException(hasOne(volume));
-            }
-            return new VolumeDefinition(definition
-                    .values()
-                    .with(VolumeOptions.SSD_LOCATION, folder)
-                    .with(VolumeOptions.SSD_CAPACITY, capacity)
-                    .with(VolumeOptions.SAR_ENABLED, true));
+    /** Raw files are found in the folder that the volume file names, and nowhere else. */
+    private static String note(VolumeDefinition definition, Path folder) {
+        Path before = definition.sar().ssdLocation();
+        return !definition.raw().isEnabled() || folder.equals(before)
+                ? ""
+                : String.format(
+                        "%nFiles that lie on the fast tier only are still in %s. If they were not migrated before the"
+                                + " unmount, name that folder again, and migrate them.",
+                        before);
+    }
+
+    private static VolumeDefinition attached(
+            String volume, VolumeDefinition definition, Path folder, @Nullable Long capacity) {
+        SarSettings before = definition.sar();
+        if (before.ssdLocation() == null && capacity == null) {
+            throw new IllegalArgumentException("the volume has no SSD yet: add --capacity=SIZE");
+        } else if (capacity == null) {
+            return definition.withSar(before.withLocation(folder));
+        } else if (before.ssdLocation() != null) {
+            throw new IllegalArgumentException(hasOne(volume));
         }
+        return new VolumeDefinition(definition
+                .values()
+                .with(VolumeOptions.SSD_LOCATION, folder)
+                .with(VolumeOptions.SSD_CAPACITY, capacity)
+                .with(VolumeOptions.SAR_ENABLED, true));
     }
 }

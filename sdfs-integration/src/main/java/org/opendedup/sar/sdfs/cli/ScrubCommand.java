@@ -27,12 +27,10 @@ import picocli.CommandLine.Option;
             "",
             "Then it compares the references of all files with the containers, reads the copies on the SSD, and",
             "examines random entries of the fingerprint index. It removes wrong copies and wrong entries: the volume",
-            "loses nothing by that. It repairs no file.",
-            ""
+            "loses nothing by that. It repairs no file."
         },
-        customSynopsis = "sdfscli VOLUME scrub COMMAND%n",
+        customSynopsis = "sdfscli VOLUME scrub COMMAND",
         footer = {
-            "",
             "The volume also scrubs by its schedule, see --scrub-schedule of mkfs.sdfs. Programs go before it at the",
             "disk. One that an unmount or a crash interrupts goes on by itself 5 minutes after the next mount; one",
             "that 'scrub stop' stopped goes on with 'scrub start', or at the next time of the schedule.",
@@ -48,17 +46,14 @@ final class ScrubCommand extends JobCommand {
     }
 
     @Command(
-            name = "start",
             description = {
                 "Starts a scrub, or continues the one that was stopped; says which.",
                 "",
                 "It runs in the daemon while the volume is in use. Without --wait, the command returns when the scrub",
-                "has begun.",
-                ""
+                "has begun."
             },
-            customSynopsis = "sdfscli VOLUME scrub start [--wait] [--json]%n",
+            customSynopsis = "sdfscli VOLUME scrub start [--wait] [--json]",
             footer = {
-                "",
                 "One scrub runs at a time. If one is running already, the command says so; --wait waits for its end,",
                 "and Ctrl-C then ends only the waiting. Ctrl-C stops a scrub that the command started itself; the same",
                 "command continues it.",
@@ -101,17 +96,14 @@ final class ScrubCommand extends JobCommand {
     }
 
     @Command(
-            name = "status",
             description = {
                 "Shows the scrubs of a mounted volume.",
                 "",
                 "Prints the progress of the running or stopped one and what it has found, the pace, the schedule with",
-                "its next time, and the result of the last complete one, which may be older than the mount.",
-                ""
+                "its next time, and the result of the last complete one, which may be older than the mount."
             },
-            customSynopsis = "sdfscli VOLUME scrub status [--json]%n",
+            customSynopsis = "sdfscli VOLUME scrub status [--json]",
             footer = {
-                "",
                 "Examples:",
                 "  sdfscli pool0 scrub status",
                 "  sdfscli pool0 scrub status --json | jq .last.damagedFrames"
@@ -123,16 +115,13 @@ final class ScrubCommand extends JobCommand {
     }
 
     @Command(
-            name = "set",
             description = {
                 "Changes the pace of the scrubs of a mounted volume.",
                 "",
-                "It takes effect at once, also while a scrub is running, and until the volume is unmounted.",
-                ""
+                "It takes effect at once, also while a scrub is running, and until the volume is unmounted."
             },
-            customSynopsis = "sdfscli VOLUME scrub set OPTION... [--json]%n",
+            customSynopsis = "sdfscli VOLUME scrub set OPTION... [--json]",
             footer = {
-                "",
                 "Examples:",
                 "  sdfscli pool0 scrub set --rate=50       # a terabyte takes about 6 hours",
                 "  sdfscli pool0 scrub set --rate=0        # as fast as the disk and programs allow",
@@ -143,16 +132,14 @@ final class ScrubCommand extends JobCommand {
     }
 
     @Command(
-            name = "stop",
             description = {
                 "Stops the running scrub after the container at hand.",
                 "",
                 "What it has verified counts: 'scrub start' continues it from there, also after a new mount. It does",
-                "not go on by itself before the next time of the schedule.",
-                ""
+                "not go on by itself before the next time of the schedule."
             },
-            customSynopsis = "sdfscli VOLUME scrub stop [--json]%n",
-            footer = {"", "Example:", "  sdfscli pool0 scrub stop"})
+            customSynopsis = "sdfscli VOLUME scrub stop [--json]",
+            footer = {"Example:", "  sdfscli pool0 scrub stop"})
     void stop() throws IOException, CommandFailedException {
         print(named(askFor(ScrubControl.STOP, Map.of())), "The scrub is being stopped; 'scrub start' continues it.");
     }

@@ -32,8 +32,8 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
-        customSynopsis = {"sdfscli VOLUME [COMMAND] [--json]", "       sdfscli --list [--json]", ""},
-        description = {"Shows and administers volumes. Without a command: whether the volume is well.", ""},
+        customSynopsis = {"sdfscli VOLUME [COMMAND] [--json]", "       sdfscli --list [--json]"},
+        description = "Shows and administers volumes. Without a command: whether the volume is well.",
         commandListHeading = "%nCommands:%n",
         subcommands = {
             StatusCommand.class,
@@ -58,7 +58,6 @@ import picocli.CommandLine.ScopeType;
             UnmountCommand.class
         },
         footer = {
-            "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",
             "Exit codes:  0 done, or the volume is well",

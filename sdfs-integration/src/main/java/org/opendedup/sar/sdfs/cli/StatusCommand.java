@@ -21,12 +21,10 @@ import picocli.CommandLine.Command;
             "Shows whether a volume is well, what is wrong and what to do.",
             "",
             "Also shows space and garbage, the last collection, the SSD, the index, and errors since it was mounted.",
-            "sdfscli VOLUME without a command does the same.",
-            ""
+            "sdfscli VOLUME without a command does the same."
         },
-        customSynopsis = "sdfscli VOLUME [status] [--json]%n",
+        customSynopsis = "sdfscli VOLUME [status] [--json]",
         footer = {
-            "",
             "Exit codes:  0 well",
             "             1 degraded: it works with a restriction; or it is being opened or closed",
             "             2 damaged: bytes of files are lost or unreadable",

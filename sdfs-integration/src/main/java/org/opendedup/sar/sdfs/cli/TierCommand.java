@@ -23,7 +23,6 @@ import picocli.CommandLine.Parameters;
         description = "Shows and controls the fast tier for new files of a volume.",
         customSynopsis = "sdfscli VOLUME tier COMMAND [--json]",
         footer = {
-            "",
             "A volume made with mkfs.sdfs --tier-mode=tddfs stores new files whole on the SSD, as raw files. They are",
             "deduplicated when they are migrated, the coldest first, when the SSD fills. Folders may differ:",
             "  setfattr -n user.sdfs.tier -v sar FOLDER      # new files there are stored in chunks at once",
@@ -39,11 +38,9 @@ final class TierCommand extends CommandGroup {
     }
 
     @Command(
-            name = "status",
-            description = {"Shows the fast tier for new files: mode, use, migrations, and files that are lost.", ""},
-            customSynopsis = "sdfscli VOLUME tier status [--json]%n",
+            description = "Shows the fast tier for new files: mode, use, migrations, and files that are lost.",
+            customSynopsis = "sdfscli VOLUME tier status [--json]",
             footer = {
-                "",
                 "Only there     raw files that are in no chunks: a lost fast tier loses them",
                 "Pinned         raw files that are not migrated",
                 "In use         raw files that programs have open: they are neither migrated nor stored in chunks",
@@ -64,16 +61,13 @@ final class TierCommand extends CommandGroup {
     }
 
     @Command(
-            name = "explain",
             description = {
                 "Shows for each file where it lies, when it was last used, and when it is migrated.",
                 "",
-                "For a folder, shows where its new files are stored first.",
-                ""
+                "For a folder, shows where its new files are stored first."
             },
-            customSynopsis = "sdfscli VOLUME tier explain PATH... [--json]%n",
+            customSynopsis = "sdfscli VOLUME tier explain PATH... [--json]",
             footer = {
-                "",
                 "Places: in chunks                deduplicated, in containers, as in a volume without a fast tier",
                 "        on the fast tier only    whole; a lost fast tier loses it",
                 "        on both                  whole, and in chunks as well: a lost fast tier loses nothing of it",
@@ -105,17 +99,14 @@ final class TierCommand extends CommandGroup {
     }
 
     @Command(
-            name = "migrate",
             description = {
                 "Migrates raw files now: stores them in chunks, deduplicated, and gives their space on the fast tier back.",
                 "",
                 "Works on files, and on all files below folders. Files in use are passed over and named. What was migrated",
-                "is durable when the command ends, and when Ctrl-C ended it: the same command continues.",
-                ""
+                "is durable when the command ends, and when Ctrl-C ended it: the same command continues."
             },
-            customSynopsis = "sdfscli VOLUME tier migrate PATH... [--wait] [--json]%n",
+            customSynopsis = "sdfscli VOLUME tier migrate PATH... [--wait] [--json]",
             footer = {
-                "",
                 "Pinned files are migrated as well, because they are named here; their folder stays pinned.",
                 "Exit code 1 if files were in use, failed or are lost.",
                 "",
@@ -143,17 +134,14 @@ final class TierCommand extends CommandGroup {
     }
 
     @Command(
-            name = "pin",
             description = {
                 "Keeps raw files on the fast tier: they are not migrated.",
                 "",
                 "Sets the attribute user.sdfs.tier of each path to pin. For a folder: new files below it begin on the fast",
-                "tier and stay there, and the raw files below it are pinned. Files that lie in chunks already stay there.",
-                ""
+                "tier and stay there, and the raw files below it are pinned. Files that lie in chunks already stay there."
             },
-            customSynopsis = "sdfscli VOLUME tier pin PATH... [--json]%n",
+            customSynopsis = "sdfscli VOLUME tier pin PATH... [--json]",
             footer = {
-                "",
                 "The journal stores pinned files in chunks as well, so that a lost SSD does not lose them. Pinned files",
                 "count as use of the capacity: if they fill it, new files are stored in chunks.",
                 "",
@@ -166,17 +154,14 @@ final class TierCommand extends CommandGroup {
     }
 
     @Command(
-            name = "unpin",
             description = {
                 "Lets pinned files be migrated again.",
                 "",
                 "Removes the attribute user.sdfs.tier where it is pin: of each path, and of all files and folders below",
-                "it.",
-                ""
+                "it."
             },
-            customSynopsis = "sdfscli VOLUME tier unpin PATH... [--json]%n",
+            customSynopsis = "sdfscli VOLUME tier unpin PATH... [--json]",
             footer = {
-                "",
                 "The files stay on the fast tier until they are migrated: when they are the least recently used ones, or",
                 "by sdfscli VOLUME tier migrate.",
                 "",
@@ -189,19 +174,16 @@ final class TierCommand extends CommandGroup {
     }
 
     @Command(
-            name = "reload",
             description = {
                 "Reads files that lie in chunks once, in sequence, as a program would read them.",
                 "",
                 "SAR counts that as a read of each chunk. It copies those to the SSD that were read from the disk before",
                 "and that it wants there: mostly chunks that lie alone, not long runs that the disk reads well. So a file",
                 "that was not read before may need two runs. With the policy open, the first read is enough. sar explain",
-                "shows what is on the SSD then. Migrated files do not become raw again. Raw files are not read.",
-                ""
+                "shows what is on the SSD then. Migrated files do not become raw again. Raw files are not read."
             },
-            customSynopsis = "sdfscli VOLUME tier reload PATH... [--json]%n",
+            customSynopsis = "sdfscli VOLUME tier reload PATH... [--json]",
             footer = {
-                "",
                 "The read fills the restore cache, and makes the disk busy for as long as reading takes. Ctrl-C ends it.",
                 "",
                 "Examples:",
@@ -214,7 +196,6 @@ final class TierCommand extends CommandGroup {
     }
 
     @Command(
-            name = "attach",
             description = {
                 "Uses the fast tier again that was absent when the volume was mounted.",
                 "",
@@ -223,12 +204,10 @@ final class TierCommand extends CommandGroup {
                 "",
                 "With --new, an empty folder is made if there is none. Use that only when the device is lost or was",
                 "replaced: files that were only on it are lost then, and files that were in chunks as well are as they",
-                "were when they were stored. The command names what is lost.",
-                ""
+                "were when they were stored. The command names what is lost."
             },
-            customSynopsis = "sdfscli VOLUME tier attach [--new] [--json]%n",
+            customSynopsis = "sdfscli VOLUME tier attach [--new] [--json]",
             footer = {
-                "",
                 "The folder is the one of the volume file. To use another: unmount the volume, sdfscli VOLUME sar attach",
                 "FOLDER, mount it, and attach. SAR's copies in the same folder are attached by sdfscli VOLUME sar attach.",
                 "",

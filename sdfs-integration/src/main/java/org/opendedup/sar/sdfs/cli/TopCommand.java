@@ -13,10 +13,9 @@ import picocli.CommandLine.Option;
 /** {@code sdfscli VOLUME top}: the current sequential readers, and where their bytes are read from. */
 @Command(
         name = "top",
-        description = {"Shows the sequential readers of a mounted volume, until interrupted.", ""},
-        customSynopsis = "sdfscli VOLUME top [--once] [--interval=SECONDS] [--json]%n",
+        description = "Shows the sequential readers of a mounted volume, until interrupted.",
+        customSynopsis = "sdfscli VOLUME top [--once] [--interval=SECONDS] [--json]",
         footer = {
-            "",
             "disk        figures by which reads are planned (skip: time to the next range of a container; seek: time",
             "            to another container), and whether they are configured, assumed or measured. A gap between",
             "            wanted ranges is read if that takes less time than a skip",

@@ -22,12 +22,10 @@ import picocli.CommandLine.Command;
             "does that.",
             "",
             "For each finding it prints how bad it is, what it is, the damaged files with their byte ranges, and the",
-            "command that mends it. NOTE is no defect, DEFECT costs no byte of a file, LOSS does.",
-            ""
+            "command that mends it. NOTE is no defect, DEFECT costs no byte of a file, LOSS does."
         },
-        customSynopsis = "sdfscli VOLUME check [--json]%n",
+        customSynopsis = "sdfscli VOLUME check [--json]",
         footer = {
-            "",
             "It checks the volume as it is when the check begins. Files may be read and written meanwhile; collections",
             "of garbage wait. It needs room in the metadata location: about 40 bytes for each reference of a file to a",
             "chunk, and for each entry of the index. Interrupting the command stops the check and is safe.",

@@ -5,15 +5,18 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.control.SilentDaemonException;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.config.NoSuchVolumeException;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -34,6 +37,7 @@ public final class CommandRunner {
                 .setParameterExceptionHandler(CommandRunner::refuseUsage)
                 .setExecutionExceptionHandler(CommandRunner::fail)
                 .registerConverter(Path.class, CommandRunner::path);
+        space(commandLine);
         int code = execute(commandLine, command, environment, arguments);
         // Also flushes: a PrintWriter flushes after println, but not after print.
         boolean incomplete = environment.out().checkError();
@@ -46,6 +50,21 @@ public final class CommandRunner {
         }
         environment.err().flush();
         return incomplete && code == ExitCode.OK && !(command instanceof Lasting) ? ExitCode.FAILED : code;
+    }
+
+    /** Puts empty lines around what a command and its subcommands say before and after their options. */
+    private static void space(CommandLine command) {
+        UsageMessageSpec help = command.getCommandSpec().usageMessage();
+        help.customSynopsis(and(help.customSynopsis(), ""));
+        help.description(and(help.description(), ""));
+        help.footer(help.footer().length == 0 ? new String[0] : and(new String[] {""}, help.footer()));
+        command.getSubcommands().values().forEach(CommandRunner::space);
+    }
+
+    private static String[] and(String[] lines, String... more) {
+        return lines.length == 0
+                ? lines
+                : Stream.concat(Arrays.stream(lines), Arrays.stream(more)).toArray(String[]::new);
     }
 
     /** Converts a path. An empty one would be the working folder, which nobody means: a variable was not set. */
