@@ -111,6 +111,9 @@ public abstract class ChunkIndexKillContract {
         return new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx128m",
+                        "-XX:+UseSerialGC",
+                        // Compiling for speed costs more than the few seconds of its life give back.
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
                         ChunkIndexKillContract.class.getName(),

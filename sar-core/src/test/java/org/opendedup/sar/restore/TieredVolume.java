@@ -65,6 +65,9 @@ public final class TieredVolume implements AutoCloseable {
 
     public final List<byte[]> chunks = new ArrayList<>();
     public final List<Long> ids = new ArrayList<>();
+    /** The fingerprint prefix of each chunk. */
+    private final List<Integer> prefixes = new ArrayList<>();
+
     public final Promotions promotions = new Promotions();
     public final DataDistributor distributor;
     public ContainerStore containers;
@@ -130,7 +133,9 @@ public final class TieredVolume implements AutoCloseable {
                 byte[] chunk = new byte[minBytes + random.nextInt(maxBytes - minBytes)];
                 random.nextBytes(chunk);
                 this.chunks.add(chunk);
-                ids.add(writer.append(chunk, 0, chunk.length, fingerprint(chunk), 0));
+                byte[] fingerprint = fingerprint(chunk);
+                prefixes.add(Fingerprints.fingerprintPrefix(fingerprint, 0));
+                ids.add(writer.append(chunk, 0, chunk.length, fingerprint, 0));
             }
         }
         table.sealAll(containers);
@@ -218,7 +223,7 @@ public final class TieredVolume implements AutoCloseable {
             byte[] stored = order[i] < 0 ? new byte[bytes] : chunks.get(order[i]);
             System.arraycopy(stored, 0, file, end, bytes);
             end += bytes;
-            int fingerprintPrefix = Fingerprints.fingerprintPrefix(fingerprint(stored), 0);
+            int fingerprintPrefix = order[i] < 0 ? 0 : prefixes.get(order[i]);
             for (int at = 0; at < bytes; ) {
                 int length = Math.min(bytes - at, PAGE_BYTES - page.bytes());
                 page.add(order[i] < 0 ? ChunkId.NONE : ids.get(order[i]), at, length, fingerprintPrefix);

@@ -30,6 +30,8 @@ class SsdPowerCutTest {
     private static final long CAPACITY = 12 << 20;
     /** An earlier Map table is replaced by the present one after so many cuts. */
     private static final int CUTS_PER_MAP = 3;
+    /** Changes for each cut: each one in a run that explores. */
+    private static final int CHANGES_PER_CUT = TestSeed.rounds(1) > 1 ? 1 : 4;
 
     @TempDir
     Path folder;
@@ -37,6 +39,7 @@ class SsdPowerCutTest {
     private final long seed = TestSeed.next();
     private final CrashDirectory disk = new CrashDirectory(seed);
 
+    private int changes;
     private int cuts;
     private int copiesRead;
     private int wrongCopies;
@@ -71,7 +74,11 @@ class SsdPowerCutTest {
         Random random = new Random(seed);
         try (SsdStore store = fixture.open(hooked)) {
             fixture.makeRoom = () -> demoteSome(store, new Random(seed));
-            hooked.hook = (call, name) -> cut(fixture, reopening);
+            hooked.hook = (call, name) -> {
+                if (changes++ % CHANGES_PER_CUT == 0) {
+                    cut(fixture, reopening);
+                }
+            };
             for (int round = 0; round < ROUNDS; round++) {
                 for (int i = 0; i < OFFERS; i++) {
                     offer(store, 1 + random.nextInt(CHUNKS));

@@ -376,7 +376,7 @@ final class SsdStoreTest {
                 }));
             }
             Random random = new Random(seed);
-            for (int i = 0; i < 12_000; i++) {
+            for (int i = 0; i < 6000; i++) {
                 offer(store, 1 + random.nextInt(6000));
                 if (i % 10 == 0) {
                     store.demote(1 + random.nextInt(6000));

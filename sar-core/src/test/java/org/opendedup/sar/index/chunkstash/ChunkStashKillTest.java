@@ -78,9 +78,9 @@ class ChunkStashKillTest extends ChunkIndexKillContract {
     void aContainerCoveredAfterAKillIsComplete() throws Exception {
         long seed = TestSeed.next();
         Random random = new Random(seed);
-        for (int round = 0; round < 6; round++) {
+        for (int round = 0; round < TestSeed.rounds(2); round++) {
             Path index = folder.resolve("round" + round);
-            runAndKill(index, Order.INSERT_THEN_COVER, 40 + random.nextInt(400));
+            runAndKill(index, Order.INSERT_THEN_COVER, 40 + random.nextInt(150));
             Left left = left(index);
             assertEquals(List.of(), left.incomplete(), "seed " + seed);
             assertFalse(left.covered().isEmpty(), "nothing reached the disk before the kill: seed " + seed);
@@ -92,7 +92,7 @@ class ChunkStashKillTest extends ChunkIndexKillContract {
     void aContainerThatWasMovedIsCompleteAfterAKill() throws Exception {
         long seed = TestSeed.next();
         Random random = new Random(seed);
-        for (int round = 0; round < 3; round++) {
+        for (int round = 0; round < TestSeed.rounds(1); round++) {
             Path index = folder.resolve(MOVED + round);
             runAndKill(index, Order.INSERT_THEN_COVER, 40 + random.nextInt(100));
             Left left = left(index);

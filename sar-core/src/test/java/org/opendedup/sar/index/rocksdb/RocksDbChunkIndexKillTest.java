@@ -46,7 +46,7 @@ class RocksDbChunkIndexKillTest extends ChunkIndexKillContract {
     void aContainerCoveredAfterAKillIsComplete() throws Exception {
         long seed = TestSeed.next();
         Random random = new Random(seed);
-        for (int round = 0; round < 3; round++) {
+        for (int round = 0; round < TestSeed.rounds(1); round++) {
             Path index = folder.resolve("round" + round);
             int killedAt = CONTAINERS / 2 + random.nextInt(CONTAINERS / 2);
 

@@ -94,7 +94,7 @@ class LookaheadCloseTest {
     /** In about half of the rounds the reader arrives after the end. */
     @Test
     void aReaderThatGoesOnWhileItsReadingAheadEndsIsNotToldOfThat() throws Exception {
-        int rounds = 300;
+        int rounds = TestSeed.rounds(100);
         int failed = 0;
         for (int round = 0; round < rounds; round++) {
             failed += noteWhileClosing() ? 1 : 0;
