@@ -31,63 +31,37 @@ public final class Calibration {
         while (trace.next(request)) {
             week.add(request);
         }
+        TraceStatistics.Volume read = week.read();
+        TraceStatistics.Volume written = week.written();
         List<Match> matches = new ArrayList<>(List.of(
-                perDay(profile, week),
-                writeShare(profile, week),
-                size(profile, week),
-                readBlocks(profile, week),
-                readContents(profile, week),
-                writtenBlocks(profile, week),
-                removed(profile, week)));
+                Match.of("requests a day", profile.requestsPerDay(), (double) week.requests() / WEEK_DAYS, "POD"),
+                Match.of("writes, share of requests", profile.writeShare(), week.writeShare(), "POD"),
+                Match.of("mean request, KiB", profile.meanKibibytes(), week.meanKibibytes(), "POD"),
+                Match.of(
+                        "distinct blocks of those read in a week",
+                        profile.distinctReadBlocks(),
+                        read.distinctBlocks(),
+                        "FAST'10"),
+                Match.of(
+                        "distinct contents of those read in a week",
+                        profile.distinctReadContents(),
+                        read.distinctContents(),
+                        "FAST'10"),
+                Match.of(
+                        "distinct blocks of those written in a week",
+                        profile.distinctWrittenBlocks(),
+                        written.distinctBlocks(),
+                        "FAST'10"),
+                Match.of(
+                        "blocks written whose content is known",
+                        profile.removedShare(),
+                        1 - written.distinctContents(),
+                        "SAR §2.2")));
         if (profile.name().equals(TraceProfile.MAIL)) {
             TraceStatistics.ManyReferences many = week.manyReferences();
             matches.add(Match.of("contents with more than 5 references", MAIL_MANY_SHARE, many.share(), "SAR §2.4"));
             matches.add(Match.of("accesses that these get", MAIL_MANY_ACCESSES, many.accessShare(), "SAR §2.4"));
         }
         return List.copyOf(matches);
-    }
-
-    private static Match perDay(TraceProfile profile, TraceStatistics week) {
-        return Match.of("requests a day", profile.requestsPerDay(), (double) week.requests() / WEEK_DAYS, "POD");
-    }
-
-    private static Match writeShare(TraceProfile profile, TraceStatistics week) {
-        return Match.of("writes, share of requests", profile.writeShare(), week.writeShare(), "POD");
-    }
-
-    private static Match size(TraceProfile profile, TraceStatistics week) {
-        return Match.of("mean request, KiB", profile.meanKibibytes(), week.meanKibibytes(), "POD");
-    }
-
-    private static Match readBlocks(TraceProfile profile, TraceStatistics week) {
-        return Match.of(
-                "distinct blocks of those read in a week",
-                profile.distinctReadBlocks(),
-                week.read().distinctBlocks(),
-                "FAST'10");
-    }
-
-    private static Match readContents(TraceProfile profile, TraceStatistics week) {
-        return Match.of(
-                "distinct contents of those read in a week",
-                profile.distinctReadContents(),
-                week.read().distinctContents(),
-                "FAST'10");
-    }
-
-    private static Match writtenBlocks(TraceProfile profile, TraceStatistics week) {
-        return Match.of(
-                "distinct blocks of those written in a week",
-                profile.distinctWrittenBlocks(),
-                week.written().distinctBlocks(),
-                "FAST'10");
-    }
-
-    private static Match removed(TraceProfile profile, TraceStatistics week) {
-        return Match.of(
-                "blocks written whose content is known",
-                profile.removedShare(),
-                1 - week.written().distinctContents(),
-                "SAR §2.2");
     }
 }

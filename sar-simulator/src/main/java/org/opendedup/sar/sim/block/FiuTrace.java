@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sim.trace.TraceFormatException;
 
 /**
  * Reads FIU block traces (Koller and Rangaswami, FAST'10; SNIA IOTTA 391): see {@link FiuLine} for a line. Counts lines

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
+import org.opendedup.sar.sim.trace.TraceFormatException;
 
 /** Lines of a file as ranges of one byte array, without copying them. For one thread. */
 final class LineBuffer implements Closeable {

@@ -29,7 +29,6 @@ public final class TraceStatistics {
 
     private int[] holders = new int[1024];
     private byte[] sidesOfContent = new byte[1024];
-    private long repeated;
 
     /** Counters of reads or of writes. */
     private static final class Side {
@@ -71,7 +70,6 @@ public final class TraceStatistics {
             int content = numberOfContent(request.content(i));
             side.distinctBlocks += isFirst(sidesOfBlock, block, side.flag) ? 1 : 0;
             side.distinctContents += isFirst(sidesOfContent, content, side.flag) ? 1 : 0;
-            repeated += accesses[content] > 0 ? 1 : 0;
             accesses[content]++;
             if (contentOfBlock[block] != content + 1) {
                 contentOfBlock[block] = content + 1;
@@ -140,11 +138,6 @@ public final class TraceStatistics {
                 share(side.distinctContents, side.total));
     }
 
-    /** Returns the share of blocks, written or read, whose content occurred earlier. */
-    public double repeatedShare() {
-        return share(repeated, reads.total + writes.total);
-    }
-
     public ManyReferences manyReferences() {
         long many = 0;
         long accessed = 0;
@@ -155,11 +148,6 @@ public final class TraceStatistics {
             }
         }
         return new ManyReferences(share(many, contents.size()), share(accessed, reads.total + writes.total));
-    }
-
-    /** Returns the distinct blocks read or written, in GB. */
-    public double footprintGigabytes() {
-        return (double) blocks.size() * BlockRequest.BLOCK_BYTES / GB;
     }
 
     private static double share(long part, long all) {

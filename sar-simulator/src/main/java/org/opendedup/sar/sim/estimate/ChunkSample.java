@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.opendedup.sar.sim.block.Mixing;
 
 /**
  * A sample of the different chunks, with the references to each: of all fingerprints those whose hash ends in {@code k}
@@ -52,7 +53,7 @@ final class ChunkSample {
      * @param seed selects one of the possible samples
      */
     ChunkSample(long memoryBytes, long seed) {
-        this.seed = mix(seed);
+        this.seed = Mixing.mix(seed);
         int most = (int) Math.max(MIN_PLACES, Math.min(1 << 30, (long) (memoryBytes / (PLACE_BYTES * PEAK))));
         int doublings = Math.max(0, Integer.numberOfLeadingZeros(FIRST_PLACES) - Integer.numberOfLeadingZeros(most));
         maxPlaces = most >> doublings << doublings;
@@ -68,14 +69,7 @@ final class ChunkSample {
 
     /** Returns the hash of a fingerprint; different fingerprints have different hashes. */
     long hash(long fingerprint) {
-        return mix(fingerprint ^ seed);
-    }
-
-    /** The finalizer of SplitMix (Steele, Lea and Flood, OOPSLA 2014). */
-    private static long mix(long value) {
-        long mixed = (value ^ value >>> 30) * 0xbf58476d1ce4e5b9L;
-        mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
-        return mixed ^ mixed >>> 31;
+        return Mixing.mix(fingerprint ^ seed);
     }
 
     /** Returns whether chunks with this hash are in the sample if they occur. */

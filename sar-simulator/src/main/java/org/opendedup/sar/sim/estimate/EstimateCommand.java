@@ -1,14 +1,11 @@
 package org.opendedup.sar.sim.estimate;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -17,16 +14,13 @@ import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.sim.options.ChunkingOption;
-import org.opendedup.sar.sim.options.HelpOption;
+import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** {@code sar-sim estimate}: estimates what a volume would make of existing data. */
@@ -84,7 +78,7 @@ import picocli.CommandLine.TypeConversionException;
             "Example:",
             "  sar-sim estimate --hash-type SHA256 --disk-seek 8 --disk-rate 200MB /var/lib/libvirt/images"
         })
-public final class EstimateCommand implements Callable<Integer> {
+public final class EstimateCommand extends SimCommand {
     private static final int INCOMPLETE = 3;
     /** Exit code after an interruption: 128 plus the number of the signal, as in shells. */
     private static final int INTERRUPTED = 130;
@@ -98,10 +92,6 @@ public final class EstimateCommand implements Callable<Integer> {
     private static final int BACKUP_FRAME_BYTES = 256 << 10;
     private static final int ZSTD_LEVEL = 1;
     private static final int BACKUP_ZSTD_LEVEL = 3;
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
 
     @Parameters(arity = "1..*", paramLabel = "PATH", description = "Folders, files or images.")
     List<Path> paths = List.of();
@@ -214,20 +204,16 @@ public final class EstimateCommand implements Callable<Integer> {
     @Nullable
     Boolean progress;
 
-    @Mixin
-    HelpOption help = new HelpOption();
-
     @Override
     public Integer call() throws IOException {
         EstimateSettings settings = settings();
-        var commandLine = Objects.requireNonNull(spec).commandLine();
-        PrintWriter messages = commandLine.getErr();
+        PrintWriter messages = err();
         boolean bar = progress == null ? Terminal.showsMessages() : progress;
         Progress shown = bar ? new ProgressBar(messages, System::nanoTime) : Progress.NONE;
         try (var signal = new StopSignal()) {
             Estimate estimate = Estimator.estimate(
                     paths, settings, shown, line -> report(shown, messages, line), signal::isStopped);
-            print(estimate, commandLine.getOut());
+            print(estimate, out());
             if (signal.isStopped()) {
                 return INTERRUPTED;
             }
@@ -278,12 +264,6 @@ public final class EstimateCommand implements Callable<Integer> {
         return Math.max(MemoryPlan.MIN_BUDGET_BYTES, machine / 4);
     }
 
-    private void require(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new ParameterException(Objects.requireNonNull(spec).commandLine(), otherwise);
-        }
-    }
-
     private Compression compression() {
         Codec chosen = codec == null ? new Codec(Compression.Codec.ZSTD, null) : codec;
         int otherwise = backupVolume ? BACKUP_ZSTD_LEVEL : ZSTD_LEVEL;
@@ -293,9 +273,9 @@ public final class EstimateCommand implements Callable<Integer> {
                 backupVolume ? BACKUP_FRAME_BYTES : FRAME_BYTES);
     }
 
-    private void print(Estimate estimate, PrintWriter out) throws IOException {
+    private void print(Estimate estimate, PrintWriter out) {
         if (json) {
-            out.println(new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(estimate));
+            printJson(estimate);
         } else {
             new EstimateReport(estimate, out).print();
         }

@@ -6,9 +6,11 @@ import com.carrotsearch.hppc.LongHashSet;
 final class ExactModel extends IndexModel {
     private final LongHashSet stored = new LongHashSet();
     private long storedBytes;
+    private long segments;
 
     @Override
     void store(TraceSegment segment) {
+        segments++;
         for (int chunk = 0; chunk < segment.count(); chunk++) {
             if (stored.add(segment.key(chunk))) {
                 storedBytes += segment.length(chunk);
@@ -21,6 +23,11 @@ final class ExactModel extends IndexModel {
     /** Returns the bytes of the different contents. */
     long uniqueBytes() {
         return storedBytes;
+    }
+
+    /** Returns the number of segments of the trace. */
+    long segments() {
+        return segments;
     }
 
     long uniqueChunks() {

@@ -1,6 +1,5 @@
 package org.opendedup.sar.sim.index;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -9,15 +8,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.index.chunkstash.StashSettings;
 import org.opendedup.sar.index.silo.SiloSettings;
 import org.opendedup.sar.sim.options.ChunkTraceSource;
-import org.opendedup.sar.sim.options.HelpOption;
 import org.opendedup.sar.sim.options.PieceSizeConverter;
 import org.opendedup.sar.sim.options.ReportOption;
+import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.sim.report.Axis;
 import org.opendedup.sar.sim.report.Chart;
 import org.opendedup.sar.sim.report.Line;
@@ -30,10 +28,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** {@code sar-sim index}: compares fingerprint indexes on a chunk trace. */
@@ -74,11 +69,7 @@ import picocli.CommandLine.TypeConversionException;
             "  sar-sim index --synthetic weak --run 250 --block 64MiB --cached-blocks 4",
             "  sar-sim index --trace series.trace.xz --index exact,chunkstash --sampling 64 --cached-blocks 1"
         })
-public final class IndexCommand implements Callable<Integer> {
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
+public final class IndexCommand extends SimCommand {
     @ArgGroup(multiplicity = "1")
     Source source = new Source();
 
@@ -160,9 +151,6 @@ public final class IndexCommand implements Callable<Integer> {
     @Mixin
     ReportOption report = new ReportOption();
 
-    @Mixin
-    HelpOption help = new HelpOption();
-
     /** The trace: exactly one of the two. */
     static final class Source extends ChunkTraceSource {
         @Option(
@@ -196,23 +184,16 @@ public final class IndexCommand implements Callable<Integer> {
             measured.add(index.run(kind));
         }
         List<IndexRow> rows = measured.stream().map(IndexRun.Measured::row).toList();
-        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         if (json) {
-            out.println(new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(rows));
+            printJson(rows);
         } else {
-            print(index, measured, out);
+            print(index, measured, out());
         }
-        out.flush();
+        out().flush();
         if (folder != null) {
             folder.write(report(index, rows));
         }
         return 0;
-    }
-
-    private void require(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new ParameterException(Objects.requireNonNull(spec).commandLine(), otherwise);
-        }
     }
 
     private IndexSizes sizes() {

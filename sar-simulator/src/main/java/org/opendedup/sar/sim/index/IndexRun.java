@@ -25,7 +25,6 @@ final class IndexRun {
     private final List<BackupVersion> versions;
     private final IndexSizes sizes;
     private final Path work;
-    private long segments;
     private long chunks;
     private long bytes;
     private final ExactModel exact;
@@ -41,34 +40,15 @@ final class IndexRun {
         this.work = work;
         exact = new ExactModel();
         store(exact);
-        segments = 0;
-        chunks = 0;
-        bytes = 0;
         for (BackupVersion version : versions) {
             chunks += version.chunks();
             bytes += version.bytes();
         }
-        store(new IndexModel() {
-            @Override
-            void store(TraceSegment segment) {
-                segments++;
-            }
-
-            @Override
-            long indexBytes() {
-                return 0;
-            }
-
-            @Override
-            long cacheBytes() {
-                return 0;
-            }
-        });
     }
 
     /** Returns the number of segments of the trace. */
     long segments() {
-        return segments;
+        return exact.segments();
     }
 
     /** Returns the length of the trace's data, in bytes. */
@@ -143,7 +123,7 @@ final class IndexRun {
                 kind.paperBytesPerPb(),
                 model.cacheBytes(),
                 model.reads(),
-                share(model.reads(), segments),
+                share(model.reads(), exact.segments()),
                 lookupsPerSecond(model, DISK_SECONDS, DISK_BYTES_PER_SECOND),
                 lookupsPerSecond(model, FLASH_SECONDS, FLASH_BYTES_PER_SECOND));
     }

@@ -4,6 +4,7 @@ import com.carrotsearch.hppc.LongHashSet;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.sim.block.Mixing;
 
 /** A segment of a trace: about 2 MiB of contiguous chunks. Reused for the next one. */
 final class TraceSegment {
@@ -36,12 +37,9 @@ final class TraceSegment {
         }
     }
 
-    /** The last steps of SplitMix64: evenly distributed, and different for different numbers. */
+    /** Evenly distributed, and different for different numbers. */
     static long mixed(long number) {
-        long mixed = number * 0x9e3779b97f4a7c15L;
-        mixed = (mixed ^ mixed >>> 30) * 0xbf58476d1ce4e5b9L;
-        mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
-        return mixed ^ mixed >>> 31;
+        return Mixing.mix(number * Mixing.STEP);
     }
 
     int count() {

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sim.restore;
 
+import com.carrotsearch.hppc.LongLongHashMap;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.ChunkId;
 
@@ -9,7 +10,9 @@ import org.opendedup.sar.common.ChunkId;
  */
 final class ContainerPacker {
     private final int containerBytes;
-    private final FingerprintTable homes = new FingerprintTable();
+    /** By fingerprint. */
+    private final LongLongHashMap homes = new LongLongHashMap();
+
     private final PackedContainers containers = new PackedContainers();
     private boolean sealed = true;
 
@@ -27,10 +30,10 @@ final class ContainerPacker {
      * @throws IllegalArgumentException if a new chunk is larger than a container, or has another length than before
      */
     public long put(long fingerprint, int bytes) {
-        long chunkId = homes.get(fingerprint);
+        long chunkId = homes.getOrDefault(fingerprint, ChunkId.NONE);
         if (chunkId == ChunkId.NONE) {
             chunkId = store(bytes);
-            homes.add(fingerprint, chunkId);
+            homes.put(fingerprint, chunkId);
         } else if (containers.bytes(chunkId) != bytes) {
             throw new IllegalArgumentException(
                     "a chunk of this fingerprint had " + containers.bytes(chunkId) + " bytes before");

@@ -1,25 +1,17 @@
 package org.opendedup.sar.sim.restore;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sim.device.Machine;
-import org.opendedup.sar.sim.options.HelpOption;
+import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code sar-sim paper lookahead}: Figures 8 to 12 of the lookahead paper. */
 @Command(
@@ -38,13 +30,9 @@ import picocli.CommandLine.Spec;
             "Memory: 400 MB for series of the paper's size. Runs for some minutes and prints its progress to "
                     + "the standard error."
         })
-public final class LookaheadPaperCommand implements Callable<Integer> {
+public final class LookaheadPaperCommand extends SimCommand {
     private static final String MACHINE = "lookahead";
     private static final int MOST_CHUNKS = 10_000_000;
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
 
     @Option(
             names = "--report",
@@ -71,24 +59,15 @@ public final class LookaheadPaperCommand implements Callable<Integer> {
             description = "Seed of the series. Default: ${DEFAULT-VALUE}.")
     long seed;
 
-    @Mixin
-    HelpOption help = new HelpOption();
-
     @Override
     public Integer call() throws IOException {
-        CommandLine line = Objects.requireNonNull(spec).commandLine();
-        for (String option : List.of("--chunks", "--seed")) {
-            if (trace != null && line.getParseResult().hasMatchedOption(option)) {
-                throw new ParameterException(line, option + " has no effect with --trace");
-            }
+        if (trace != null) {
+            refuse(List.of("--chunks", "--seed"), "--trace");
         }
-        if (chunks < 1 || chunks > MOST_CHUNKS) {
-            throw new ParameterException(line, "--chunks is 1 to " + MOST_CHUNKS + ", not " + chunks);
-        }
+        require(chunks >= 1 && chunks <= MOST_CHUNKS, "--chunks is 1 to " + MOST_CHUNKS + ", not " + chunks);
         ReportFolder folder = new ReportFolder(report);
         List<BackupSet> sets = trace == null ? BackupSet.likeThePapers(chunks, seed) : List.of(BackupSet.of(trace));
-        PrintWriter err = line.getErr();
-        LookaheadPaper paper = new LookaheadPaper(Machine.load(MACHINE), err::println);
+        LookaheadPaper paper = new LookaheadPaper(Machine.load(MACHINE), err()::println);
         for (BackupSet set : sets) {
             paper.run(set);
         }

@@ -1,16 +1,12 @@
 package org.opendedup.sar.sim.restore;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.function.IntPredicate;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.restore.cache.CacheParameters;
@@ -18,9 +14,9 @@ import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.sim.data.DataTrace;
 import org.opendedup.sar.sim.options.ChunkTraceSource;
 import org.opendedup.sar.sim.options.ChunkingOption;
-import org.opendedup.sar.sim.options.HelpOption;
 import org.opendedup.sar.sim.options.PieceSizeConverter;
 import org.opendedup.sar.sim.options.ReportOption;
+import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
 import org.opendedup.sar.sim.trace.ChunkTraceReader;
@@ -29,10 +25,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** {@code sar-sim restore}: counts container reads of restores, by policy and memory. */
@@ -78,11 +71,7 @@ import picocli.CommandLine.TypeConversionException;
             "  sar-sim restore --data /backup/monday /backup/tuesday --policy default --version 2",
             "  sar-sim restore --trace series.trace.xz --policy lru,default --cache-containers 8,30 --version 5"
         })
-public final class RestoreCommand implements Callable<Integer> {
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
+public final class RestoreCommand extends SimCommand {
     @ArgGroup(multiplicity = "1")
     Source source = new Source();
 
@@ -155,22 +144,20 @@ public final class RestoreCommand implements Callable<Integer> {
     @Mixin
     ReportOption report = new ReportOption();
 
-    @Mixin
-    HelpOption help = new HelpOption();
-
     @Override
     public Integer call() throws IOException {
-        if (source.trace() != null && isGiven("--hash-type")) {
-            throw usage("--hash-type has no effect with --trace");
+        if (source.trace() != null) {
+            refuse(List.of("--hash-type"), "--trace");
         }
         IntPredicate wanted = number -> versions.isEmpty() || versions.contains(number);
-        List<CacheParameters> parameters = parameters();
+        List<CacheParameters> parameters =
+                checked(() -> cacheContainers.stream().map(this::parameters).toList());
         ReportFolder folder = report.folder();
         var packed = new PackedTrace(containerBytes, wanted);
         source.read(chunking.chunking(), packed);
-        if (packed.recipes().size() < versions.size()) {
-            throw usage(source + " has no such version; it has 1 to " + packed.versions());
-        }
+        require(
+                packed.recipes().size() >= versions.size(),
+                source + " has no such version; it has 1 to " + packed.versions());
         List<RestoreRow> rows = new ArrayList<>();
         for (Recipe recipe : packed.recipes()) {
             for (CachePolicy policy : policies) {
@@ -179,7 +166,7 @@ public final class RestoreCommand implements Callable<Integer> {
                 }
             }
         }
-        print(rows, Objects.requireNonNull(spec).commandLine().getOut());
+        print(rows);
         if (folder != null) {
             folder.write(RestoreReport.of(facts(), rows));
         }
@@ -200,10 +187,6 @@ public final class RestoreCommand implements Callable<Integer> {
             facts.add(1, new Report.Fact("hash type", chunking.chunking().name()));
         }
         return facts;
-    }
-
-    private boolean isGiven(String option) {
-        return Objects.requireNonNull(spec).commandLine().getParseResult().hasMatchedOption(option);
     }
 
     /** The source of the chunks: exactly one of the two. */
@@ -238,14 +221,6 @@ public final class RestoreCommand implements Callable<Integer> {
         }
     }
 
-    private List<CacheParameters> parameters() {
-        try {
-            return cacheContainers.stream().map(this::parameters).toList();
-        } catch (IllegalArgumentException e) {
-            throw usage(Objects.requireNonNull(e.getMessage()));
-        }
-    }
-
     private CacheParameters parameters(int memoryContainers) {
         return CacheParameters.of((long) memoryContainers * containerBytes, containerBytes)
                 .withLogShare(logShare)
@@ -254,9 +229,10 @@ public final class RestoreCommand implements Callable<Integer> {
                 .withWindowContainers(windowContainers);
     }
 
-    private void print(List<RestoreRow> rows, PrintWriter out) throws IOException {
+    private void print(List<RestoreRow> rows) {
+        PrintWriter out = out();
         if (json) {
-            out.println(new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(rows));
+            printJson(rows);
         } else {
             out.println("version  policy          memory   reads   floor  MiB/read      read  high water");
             for (RestoreRow row : rows) {
@@ -274,10 +250,6 @@ public final class RestoreCommand implements Callable<Integer> {
             }
         }
         out.flush();
-    }
-
-    private ParameterException usage(String problem) {
-        return new ParameterException(Objects.requireNonNull(spec).commandLine(), problem);
     }
 
     static final class PolicyConverter implements ITypeConverter<CachePolicy> {

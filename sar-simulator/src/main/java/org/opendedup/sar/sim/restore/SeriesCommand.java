@@ -6,12 +6,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.sim.options.HelpOption;
 import org.opendedup.sar.sim.options.ReportOption;
+import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.sim.report.Axis;
 import org.opendedup.sar.sim.report.Chart;
 import org.opendedup.sar.sim.report.Line;
@@ -25,10 +22,7 @@ import org.opendedup.sar.sim.trace.DriftingSeries;
 import org.opendedup.sar.sim.trace.SeriesParameters;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code sar-sim series}: makes a synthetic chunk trace. */
 @Command(
@@ -46,11 +40,7 @@ import picocli.CommandLine.Spec;
             "Example:",
             "  sar-sim series --out long.trace --versions 20 && sar-sim restore --trace long.trace --version 20"
         })
-public final class SeriesCommand implements Callable<Integer> {
-    @Spec
-    @Nullable
-    CommandSpec spec;
-
+public final class SeriesCommand extends SimCommand {
     @Option(names = "--out", required = true, paramLabel = "FILE", description = "File to write the trace to.")
     Path out = Path.of("");
 
@@ -113,13 +103,11 @@ public final class SeriesCommand implements Callable<Integer> {
     @Mixin
     ReportOption report = new ReportOption();
 
-    @Mixin
-    HelpOption help = new HelpOption();
-
     @Override
     public Integer call() throws IOException {
-        PrintWriter printed = Objects.requireNonNull(spec).commandLine().getOut();
-        SeriesParameters parameters = parameters();
+        PrintWriter printed = out();
+        SeriesParameters parameters =
+                checked(() -> new SeriesParameters(versions, chunks, run, changed, added, removed, duplicates, seed));
         ReportFolder folder = report.folder();
         printed.println("Synthetic: " + parameters);
         List<VersionRow> rows = new ArrayList<>();
@@ -151,15 +139,6 @@ public final class SeriesCommand implements Callable<Integer> {
                 List.of(new Report.Fact("series", parameters.toString())),
                 List.of(Section.of("Versions", "", chart)),
                 List.of(Table.of("versions", rows)));
-    }
-
-    private SeriesParameters parameters() {
-        try {
-            return new SeriesParameters(versions, chunks, run, changed, added, removed, duplicates, seed);
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine(), Objects.requireNonNull(e.getMessage()));
-        }
     }
 
     /** Writes a trace and reports the new data of each version. */

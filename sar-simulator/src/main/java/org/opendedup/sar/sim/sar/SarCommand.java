@@ -1,10 +1,8 @@
 package org.opendedup.sar.sim.sar;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sim.block.BlockRequest;
@@ -15,31 +13,23 @@ import org.opendedup.sar.sim.block.SyntheticTrace;
 import org.opendedup.sar.sim.block.TraceProfile;
 import org.opendedup.sar.sim.device.Machine;
 import org.opendedup.sar.sim.options.ReportOption;
+import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.sim.report.ReportFolder;
-import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code sar-sim sar}: runs the SAR paper's evaluation on a real or a synthetic trace. */
 @Command(
         name = "sar",
-        description = "Replays a block trace on several storage systems and prints their response times.",
-        mixinStandardHelpOptions = true)
-public final class SarCommand implements Callable<Integer> {
+        description = "Replays a block trace on several storage systems and prints their response times.")
+public final class SarCommand extends SimCommand {
     private static final long MINUTE_NANOS = 60_000_000_000L;
     private static final double MOST_SCALE = 1000;
     private static final int MOST_DAYS = 10_000;
     private static final int MOST_BUCKET_MINUTES = 1440;
     private static final long MOST_SSD_BYTES = 1L << 42;
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
 
     @ArgGroup(multiplicity = "1")
     Input input = new Input();
@@ -158,28 +148,19 @@ public final class SarCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        CommandSpec command = spec;
-        if (command == null) {
-            throw new IllegalStateException("the command was not made by picocli");
+        if (input.synthetic != null) {
+            refuse(List.of("--keep-duplicates"), "--synthetic");
+        } else {
+            refuse(List.of("--seed"), "--trace");
         }
-        refuseWhatHasNoEffect(command.commandLine());
         Prepared prepared;
         try {
             prepared = prepare();
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(command.commandLine(), e.getMessage(), e);
+            throw usage(e.getMessage());
         }
-        run(prepared, command.commandLine().getOut());
+        run(prepared);
         return 0;
-    }
-
-    private void refuseWhatHasNoEffect(CommandLine line) {
-        boolean isSynthetic = input.synthetic != null;
-        String option = isSynthetic ? "--keep-duplicates" : "--seed";
-        if (line.getParseResult().hasMatchedOption(option)) {
-            throw new ParameterException(
-                    line, option + " has no effect with " + (isSynthetic ? "--synthetic" : "--trace"));
-        }
     }
 
     /** The checked arguments. */
@@ -197,23 +178,23 @@ public final class SarCommand implements Callable<Integer> {
         Evaluation evaluation = new Evaluation(
                 settings(hours),
                 () -> open(profile),
-                (int) checked("the threshold", threshold, 1, Integer.MAX_VALUE),
+                (int) within("the threshold", threshold, 1, Integer.MAX_VALUE),
                 counting());
         return new Prepared(profile, hours, kinds, sizes(profile, kinds), evaluation);
     }
 
-    private void run(Prepared prepared, PrintWriter out) throws IOException {
+    private void run(Prepared prepared) throws IOException {
         ReportFolder folder = report.folder();
         ReportFolder rowsFolder = csv == null ? null : new ReportFolder(csv);
         SarReport head = head(prepared.profile(), prepared.hours());
-        show(out, head.head());
+        show(head.head());
         List<Evaluation.Row> rows =
-                prepared.evaluation().run(prepared.kinds(), prepared.ssdSizes(), row -> show(out, SarReport.line(row)));
+                prepared.evaluation().run(prepared.kinds(), prepared.ssdSizes(), row -> show(SarReport.line(row)));
         SarReport found = head.with(rows, counters());
-        show(out, found.foot());
+        show(found.foot());
         if (json) {
-            out.print(found.json());
-            out.flush();
+            printJson(found);
+            out().flush();
         }
         if (rowsFolder != null) {
             rowsFolder.writeCsv(found.rows().tables());
@@ -224,10 +205,10 @@ public final class SarCommand implements Callable<Integer> {
     }
 
     /** Prints a part of the table as soon as it is complete, unless JSON is wanted. */
-    private void show(PrintWriter out, String text) {
+    private void show(String text) {
         if (!json) {
-            out.print(text);
-            out.flush();
+            out().print(text);
+            out().flush();
         }
     }
 
@@ -235,16 +216,16 @@ public final class SarCommand implements Callable<Integer> {
         if (!(timeScale > 0 && timeScale <= MOST_SCALE)) {
             throw new IllegalArgumentException("the time scale is " + timeScale + "; it must be above 0, up to 1000");
         }
-        int days = (int) checked("the days of warming up", warmDays, 0, MOST_DAYS);
+        int days = (int) within("the days of warming up", warmDays, 0, MOST_DAYS);
         return new Replay.Settings(
                 Machine.load(machine),
                 Window.parse(hours, days),
                 readsOnly,
                 timeScale,
-                checked("the step of the series", bucketMinutes, 1, MOST_BUCKET_MINUTES) * MINUTE_NANOS);
+                within("the step of the series", bucketMinutes, 1, MOST_BUCKET_MINUTES) * MINUTE_NANOS);
     }
 
-    private static long checked(String what, long value, long least, long most) {
+    private static long within(String what, long value, long least, long most) {
         if (value < least || value > most) {
             throw new IllegalArgumentException(what + " cannot be " + value + ", but " + least + " to " + most);
         }
@@ -265,7 +246,7 @@ public final class SarCommand implements Callable<Integer> {
             throw new IllegalArgumentException("state the size of the SSD, such as --ssd 500MB,2GB");
         }
         return texts.stream()
-                .map(text -> checked("the SSD", ByteSize.parse(text), BlockRequest.BLOCK_BYTES, MOST_SSD_BYTES))
+                .map(text -> within("the SSD", ByteSize.parse(text), BlockRequest.BLOCK_BYTES, MOST_SSD_BYTES))
                 .toList();
     }
 

@@ -1,30 +1,22 @@
 package org.opendedup.sar.sim.sar;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sim.block.Calibration;
 import org.opendedup.sar.sim.block.SyntheticTrace;
 import org.opendedup.sar.sim.block.TraceProfile;
 import org.opendedup.sar.sim.device.Machine;
-import org.opendedup.sar.sim.options.HelpOption;
+import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
 import org.opendedup.sar.sim.report.Section;
 import org.opendedup.sar.sim.report.Table;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code sar-sim paper sar}: Figures 7 to 11 of the SAR paper. */
 @Command(
@@ -43,17 +35,13 @@ import picocli.CommandLine.Spec;
             ""
         },
         footer = {"", "Memory: 1 GB. Runs for some minutes and prints its progress to the standard error."})
-public final class SarPaperCommand implements Callable<Integer> {
+public final class SarPaperCommand extends SimCommand {
     private static final String MACHINE = "sar";
     private static final int WEEK_DAYS = 7;
     private static final int THRESHOLD = 5;
     private static final long BUCKET_NANOS = 600_000_000_000L;
     private static final List<SystemKind> WITHOUT_CACHE =
             List.of(SystemKind.NATIVE, SystemKind.DEDUPE, SystemKind.SAR, SystemKind.SAR_COST);
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
 
     @Option(
             names = "--report",
@@ -89,12 +77,11 @@ public final class SarPaperCommand implements Callable<Integer> {
             description = "Charge the devices for writes. Without it, writes only change what is stored.")
     boolean withWrites;
 
-    @Mixin
-    HelpOption help = new HelpOption();
-
     @Override
     public Integer call() throws IOException {
-        List<TraceProfile> profiles = profiles();
+        require(warmDays >= 0 && warmDays <= WEEK_DAYS, "--warm is 0 to 7, not " + warmDays);
+        List<TraceProfile> profiles =
+                checked(() -> traces.stream().map(TraceProfile::named).toList());
         ReportFolder folder = new ReportFolder(report);
         List<ReplayRows.Replayed> replayed = new ArrayList<>();
         for (TraceProfile profile : profiles) {
@@ -104,35 +91,22 @@ public final class SarPaperCommand implements Callable<Integer> {
         return 0;
     }
 
-    private List<TraceProfile> profiles() {
-        try {
-            if (warmDays < 0 || warmDays > WEEK_DAYS) {
-                throw new IllegalArgumentException("--warm is 0 to 7, not " + warmDays);
-            }
-            return traces.stream().map(TraceProfile::named).toList();
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine(), Objects.requireNonNull(e.getMessage()));
-        }
-    }
-
     private ReplayRows.Replayed replay(TraceProfile profile) throws IOException {
         Replay.Settings settings = new Replay.Settings(
                 Machine.load(MACHINE), Window.parse(profile.window(), warmDays), !withWrites, 1, BUCKET_NANOS);
         Evaluation evaluation = new Evaluation(
                 settings, () -> new SyntheticTrace(profile, warmDays + 1, seed), THRESHOLD, DedupMap.Counting.EVER);
-        PrintWriter err = Objects.requireNonNull(spec).commandLine().getErr();
         List<Long> sizes = profile.ssdSizes().stream().map(ByteSize::parse).toList();
         List<Evaluation.Row> rows = evaluation.run(
                 List.of(SystemKind.values()),
                 sizes,
-                row -> err.printf(
-                        Locale.ROOT,
-                        "synthetic, like %s: %s%s, %.2f ms%n",
-                        profile.name(),
-                        row.system(),
-                        row.ssdBytes() == 0 ? "" : " with " + ByteSize.exact(row.ssdBytes()),
-                        row.result().reads().meanMs()));
+                row -> err().printf(
+                                Locale.ROOT,
+                                "synthetic, like %s: %s%s, %.2f ms%n",
+                                profile.name(),
+                                row.system(),
+                                row.ssdBytes() == 0 ? "" : " with " + ByteSize.exact(row.ssdBytes()),
+                                row.result().reads().meanMs()));
         return new ReplayRows.Replayed("like " + profile.name(), Calibration.of(profile, seed), rows);
     }
 

@@ -1,8 +1,6 @@
 package org.opendedup.sar.sim.sar;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -47,10 +45,6 @@ public record SarReport(
                 threshold,
                 counting,
                 rows);
-    }
-
-    String json() throws IOException {
-        return new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(this) + "\n";
     }
 
     /** Returns the figures as flat rows. */

@@ -1,17 +1,16 @@
 package org.opendedup.sar.sim.tddfs;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.device.Machine;
 import org.opendedup.sar.sim.options.ReportOption;
+import org.opendedup.sar.sim.options.SimCommand;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
 import org.opendedup.sar.sim.tddfs.design.Tiers;
@@ -24,10 +23,7 @@ import org.opendedup.sar.sim.tddfs.trace.TraceShape;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code sar-sim tddfs}: the TDDFS paper's evaluation, or one trace, on models of its designs. */
 @Command(
@@ -39,15 +35,10 @@ import picocli.CommandLine.Spec;
             "",
             "The paper is Cao et al., TDDFS: A Tier-Aware Data Deduplication-Based File System (ACM TOS 2019).",
             "Memory: 1 GB; with --scale 1 and --figures set SAR_SIM_MEMORY=3g."
-        },
-        mixinStandardHelpOptions = true)
-public final class TddfsCommand implements Callable<Integer> {
+        })
+public final class TddfsCommand extends SimCommand {
     private static final double PERCENT = 100;
     private static final double BYTES_PER_GB = 1e9;
-
-    @Spec
-    @Nullable
-    CommandSpec spec;
 
     @ArgGroup(multiplicity = "1")
     Input input = new Input();
@@ -185,22 +176,21 @@ public final class TddfsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        CommandSpec command = spec;
-        if (command == null) {
-            throw new IllegalStateException("the command was not made by picocli");
+        if (isSweep()) {
+            refuse(List.of("--fast", "--ratio", "--reads"), "figures");
+        } else if (input.trace != null) {
+            refuse(List.of("--reads", "--scale", "--request-share"), "--trace");
         }
-        refuseWhatHasNoEffect(command);
         TieringReport found;
         ReportFolder folder = report.folder();
         ReportFolder rowsFolder = csv == null ? null : new ReportFolder(csv);
         try {
-            found = isSweep() ? sweep(command.commandLine().getErr()) : single();
+            found = isSweep() ? sweep() : single();
         } catch (IllegalArgumentException e) {
-            throw new ParameterException(command.commandLine(), e.getMessage(), e);
+            throw usage(e.getMessage());
         }
-        PrintWriter out = command.commandLine().getOut();
-        out.print(json ? found.json() : found.text());
-        out.flush();
+        out().print(json ? found.json() : found.text());
+        out().flush();
         if (rowsFolder != null) {
             rowsFolder.writeCsv(found.tables());
         }
@@ -214,19 +204,7 @@ public final class TddfsCommand implements Callable<Integer> {
         return input.figures || !input.figure.isEmpty();
     }
 
-    private void refuseWhatHasNoEffect(CommandSpec command) {
-        List<String> options = isSweep()
-                ? List.of("--fast", "--ratio", "--reads")
-                : input.trace == null ? List.of() : List.of("--reads", "--scale", "--request-share");
-        for (String option : options) {
-            if (command.commandLine().getParseResult().hasMatchedOption(option)) {
-                throw new ParameterException(
-                        command.commandLine(), option + " has no effect with " + (isSweep() ? "figures" : "--trace"));
-            }
-        }
-    }
-
-    private TieringReport sweep(PrintWriter err) throws IOException {
+    private TieringReport sweep() throws IOException {
         List<Figure> figures = input.figures
                 ? List.of(Figure.values())
                 : input.figure.stream().map(Figure::of).toList();
@@ -238,14 +216,14 @@ public final class TddfsCommand implements Callable<Integer> {
         for (Sweep sweep : sweeps) {
             rows.addAll(runner.run(
                     sweep,
-                    row -> err.printf(
-                            Locale.ROOT,
-                            "%s, %s %s: %s, %.1f MB/s%n",
-                            sweep.shape().label(),
-                            sweep.parameter().title(),
-                            row.value(),
-                            row.kind().label(),
-                            row.result().megabytesPerSecond())));
+                    row -> err().printf(
+                                    Locale.ROOT,
+                                    "%s, %s %s: %s, %.1f MB/s%n",
+                                    sweep.shape().label(),
+                                    sweep.parameter().title(),
+                                    row.value(),
+                                    row.kind().label(),
+                                    row.result().megabytesPerSecond())));
         }
         return TieringReport.ofSweeps(facts("synthetic, scale " + scale), figures, rows);
     }

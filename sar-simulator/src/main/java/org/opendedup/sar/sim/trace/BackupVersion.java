@@ -64,6 +64,13 @@ public final class BackupVersion {
         return lengths[chunk];
     }
 
+    /** Reports the chunks in their order. */
+    void emit(ChunkTraceVisitor visitor) throws IOException {
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            visitor.chunk(fingerprints[chunk], lengths[chunk]);
+        }
+    }
+
     private static final class Collecting implements ChunkTraceVisitor {
         private final List<BackupVersion> versions = new ArrayList<>();
         private BackupVersion last = new BackupVersion();

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sim.trace;
 
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
@@ -21,7 +20,7 @@ public final class DriftingSeries {
 
     private final SeriesParameters parameters;
     private final SplittableRandom random;
-    private Version last = new Version();
+    private BackupVersion last = new BackupVersion();
     private long fingerprints;
 
     private DriftingSeries(SeriesParameters parameters) {
@@ -39,18 +38,18 @@ public final class DriftingSeries {
         }
     }
 
-    private Version first() {
-        var version = new Version();
-        while (version.count < parameters.chunks()) {
-            addNewRun(version, version, Math.min(runLength(), parameters.chunks() - version.count));
+    private BackupVersion first() {
+        var version = new BackupVersion();
+        while (version.chunks() < parameters.chunks()) {
+            addNewRun(version, version, Math.min(runLength(), parameters.chunks() - version.chunks()));
         }
         return version;
     }
 
-    private Version next() {
-        var version = new Version();
-        for (int from = 0; from < last.count; ) {
-            int length = Math.min(runLength(), last.count - from);
+    private BackupVersion next() {
+        var version = new BackupVersion();
+        for (int from = 0; from < last.chunks(); ) {
+            int length = Math.min(runLength(), last.chunks() - from);
             double fate = random.nextDouble();
             if (fate < parameters.changed()) {
                 addNewRun(version, last, length);
@@ -65,10 +64,10 @@ public final class DriftingSeries {
         return version;
     }
 
-    private void addNewRun(Version version, Version source, int length) {
-        if (source.count > 0 && random.nextDouble() < parameters.duplicates()) {
-            int from = random.nextInt(source.count);
-            version.addRun(source, from, Math.min(length, source.count - from));
+    private void addNewRun(BackupVersion version, BackupVersion source, int length) {
+        if (source.chunks() > 0 && random.nextDouble() < parameters.duplicates()) {
+            int from = random.nextInt(source.chunks());
+            version.addRun(source, from, Math.min(length, source.chunks() - from));
         } else {
             for (int i = 0; i < length; i++) {
                 double excess = -StrictMath.log(1 - random.nextDouble()) * EXCESS_BYTES;
@@ -80,32 +79,5 @@ public final class DriftingSeries {
     /** Draws a length from a geometric distribution. */
     private int runLength() {
         return 1 + (int) (-StrictMath.log(1 - random.nextDouble()) * (parameters.runChunks() - 1));
-    }
-
-    private static final class Version {
-        private long[] fingerprints = new long[1 << 10];
-        private int[] lengths = new int[1 << 10];
-        private int count;
-
-        void add(long fingerprint, int length) {
-            if (count == lengths.length) {
-                fingerprints = Arrays.copyOf(fingerprints, count * 2);
-                lengths = Arrays.copyOf(lengths, count * 2);
-            }
-            fingerprints[count] = fingerprint;
-            lengths[count++] = length;
-        }
-
-        void addRun(Version source, int from, int length) {
-            for (int i = from; i < from + length; i++) {
-                add(source.fingerprints[i], source.lengths[i]);
-            }
-        }
-
-        void emit(ChunkTraceVisitor visitor) throws IOException {
-            for (int i = 0; i < count; i++) {
-                visitor.chunk(fingerprints[i], lengths[i]);
-            }
-        }
     }
 }

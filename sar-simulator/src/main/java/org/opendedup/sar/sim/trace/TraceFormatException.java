@@ -7,7 +7,8 @@ import java.nio.file.Path;
 public final class TraceFormatException extends IOException {
     private static final long serialVersionUID = 1;
 
-    TraceFormatException(Path file, long line, String problem) {
+    /** @param file its name */
+    public TraceFormatException(Object file, long line, String problem) {
         super(file + ", line " + line + ": " + problem);
     }
 

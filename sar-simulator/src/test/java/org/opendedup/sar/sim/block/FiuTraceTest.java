@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sim.trace.TraceFormatException;
 
 class FiuTraceTest {
     private static final String DIGEST = "0123456789abcdef0123456789ABCDEF";

@@ -66,8 +66,6 @@ class SyntheticTraceTest {
         assertEquals(16.0 / 3, statistics.meanKibibytes(), 1e-9);
         assertEquals(new TraceStatistics.Volume(3 * 4096 / 1e9, 2.0 / 3, 2.0 / 3), statistics.written());
         assertEquals(new TraceStatistics.Volume(4096 / 1e9, 1, 1), statistics.read());
-        assertEquals(0.5, statistics.repeatedShare());
-        assertEquals(2 * 4096 / 1e9, statistics.footprintGigabytes());
         assertEquals(new TraceStatistics.ManyReferences(0, 0), statistics.manyReferences());
     }
 

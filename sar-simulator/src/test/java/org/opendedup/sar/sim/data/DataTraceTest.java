@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,10 +15,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.sim.SarSim;
+import org.opendedup.sar.sim.CommandTest;
 import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
 
-class DataTraceTest {
+class DataTraceTest extends CommandTest {
     private static final int BLOCK = 4096;
 
     @TempDir
@@ -70,16 +68,10 @@ class DataTraceTest {
 
     @Test
     void theRestoreCommandTakesData() {
-        var out = new StringWriter();
         assertEquals(
                 0,
-                SarSim.run(
-                        new PrintWriter(out, true),
-                        new PrintWriter(new StringWriter()),
-                        "restore",
-                        "--policy=lru",
-                        "--cache-containers=2",
-                        "--container-size=8KB",
+                sim(
+                        List.of("restore", "--policy=lru", "--cache-containers=2", "--container-size=8KB"),
                         "--hash-type=SHA256",
                         "--data",
                         old.toString(),

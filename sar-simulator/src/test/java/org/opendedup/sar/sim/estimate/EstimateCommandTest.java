@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -118,6 +119,22 @@ class EstimateCommandTest extends CommandTest {
         assertTrue(read > 5 && read < 37, () -> read + " files");
         assertEquals(0, run("--sample", "0.5", data.toString()));
         assertTrue(out.toString().contains("or more"), out::toString);
+    }
+
+    @Test
+    void theSampleOfSomeDataIsTheSameWhereverItLies() throws IOException {
+        assertEquals(sampleOf(folder.resolve("here")), sampleOf(folder.resolve("some/where/else")));
+    }
+
+    /** Of small files, each of a length of its own: the bytes read tell which they were. */
+    private ObjectNode sampleOf(Path place) throws IOException {
+        Files.createDirectories(place);
+        for (int i = 0; i < 20; i++) {
+            Files.write(place.resolve("file" + i), new byte[1 << i]);
+        }
+        ObjectNode estimate = (ObjectNode) json("--sample", "0.5", place.toString());
+        estimate.remove("restores");
+        return estimate;
     }
 
     @Test

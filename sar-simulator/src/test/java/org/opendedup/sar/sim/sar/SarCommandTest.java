@@ -27,14 +27,6 @@ class SarCommandTest extends CommandTest {
     }
 
     @Test
-    void theSameSeedGivesTheSameBytes() {
-        assertEquals(0, sim(SHORT, "--systems", "sar"));
-        String first = out.toString();
-        assertEquals(0, sim(SHORT, "--systems", "sar"));
-        assertEquals(first, out.toString());
-    }
-
-    @Test
     void allSystemsServeTheSameRequestsAndASyntheticTraceSaysSo() throws IOException {
         JsonNode report = json(SHORT);
         assertTrue(report.get("synthetic").asBoolean());
