@@ -73,10 +73,8 @@ class ArchitectureTest {
             entry("check", Set.of("container", "metadata", "sort", "io", "common")),
             entry("ingest", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common")),
             entry("restore", Set.of("tier", "disk", "chunk", "index", "container", "metadata", "sort", "io", "common")),
-            entry(
-                    "arrange",
-                    Set.of("ingest", "tier", "disk", "chunk", "index", "container", "metadata", "io", "common")),
-            entry("join", Set.of("arrange", "disk", "chunk", "index", "container", "metadata", "sort", "io", "common")),
+            entry("arrange", Set.of("common")),
+            entry("join", Set.of("chunk", "index", "io", "common")),
             entry(
                     "volume",
                     Set.of(
@@ -139,9 +137,9 @@ class ArchitectureTest {
             entry(
                     "volume.care",
                     Set.of(
-                            "ChunkDamage",
                             "DamageFound",
                             "DamageReport",
+                            "Maintenance",
                             "NewDamageListener",
                             "OfflineCheck",
                             "VolumeCheck",

@@ -63,7 +63,7 @@ public final class LossSample {
      *
      * @param firstFree containers with lower ids will be compared
      */
-    synchronized void restart(long firstFree, long nowMs) {
+    public synchronized void restart(long firstFree, long nowMs) {
         copies = new LongLongHashMap();
         bits = 0;
         furtherBytes = 0;
@@ -73,7 +73,7 @@ public final class LossSample {
     }
 
     /** All containers were compared. */
-    synchronized void compared() {
+    public synchronized void compared() {
         isWhole = true;
     }
 
@@ -96,7 +96,7 @@ public final class LossSample {
      *
      * @param length bytes of the chunk
      */
-    synchronized void add(byte[] fingerprints, int at, int length) {
+    public synchronized void add(byte[] fingerprints, int at, int length) {
         long key = (long) LONG_LE.get(fingerprints, at);
         if (!isSampled(key)) {
             return;

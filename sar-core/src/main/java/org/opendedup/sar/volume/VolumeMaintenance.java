@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
-import org.opendedup.sar.arrange.Arranger;
-import org.opendedup.sar.arrange.ChunkReader;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -25,33 +23,26 @@ import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
-import org.opendedup.sar.volume.backup.MetadataBackups;
-import org.opendedup.sar.volume.care.ReferenceScrub;
-import org.opendedup.sar.volume.care.VolumeCheck;
-import org.opendedup.sar.volume.care.VolumeDamage;
-import org.opendedup.sar.volume.care.VolumeHeal;
-import org.opendedup.sar.volume.care.VolumeScrub;
+import org.opendedup.sar.volume.care.Maintenance;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.MemoryPlan;
-import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.engine.EngineInUse;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
 import org.opendedup.sar.volume.parts.VolumeContext;
+import org.opendedup.sar.volume.rewrite.Arranger;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.rewrite.Defragmenter;
 import org.opendedup.sar.volume.rewrite.FileReferences;
 import org.opendedup.sar.volume.rewrite.FileState;
 import org.opendedup.sar.volume.rewrite.ReferenceVisitor;
-import org.opendedup.sar.volume.rewrite.VolumeFiles;
 import org.opendedup.sar.volume.rewrite.VolumeJoin;
 
 /**
  * Maintenance operations on the stored files of a volume that go beyond POSIX: explaining, measuring and repairing how
  * files are spread, and restoring without FUSE. Safe for use by many threads; a file may be in use meanwhile.
  */
-public final class VolumeMaintenance {
+public final class VolumeMaintenance extends Maintenance {
     /** Lookahead window, as a multiple of the cache size. */
     public static final int WINDOWS_OF_CACHE = 8;
 
@@ -63,66 +54,21 @@ public final class VolumeMaintenance {
     private final MetadataStore metadata;
     private final NodeTable nodes;
     private final Committer committer;
-    private final MetadataBackups backups;
-    private final VolumeScrub scrub;
-    private final VolumeCheck check;
-    private final VolumeHeal heal;
-    private final VolumeDamage damage;
     private final VolumeJoin join;
 
     VolumeMaintenance(VolumeConfig config, VolumeContext context) {
+        super(config, context.engineInUse(), true, context.writer()::storeEverythingLogging);
         this.config = config;
         this.context = context;
         metadata = context.metadata();
         nodes = context.nodes();
         committer = context.committer();
-        backups = new MetadataBackups(config.locations(), metadata, context.clock(), committer::refuseIfReadOnly);
-        context.collector().beforeEach(backups::collectionBegins);
-        context.collector().permit(() -> {
-            committer.refuseIfReadOnly();
-            OtherHistory.requireGivenUp(
-                    config.locations().data(), "call: sdfscli " + config.name() + " metadata-backup --accept-restored");
-        });
-        EngineInUse volume = context.engineInUse();
-        check = new VolumeCheck(config, volume);
-        heal = new VolumeHeal(volume, context.writer()::storeEverythingLogging);
-        scrub = new VolumeScrub(
-                volume,
-                (pace, progress, restBytes, before) -> new ReferenceScrub(check, pace, progress, restBytes).run(before),
-                heal,
-                backups);
-        damage = new VolumeDamage(volume);
         join = new VolumeJoin(config, context);
-    }
-
-    /** Returns the check of the volume while it is in use. */
-    public VolumeCheck check() {
-        return check;
-    }
-
-    /** Returns what heals damaged chunks. */
-    public VolumeHeal heal() {
-        return heal;
-    }
-
-    /** Returns the backups of the volume's metadata. */
-    public MetadataBackups backups() {
-        return backups;
-    }
-
-    /** Returns the list of damaged files, which also reports new damage. */
-    public VolumeDamage damage() {
-        return damage;
     }
 
     /** Returns the exact pass, which joins what is stored more than once. */
     public VolumeJoin join() {
         return join;
-    }
-
-    /** Returns the scrub, which verifies everything that the volume stores. */
-    public VolumeScrub scrub() {
-        return scrub;
     }
 
     /**
@@ -232,16 +178,15 @@ public final class VolumeMaintenance {
         return context.collector().withoutCollections(others -> {
             // A stream of its own: these chunks are not read together with those of a file that is being written.
             try (ChunkRewriter rewriter = context.ingest().rewriter(ARRANGED)) {
-                Arranger.Parts parts = new Arranger.Parts(
-                        metadata,
-                        context.containers()::located,
-                        new ChunkReader(context.restore().inBackground()),
-                        rewriter,
-                        new VolumeFiles(context),
-                        disk == null ? context.disk().model() : disk,
-                        WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache(),
-                        context.collector().pace());
-                return new Arranger(parts, limits, progress, others).run();
+                return new Arranger(
+                                context,
+                                rewriter,
+                                disk == null ? context.disk().model() : disk,
+                                WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache(),
+                                limits,
+                                progress,
+                                others)
+                        .run();
             }
         });
     }

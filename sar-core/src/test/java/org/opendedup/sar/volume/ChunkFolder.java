@@ -136,7 +136,7 @@ final class ChunkFolder implements Closeable {
     void assertWhole() throws IOException {
         assertEquals(0, unreadable());
         assertEquals(0, damagedChunks());
-        assertEquals(List.of(), volume.maintenance().damage().list());
+        assertEquals(List.of(), volume.maintenance().damage().faults());
         assertTrue(scrub().isClean());
         assertEquals(
                 List.of(),

@@ -80,7 +80,7 @@ final class ChunkHealTest {
     void damageWithoutAnotherCopyStaysAndIsListedAlsoAfterAMount() throws IOException {
         try (ChunkFolder chunks = new ChunkFolder(folder, null)) {
             chunks.put(0, CHUNKS);
-            assertEquals(List.of(), chunks.volume.maintenance().damage().list(), "control: it was sound");
+            assertEquals(List.of(), chunks.volume.maintenance().damage().faults(), "control: it was sound");
             chunks.damage();
             List<DamageFound> told = new CopyOnWriteArrayList<>();
             chunks.volume.maintenance().damage().listen(new NewDamageListener() {
@@ -106,7 +106,7 @@ final class ChunkHealTest {
             assertTrue(told.get(0).container() > 0);
             chunks.reopen();
             List<DamageReport.Fault> faults =
-                    chunks.volume.maintenance().damage().list();
+                    chunks.volume.maintenance().damage().faults();
             assertEquals(1, faults.size(), faults::toString);
             assertEquals(told.get(0).container(), faults.get(0).container());
             chunks.claimUnreadable();
@@ -213,7 +213,7 @@ final class ChunkHealTest {
             assertFalse(chunks.scrub().isClean());
             assertEquals(CHUNKS, chunks.unreadable());
             assertTrue(
-                    chunks.volume.maintenance().damage().list().stream()
+                    chunks.volume.maintenance().damage().faults().stream()
                             .anyMatch(fault -> fault.pack().endsWith(".pack")),
                     "the missing pack is named");
             chunks.put(0, CHUNKS);

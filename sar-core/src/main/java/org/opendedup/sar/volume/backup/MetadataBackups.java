@@ -81,10 +81,6 @@ public final class MetadataBackups implements Closeable {
         Device of(Path folder) throws IOException;
     }
 
-    public MetadataBackups(VolumeConfig.Locations locations, MetadataStore metadata, InstantSource clock) {
-        this(locations, metadata, clock, () -> {});
-    }
-
     /** @param permission throws while nothing may be written */
     public MetadataBackups(
             VolumeConfig.Locations locations, MetadataStore metadata, InstantSource clock, Closing.Step permission) {

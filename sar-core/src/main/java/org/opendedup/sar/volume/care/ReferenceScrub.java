@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * The part of a scrub that compares the references of all files with the directories of the containers and with the
  * counts, by a check of the volume in use. It begins again when it is continued. For use by one thread.
  */
-public final class ReferenceScrub {
+final class ReferenceScrub {
     private static final Logger log = LoggerFactory.getLogger(ReferenceScrub.class);
 
     /** Findings of which each has a line in the log, and files that a line names. */
@@ -53,7 +53,7 @@ public final class ReferenceScrub {
     private ScrubTotals totals = ScrubTotals.NONE;
 
     /** @param restBytes bytes that later parts of the scrub verify */
-    public ReferenceScrub(VolumeCheck check, Pace pace, ScrubProgress progress, long restBytes) {
+    ReferenceScrub(VolumeCheck check, Pace pace, ScrubProgress progress, long restBytes) {
         this.check = check;
         this.pace = pace;
         this.progress = progress;
@@ -72,7 +72,7 @@ public final class ReferenceScrub {
      * @return what was verified, {@code before} included
      * @throws InterruptedIOException if the progress stopped it
      */
-    public ScrubTotals run(ScrubTotals before) throws IOException {
+    ScrubTotals run(ScrubTotals before) throws IOException {
         totals = before.with(ScrubTotals.References.NONE);
         while (true) {
             pace.await(0, this::goesOn);

@@ -14,19 +14,33 @@ import org.opendedup.sar.check.DamagedFiles;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.care.DamageReport.DamagedRange;
+import org.opendedup.sar.volume.care.DamageReport.Fault;
 import org.opendedup.sar.volume.care.DamageReport.FileDamage;
 import org.opendedup.sar.volume.engine.EngineInUse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Lists the damage of an open volume, and tells about new damage. Safe for use by many threads. */
 public final class VolumeDamage {
+    private static final Logger log = LoggerFactory.getLogger(VolumeDamage.class);
+
+    private final EngineInUse volume;
     private final MetadataStore metadata;
-    private final KnownDamage known;
     private final DamageNews news;
 
-    public VolumeDamage(EngineInUse volume) {
+    /** @param hasFiles whether the volume has files; those of a volume of chunks only its client knows */
+    VolumeDamage(EngineInUse volume, boolean hasFiles) {
+        this.volume = volume;
         metadata = volume.metadata();
-        known = new KnownDamage(volume);
-        news = new DamageNews(this::list, known::isAny, DamageNews::files, volume.name());
+        news = hasFiles
+                ? new DamageNews(this::list, this::isAny, DamageNews::files, volume.name())
+                : new DamageNews(
+                        progress -> DamageNews.NOTHING,
+                        this::isAny,
+                        damage -> "its chunks are healed when their content is written again, in any file, or an SSD"
+                                + " with copies is attached; otherwise restore the files that give errors from a"
+                                + " backup. sdfscli " + volume.name() + " heal --wait says what is not healed",
+                        volume.name());
         volume.damaged().watchedBy(news);
     }
 
@@ -43,9 +57,50 @@ public final class VolumeDamage {
      * @param progress called for each inode; may end the list with an {@link java.io.InterruptedIOException}
      */
     public DamageReport list(Progress progress) throws IOException {
-        DamagePlaces places = known.places();
+        DamagePlaces places = places();
         DamagedFiles files = new DamagedFiles(metadata, places.lost(), progress, true);
         return report(places, files.run(), files);
+    }
+
+    /**
+     * Returns what is damaged: missing packs, and slots of containers. Commits. Scans the counts if more places are
+     * damaged than the metadata record, and the container table if a pack is missing.
+     */
+    public List<Fault> faults() throws IOException {
+        return places().faults();
+    }
+
+    /** Returns whether chunks with references are damaged, or a pack is missing. Reads nothing from the disk. */
+    private boolean isAny() {
+        return volume.metadata().totals().stored().damagedChunks() > 0
+                || volume.damaged().missingPacks() > 0;
+    }
+
+    /** Records all that was found by now, commits, and returns the places. */
+    private DamagePlaces places() throws IOException {
+        volume.damaged().noteMissingPacks(); // A pack may be back.
+        volume.damaged().recordAll();
+        try {
+            // So that inodes have the present lengths of their files.
+            volume.committer().commit();
+        } catch (IOException e) {
+            log.debug("the list of damage is made without what cannot be committed", e);
+        }
+        return DamagePlaces.of(volume.metadata(), missingPacks());
+    }
+
+    /** Returns the packs that are missing now, with when that was found, in milliseconds since 1970. */
+    private SortedMap<Long, Long> missingPacks() throws IOException {
+        SortedMap<Long, Long> missing = new TreeMap<>();
+        if (volume.damaged().missingPacks() > 0) {
+            SortedMap<Long, Long> noted = volume.metadata().damage().missingPacks();
+            long now = System.currentTimeMillis();
+            volume.containers()
+                    .missingPacks()
+                    .keySet()
+                    .forEach(pack -> missing.put(pack, noted.getOrDefault(pack, now)));
+        }
+        return missing;
     }
 
     /** @param all has what is not in {@code found} */

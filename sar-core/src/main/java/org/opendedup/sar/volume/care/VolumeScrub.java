@@ -47,7 +47,7 @@ public final class VolumeScrub implements ScrubSource {
     private final ChunkEngine engine;
     private final MetadataStore metadata;
     private final Scrubber.Parts parts;
-    private final ReferencePhase references;
+    private final @Nullable VolumeCheck references;
     private final DamagedFrames damaged;
     private final Committer committer;
     private final InstantSource clock;
@@ -57,10 +57,10 @@ public final class VolumeScrub implements ScrubSource {
     private final ReentrantLock running = new ReentrantLock();
 
     /**
-     * @param references compares the references of files
+     * @param references compares the references of files; null: the client has them, and nothing is compared
      * @param heal asked for a pass after each scrub that found something damaged
      */
-    public VolumeScrub(EngineInUse volume, ReferencePhase references, VolumeHeal heal, MetadataBackups backups) {
+    VolumeScrub(EngineInUse volume, @Nullable VolumeCheck references, VolumeHeal heal, MetadataBackups backups) {
         this.references = references;
         this.heal = heal;
         this.backups = backups;
@@ -179,7 +179,9 @@ public final class VolumeScrub implements ScrubSource {
             case REFERENCES -> {
                 recording.laterBytes = 0;
                 long rest = copies == null ? 0 : copies.bytes();
-                yield references.run(pace, recording, rest, recording.totals);
+                yield references == null
+                        ? recording.totals
+                        : new ReferenceScrub(references, pace, recording, rest).run(recording.totals);
             }
             case SSD -> {
                 recording.laterBytes = 0;

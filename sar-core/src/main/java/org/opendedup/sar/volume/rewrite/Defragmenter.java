@@ -6,7 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.opendedup.sar.arrange.ChunkReader;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.ingest.ChunkRewriter;
@@ -35,7 +34,7 @@ public final class Defragmenter {
     private final VolumeContext context;
     private final MetadataStore metadata;
     private final ChunkReader reader;
-    private final ReferenceReplacement replacement;
+    private final ReferencePass pass;
     private final Node node;
     private final Set<Long> sparse;
     private long rewrittenChunks;
@@ -49,7 +48,7 @@ public final class Defragmenter {
         this.sparse = sparse;
         metadata = context.metadata();
         reader = new ChunkReader(context.restore().inBackground());
-        replacement = new ReferenceReplacement(context);
+        pass = new ReferencePass(context);
     }
 
     /** Returns the result of the work that is done. */
@@ -135,7 +134,7 @@ public final class Defragmenter {
             try (GracePeriod.Use use = context.collector().uses().begin()) {
                 copies = rewriter.append(chunks);
                 rewriter.tellLengths(context.committer().changes());
-                replacement.replace(node, pages, id -> copies.copies().getOrDefault(id, ChunkId.NONE));
+                pass.replace(node, pages, id -> copies.copies().getOrDefault(id, ChunkId.NONE));
                 rewriter.insert();
             }
             rewrittenChunks += copies.freshChunks();

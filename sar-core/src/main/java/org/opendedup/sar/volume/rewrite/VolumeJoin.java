@@ -4,14 +4,11 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Set;
-import org.opendedup.sar.arrange.ChunkReader;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.JoinSource;
-import org.opendedup.sar.join.Joiner;
-import org.opendedup.sar.join.KeptChunks;
 import org.opendedup.sar.join.LossSample;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.parts.VolumeContext;
@@ -85,21 +82,15 @@ public final class VolumeJoin implements JoinSource {
         requireAllowed();
         return context.collector().withoutCollections(others -> {
             try (CheckFolder folder = CheckFolder.forJoining(config.locations().metadata())) {
-                Joiner.Parts parts = new Joiner.Parts(
-                        context.metadata(),
-                        context.containers(),
-                        context.collector().uses(),
-                        context.disk(),
-                        context.index(),
-                        context.damaged()::contains,
-                        keptChunks,
-                        new VolumeFiles(context),
-                        folder.directory(),
-                        () -> folder.requireRoom("48 bytes for each chunk"),
-                        context.lossSample(),
-                        context.collector().pace(),
-                        context.clock());
-                return new Joiner(parts, limits, progress, others).run();
+                return new Joiner(
+                                context,
+                                keptChunks,
+                                folder.directory(),
+                                () -> folder.requireRoom("48 bytes for each chunk"),
+                                limits,
+                                progress,
+                                others)
+                        .run();
             }
         });
     }

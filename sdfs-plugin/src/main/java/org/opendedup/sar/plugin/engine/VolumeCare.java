@@ -171,7 +171,7 @@ final class VolumeCare implements Closeable {
                 beans.chunkVolume(figures, maintenance::resume, health);
                 beans.collections(collections, StartTimes.NEVER);
                 beans.scrubs(scrubs, scrubTimer);
-                beans.heals(heals, maintenance.damage()::list);
+                beans.heals(heals, maintenance.damage()::faults);
                 beans.checks(checks);
                 beans.backups(
                         maintenance.backups(),

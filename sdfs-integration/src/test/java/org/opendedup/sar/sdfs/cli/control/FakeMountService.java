@@ -171,7 +171,8 @@ public final class FakeMountService implements MountService {
             backups = new MetadataBackups(
                     new VolumeConfig.Locations(nowhere, nowhere, nowhere),
                     MetadataStore.format(new HeapKeyValueStore(), header),
-                    InstantSource.system());
+                    InstantSource.system(),
+                    () -> {});
         }
 
         @Override

@@ -1,4 +1,4 @@
-package org.opendedup.sar.arrange;
+package org.opendedup.sar.volume.rewrite;
 
 import com.carrotsearch.hppc.LongHashSet;
 import com.carrotsearch.hppc.LongLongHashMap;

@@ -1,10 +1,9 @@
-package org.opendedup.sar.join;
+package org.opendedup.sar.volume.rewrite;
 
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.opendedup.sar.arrange.NewCopies;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;

@@ -1,4 +1,4 @@
-package org.opendedup.sar.arrange;
+package org.opendedup.sar.volume.rewrite;
 
 import java.io.IOException;
 import java.util.ArrayList;

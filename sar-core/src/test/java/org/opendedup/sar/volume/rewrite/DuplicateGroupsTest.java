@@ -1,4 +1,4 @@
-package org.opendedup.sar.join;
+package org.opendedup.sar.volume.rewrite;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;

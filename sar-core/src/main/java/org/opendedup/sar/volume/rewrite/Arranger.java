@@ -1,4 +1,4 @@
-package org.opendedup.sar.arrange;
+package org.opendedup.sar.volume.rewrite;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -8,17 +8,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.arrange.ArrangementProgress;
+import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.RecipePage;
-import org.opendedup.sar.tier.promotion.FrameTables;
+import org.opendedup.sar.volume.parts.VolumeContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,28 +51,16 @@ public final class Arranger {
     /** Chunks read at a time, in the order of the disk: 4 MiB with chunks of 8 KiB. */
     private static final int READ_CHUNKS = 4 * ChunkRewriter.MAX_CHUNKS;
 
-    /**
-     * The parts of a volume that an arrangement uses.
-     *
-     * @param disk the disk for which read times are predicted
-     * @param windowBytes bytes of files over which a reader keeps data in memory
-     */
-    public record Parts(
-            MetadataStore metadata,
-            FrameTables tables,
-            ChunkReader reader,
-            ChunkRewriter rewriter,
-            ArrangedFiles files,
-            DiskModel disk,
-            long windowBytes,
-            Pace pace) {}
-
-    private final Parts parts;
+    private final VolumeContext context;
+    private final MetadataStore metadata;
+    private final ChunkRewriter rewriter;
+    private final DiskModel disk;
     private final ArrangementLimits limits;
     private final ArrangementProgress progress;
     private final BooleanSupplier isHindering;
     private final long windowBytes;
     private final Moves moves = new Moves();
+    private final ChunkReader reader;
     private final ReferencePass pass;
 
     private ReadPlan plan;
@@ -93,15 +83,30 @@ public final class Arranger {
     private long movedBytes;
     private long skippedFiles;
 
-    /** @param isHindering tells whether others wait for the end of the arrangement; it then ends early */
-    public Arranger(Parts parts, ArrangementLimits limits, ArrangementProgress progress, BooleanSupplier isHindering) {
-        this.parts = parts;
+    /**
+     * @param disk the disk for which read times are predicted
+     * @param windowBytes bytes of files over which a reader keeps data in memory
+     * @param isHindering tells whether others wait for the end of the arrangement; it then ends early
+     */
+    public Arranger(
+            VolumeContext context,
+            ChunkRewriter rewriter,
+            DiskModel disk,
+            long windowBytes,
+            ArrangementLimits limits,
+            ArrangementProgress progress,
+            BooleanSupplier isHindering) {
+        this.context = context;
+        this.rewriter = rewriter;
+        this.disk = disk;
         this.isHindering = isHindering;
         this.limits = limits;
         this.progress = progress;
-        windowBytes = Math.min(MAX_WINDOW_BYTES, parts.windowBytes());
-        plan = new ReadPlan(parts.disk());
-        pass = new ReferencePass(parts.metadata(), parts.files(), parts.pace());
+        this.windowBytes = Math.min(MAX_WINDOW_BYTES, windowBytes);
+        metadata = context.metadata();
+        reader = new ChunkReader(context.restore().inBackground());
+        plan = new ReadPlan(disk);
+        pass = new ReferencePass(context);
     }
 
     /**
@@ -110,13 +115,13 @@ public final class Arranger {
      * @throws InterruptedIOException if {@code progress} stopped it
      */
     public ArrangementReport run() throws IOException {
-        parts.files().settle();
-        long storedBytes = parts.metadata().totals().stored().bytes();
+        pass.settle();
+        long storedBytes = metadata.totals().stored().bytes();
         leftToMove = (long) (limits.movedShare() * storedBytes);
         // The newest state of everything has at most as many bytes as are stored, unless it has duplicates of its own.
-        List<NewestFiles.Sequence> newest = NewestFiles.of(parts.metadata().namespace(), storedBytes);
+        List<NewestFiles.Sequence> newest = NewestFiles.of(metadata.namespace(), storedBytes);
         allBytes = newest.stream().mapToLong(NewestFiles.Sequence::bytes).sum()
-                + parts.metadata().totals().logicalBytes();
+                + metadata.totals().logicalBytes();
         for (NewestFiles.Sequence sequence : newest) {
             if (!goesOn() || moves.isFixedFull()) {
                 break;
@@ -124,7 +129,7 @@ public final class Arranger {
             arrange(sequence);
         }
         replaceReferences();
-        parts.files().settle();
+        pass.settle();
         if (stopped) {
             throw new InterruptedIOException("the arrangement was stopped");
         }
@@ -168,14 +173,14 @@ public final class Arranger {
 
     private void read(long inode) throws IOException {
         for (long next = 0; goesOn(); ) {
-            long[] pages = parts.metadata().recipes().existingPages(inode, next, Long.MAX_VALUE, PAGES);
+            long[] pages = metadata.recipes().existingPages(inode, next, Long.MAX_VALUE, PAGES);
             if (pages.length == 0) {
                 return;
             }
             next = pages[pages.length - 1] + 1;
             // No cursor of the database is open while frame tables are read.
             List<RecipePage> recipes = new ArrayList<>();
-            parts.metadata().recipes().forEachPage(inode, pages[0], next, (page, recipe) -> recipes.add(recipe));
+            metadata.recipes().forEachPage(inode, pages[0], next, (page, recipe) -> recipes.add(recipe));
             for (RecipePage recipe : recipes) {
                 want(recipe);
             }
@@ -207,7 +212,7 @@ public final class Arranger {
             lastContainer = container;
             lastTable = null;
             try {
-                lastTable = parts.tables().of(container);
+                lastTable = context.containers().located(container);
             } catch (InterruptedIOException e) {
                 throw e;
             } catch (IOException e) {
@@ -224,7 +229,7 @@ public final class Arranger {
         List<Long> chosen = plan.choose(leftToMove, limits.gain());
         secondsAfter += plan.seconds();
         plan.forEachStaying(moves::fix);
-        plan = new ReadPlan(parts.disk());
+        plan = new ReadPlan(disk);
         plannedBytes = 0;
         lastContainer = 0;
         for (int from = 0; from < chosen.size() && goesOn(); from += READ_CHUNKS) {
@@ -233,8 +238,7 @@ public final class Arranger {
     }
 
     private void move(List<Long> chunks) throws IOException {
-        List<Map.Entry<Long, byte[]>> read =
-                new ArrayList<>(parts.reader().read(chunks).entrySet());
+        List<Map.Entry<Long, byte[]>> read = new ArrayList<>(reader.read(chunks).entrySet());
         for (int from = 0; from < read.size(); from += ChunkRewriter.MAX_CHUNKS) {
             Map<Long, byte[]> some = new LinkedHashMap<>();
             long someBytes = 0;
@@ -243,9 +247,9 @@ public final class Arranger {
                 some.put(chunk.getKey(), chunk.getValue());
                 someBytes += chunk.getValue().length;
             }
-            parts.pace().await(someBytes, this::goesOn);
+            context.collector().pace().await(someBytes, this::goesOn);
             try {
-                parts.files().admit(someBytes);
+                pass.admit(someBytes);
                 store(some);
             } catch (NoSpaceException e) {
                 log.debug("there is no room for more copies: {}", e.getMessage());
@@ -254,18 +258,18 @@ public final class Arranger {
             }
         }
         if (moves.copies().isFull()) {
-            allBytes += parts.metadata().totals().logicalBytes();
+            allBytes += metadata.totals().logicalBytes();
             replaceReferences();
         }
     }
 
     private void store(Map<Long, byte[]> chunks) throws IOException {
-        ChunkRewriter.Copies copies = parts.rewriter().append(chunks);
+        ChunkRewriter.Copies copies = rewriter.append(chunks);
         // From now on the copies are garbage that may be referred to. They stay, because no collection runs. Writers
         // take
         // the old copies for duplicates until the references are replaced: so a run that ends early loses none of them.
-        parts.rewriter().tellLengths(parts.files().changes());
-        parts.rewriter().keep();
+        rewriter.tellLengths(context.committer().changes());
+        rewriter.keep();
         copies.copies().forEach(moves::add);
         movedChunks += copies.freshChunks();
         movedBytes += copies.freshBytes();
@@ -281,9 +285,9 @@ public final class Arranger {
         boolean isWhole = pass.run(
                 moves.copies(), () -> goesOn() || isShort && !stopped && !isHindered, passed -> doneBytes += passed);
         if (isWhole) {
-            parts.rewriter().insertKept();
+            rewriter.insertKept();
         } else {
-            parts.rewriter().dropKept();
+            rewriter.dropKept();
         }
         moves.copies().clear();
     }

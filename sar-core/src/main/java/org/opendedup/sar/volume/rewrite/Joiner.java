@@ -1,37 +1,33 @@
-package org.opendedup.sar.join;
+package org.opendedup.sar.volume.rewrite;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.arrange.ArrangedFiles;
-import org.opendedup.sar.arrange.NewCopies;
-import org.opendedup.sar.arrange.ReferencePass;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
-import org.opendedup.sar.disk.Pace;
-import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.NoAnswer;
+import org.opendedup.sar.join.JoinLimits;
+import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinProgress.Phase;
+import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.sort.SortSteps;
 import org.opendedup.sar.sort.TupleSort;
+import org.opendedup.sar.volume.parts.VolumeContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,7 +48,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Memory: at most 16 MiB while it sorts, and 26 MiB while it joins. For use by one thread, once.
  */
-public final class Joiner {
+final class Joiner {
     private static final Logger log = LoggerFactory.getLogger(Joiner.class);
 
     /** Bytes of tuples in memory; ordering them takes half as much again. */
@@ -68,31 +64,11 @@ public final class Joiner {
     /** Most copies remembered that cannot be read: some 3 MiB. */
     private static final int MOST_UNREADABLE = 50_000;
 
-    /**
-     * The parts of a volume that a pass uses.
-     *
-     * @param index leads writers to copies
-     * @param damaged tells chunks that are known to be damaged, and perhaps not marked in the counts yet
-     * @param scratch where chunks are sorted: 48 bytes each
-     * @param steps called before each write there
-     * @param sample learns which copies exist
-     */
-    public record Parts(
-            MetadataStore metadata,
-            ContainerStore containers,
-            GracePeriod uses,
-            DiskQueue disk,
-            ChunkIndex index,
-            LongPredicate damaged,
-            KeptChunks keptChunks,
-            ArrangedFiles files,
-            Directory scratch,
-            SortSteps steps,
-            LossSample sample,
-            Pace pace,
-            InstantSource clock) {}
-
-    private final Parts parts;
+    private final VolumeContext context;
+    private final MetadataStore metadata;
+    private final KeptChunks keptChunks;
+    private final Directory scratch;
+    private final SortSteps steps;
     private final JoinLimits limits;
     private final JoinProgress progress;
     private final BooleanSupplier isHindering;
@@ -113,13 +89,29 @@ public final class Joiner {
     /** Copies that could not be read. */
     private final Set<Long> unreadable = new HashSet<>();
 
-    /** @param isHindering tells whether others wait for the end of the pass; it then ends early */
-    public Joiner(Parts parts, JoinLimits limits, JoinProgress progress, BooleanSupplier isHindering) {
-        this.parts = parts;
+    /**
+     * @param keptChunks verifies the copies that are kept
+     * @param scratch where chunks are sorted: 48 bytes each
+     * @param steps called before each write there
+     * @param isHindering tells whether others wait for the end of the pass; it then ends early
+     */
+    Joiner(
+            VolumeContext context,
+            KeptChunks keptChunks,
+            Directory scratch,
+            SortSteps steps,
+            JoinLimits limits,
+            JoinProgress progress,
+            BooleanSupplier isHindering) {
+        this.context = context;
+        this.keptChunks = keptChunks;
+        this.scratch = scratch;
+        this.steps = steps;
         this.limits = limits;
         this.progress = progress;
         this.isHindering = isHindering;
-        pass = new ReferencePass(parts.metadata(), parts.files(), parts.pace());
+        metadata = context.metadata();
+        pass = new ReferencePass(context);
     }
 
     /**
@@ -127,15 +119,14 @@ public final class Joiner {
      *
      * @throws InterruptedIOException if {@code progress} stopped it
      */
-    public JoinReport run() throws IOException {
+    JoinReport run() throws IOException {
         // The directories of all containers then have everything that was written by now.
-        parts.files().settle();
-        try (TupleSort sort =
-                new TupleSort(parts.scratch(), "chunks", DuplicateGroups.COLUMNS, SORT_BYTES, parts.steps())) {
+        pass.settle();
+        try (TupleSort sort = new TupleSort(scratch, "chunks", DuplicateGroups.COLUMNS, SORT_BYTES, steps)) {
             compare(sort);
             if (goesOn()) {
                 count(new DuplicateGroups(sort.sorted(Long.MIN_VALUE)));
-                long storedBytes = parts.metadata().totals().stored().bytes();
+                long storedBytes = metadata.totals().stored().bytes();
                 if (limits.areReached(foundBytes, storedBytes)) {
                     joinAll(sort);
                 } else {
@@ -143,7 +134,7 @@ public final class Joiner {
                 }
             }
         }
-        parts.files().settle();
+        pass.settle();
         if (stopped) {
             throw new InterruptedIOException("the exact pass was stopped");
         }
@@ -170,13 +161,13 @@ public final class Joiner {
     // --- finding
 
     private void compare(TupleSort sort) throws IOException {
-        long firstFree = parts.metadata().firstFreeContainer();
-        parts.sample().restart(firstFree, parts.clock().millis());
-        planned = parts.metadata().containers().containers();
+        long firstFree = metadata.firstFreeContainer();
+        context.lossSample().restart(firstFree, context.clock().millis());
+        planned = metadata.containers().containers();
         for (long next = 0; goesOn(); ) {
             List<Long> some = sealedFrom(next, firstFree);
             if (some.isEmpty()) {
-                parts.sample().compared();
+                context.lossSample().compared();
                 return;
             }
             next = some.get(some.size() - 1) + 1;
@@ -189,7 +180,7 @@ public final class Joiner {
 
     private List<Long> sealedFrom(long first, long end) throws IOException {
         List<Long> sealed = new ArrayList<>();
-        parts.metadata().containers().forEachFrom(first, entry -> {
+        metadata.containers().forEachFrom(first, entry -> {
             if (entry.container() < end && entry.stored().state() == StoredContainer.State.SEALED) {
                 sealed.add(entry.container());
             }
@@ -199,7 +190,7 @@ public final class Joiner {
     }
 
     private void compare(long container, TupleSort sort) throws IOException {
-        ContainerCounts counts = parts.metadata().counts().ofContainer(container);
+        ContainerCounts counts = metadata.counts().ofContainer(container);
         SealedContainer directory = counts.slots() == 0 ? null : directory(container);
         if (directory == null) {
             skippedContainers += counts.slots() == 0 ? 0 : 1;
@@ -212,20 +203,20 @@ public final class Joiner {
             int length = directory.length(slot);
             if (length > 0 && counts.isAlive(slot)) {
                 int at = slot * Fingerprints.BYTES;
-                parts.sample().add(fingerprints, at, length);
+                context.lossSample().add(fingerprints, at, length);
                 if (counts.count(slot) > 0) {
                     DuplicateGroups.set(tuple, fingerprints, at, length, ChunkId.of(container, slot));
                     sort.add(tuple);
                 }
             }
         }
-        parts.pace().await(fingerprints.length, this::goesOn);
+        context.collector().pace().await(fingerprints.length, this::goesOn);
     }
 
     private @Nullable SealedContainer directory(long container) throws IOException {
-        try (GracePeriod.Use use = parts.uses().begin();
-                DiskQueue.Turn turn = parts.disk().enter(Importance.BACKGROUND)) {
-            return parts.containers().directory(container);
+        try (GracePeriod.Use use = context.collector().uses().begin();
+                DiskQueue.Turn turn = context.disk().enter(Importance.BACKGROUND)) {
+            return context.containers().directory(container);
         } catch (IOException e) {
             NoAnswer.rethrow(e);
             log.warn("the chunks of container {} are not compared: {}", container, e.getMessage());
@@ -256,7 +247,7 @@ public final class Joiner {
         phase = Phase.JOINING;
         done = 0;
         long batches = (foundChunks + NewCopies.MAX_CHUNKS - 1) / NewCopies.MAX_CHUNKS;
-        planned = batches * parts.metadata().totals().logicalBytes();
+        planned = batches * metadata.totals().logicalBytes();
         JoinBatch batch = new JoinBatch((int) Math.min(NewCopies.MAX_CHUNKS, foundChunks));
         while (goesOn() && groups.next()) {
             add(groups, batch);
@@ -274,7 +265,7 @@ public final class Joiner {
         }
         for (int copy = 0; copy < group.size(); copy++) {
             long chunk = group.chunk(copy);
-            if (chunk != kept && parts.metadata().counts().count(chunk) > 0) {
+            if (chunk != kept && metadata.counts().count(chunk) > 0) {
                 if (batch.isFull()) {
                     join(batch);
                 }
@@ -285,10 +276,10 @@ public final class Joiner {
 
     private boolean isUsable(long chunk) throws IOException {
         return !unreadable.contains(chunk)
-                && parts.metadata().counts().count(chunk) > 0
-                && parts.metadata().counts().isReferable(chunk)
-                && !parts.damaged().test(chunk)
-                && !parts.containers().isMissing(ChunkId.container(chunk));
+                && metadata.counts().count(chunk) > 0
+                && metadata.counts().isReferable(chunk)
+                && !context.damaged().contains(chunk)
+                && !context.containers().isMissing(ChunkId.container(chunk));
     }
 
     private void join(JoinBatch batch) throws IOException {
@@ -299,7 +290,7 @@ public final class Joiner {
             pass.run(copies, this::goesOn, passed -> done += passed);
             for (int entry = 0; entry < batch.count(); entry++) {
                 boolean isJoined = copies.copyOf(batch.old(entry)) != ChunkId.NONE
-                        && parts.metadata().counts().count(batch.old(entry)) == 0;
+                        && metadata.counts().count(batch.old(entry)) == 0;
                 joinedChunks += isJoined ? 1 : 0;
                 joinedBytes += isJoined ? batch.length(entry) : 0;
             }
@@ -315,9 +306,9 @@ public final class Joiner {
             List<Long> some = new ArrayList<>(Arrays.stream(kept, from, Math.min(kept.length, from + READ_CHUNKS))
                     .boxed()
                     .toList());
-            Set<Long> readable = parts.keptChunks().readable(some);
+            Set<Long> readable = keptChunks.readable(some);
             some.stream().filter(chunk -> !readable.contains(chunk)).forEach(left::add);
-            parts.pace().await(0, this::goesOn);
+            context.collector().pace().await(0, this::goesOn);
         }
         batch.leave(left);
         left.stream().limit(MOST_UNREADABLE - unreadable.size()).forEach(unreadable::add);
@@ -345,7 +336,7 @@ public final class Joiner {
     }
 
     private void lead(JoinBatch batch, Segment segment, int[] entries, int from) throws IOException {
-        parts.index().lookup(segment);
+        context.index().lookup(segment);
         Set<Long> seen = new HashSet<>();
         for (int chunk = 0; chunk < segment.count(); chunk++) {
             long kept = batch.keptOf(entries[from + chunk]);
@@ -353,6 +344,6 @@ public final class Joiner {
             segment.setChunkId(chunk, kept);
             segment.setFresh(chunk, seen.add(kept) && !isLedThere);
         }
-        parts.index().insert(segment);
+        context.index().insert(segment);
     }
 }

@@ -1,4 +1,4 @@
-package org.opendedup.sar.arrange;
+package org.opendedup.sar.volume.rewrite;
 
 import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package org.opendedup.sar.join;
+package org.opendedup.sar.volume.rewrite;
 
 import java.io.InterruptedIOException;
 import java.util.List;

@@ -1,4 +1,4 @@
-package org.opendedup.sar.join;
+package org.opendedup.sar.volume.rewrite;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package org.opendedup.sar.arrange;
+package org.opendedup.sar.volume.rewrite;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
