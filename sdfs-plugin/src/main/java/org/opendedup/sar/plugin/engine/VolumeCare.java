@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionWatcher;
@@ -18,8 +19,19 @@ import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.control.BackupTargets;
+import org.opendedup.sar.sdfs.cli.control.CareHandlers;
+import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
+import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.control.OwnFolders;
+import org.opendedup.sar.sdfs.cli.control.PluginCommands;
 import org.opendedup.sar.sdfs.cli.control.PluginSocket;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
+import org.opendedup.sar.sdfs.cli.report.CareJobs;
+import org.opendedup.sar.sdfs.cli.report.DaemonState;
+import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.BackupSettings;
@@ -34,6 +46,7 @@ import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.health.StoreRules;
 import org.opendedup.sar.sdfs.jmx.Recent;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
+import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
@@ -76,7 +89,7 @@ final class VolumeCare implements Closeable {
     private final @Nullable SarAdministration sar;
     private final @Nullable VolumeRegistration registration;
     /** Answers commands; null if no command can reach the process. */
-    private volatile @Nullable CareControl control;
+    private volatile @Nullable ControlServer control;
 
     /**
      * What happens by itself.
@@ -204,23 +217,49 @@ final class VolumeCare implements Closeable {
     private void answerCommands(String bean) {
         Path socket = PluginSocket.of(
                 config.name(), config.locations().metadata(), System.getenv(PluginSocket.RUN_DIRECTORY));
-        control = CareControl.begin(
-                config.name(),
-                socket,
-                new CareControl.Cared(
-                        bean,
-                        config.index(),
-                        volume.tier(),
-                        maintenance,
-                        backupTargets(),
-                        health,
-                        figures,
-                        collections,
-                        scrubs,
-                        scrubTimer,
-                        heals,
-                        checks,
-                        sar));
+        control = CareControl.begin(config.name(), socket, handlers(bean));
+    }
+
+    /** Returns what answers commands: that of a mount, as far as a volume without files has it. */
+    private Map<String, Handler> handlers(String bean) {
+        String name = config.name();
+        var state = new DaemonState("mounted", null, ProcessHandle.current().pid(), null, null, null, null, bean);
+        var jobs = new CareJobs(collections, StartTimes.NEVER, scrubs, scrubTimer, heals, checks);
+        Map<String, Handler> handlers = CareHandlers.of(jobs, backupTargets());
+        handlers.put(VolumeCommands.PING, (arguments, caller) -> state);
+        handlers.put(
+                VolumeCommands.STATUS,
+                (arguments, caller) -> StatusReport.ofChunks(
+                        name, state, health, figures.get(), jobs, volume.tier().status()));
+        handlers.put(VolumeCommands.STATS, (arguments, caller) -> {
+            Map<String, Object> stats = Json.values(figures.get());
+            stats.put("name", name);
+            stats.put("sar", SarFigures.Summary.of(volume.tier().status()));
+            return stats;
+        });
+        handlers.put(VolumeCommands.RESUME, (arguments, caller) -> {
+            boolean resumed = maintenance.resume();
+            Map<String, Object> now = Json.values(state);
+            now.put(VolumeCommands.RESUMED, resumed);
+            return now;
+        });
+        handlers.put(IndexControl.COMMAND, (arguments, caller) -> {
+            if (!PluginCommands.has(IndexControl.COMMAND, arguments)) {
+                throw new IOException(PluginCommands.refusal(name));
+            }
+            return IndexControl.report(config.index(), maintenance.condition().index());
+        });
+        handlers.put(SarControl.COMMAND, (arguments, caller) -> {
+            if (sar == null) {
+                throw new IOException("the volume has no SSD; " + Settings.SSD
+                        + " on <extended-config> gives it one at the next mount");
+            }
+            return new SarControl(sar, (path, from, visitor) -> {
+                        throw new IOException(PluginCommands.refusal(name));
+                    })
+                    .answer(arguments);
+        });
+        return handlers;
     }
 
     private StoreFigures figures(String bean, long begunNanos) throws IOException {

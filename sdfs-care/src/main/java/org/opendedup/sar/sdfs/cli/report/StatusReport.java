@@ -8,7 +8,6 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.index.SsdShare;
-import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.health.FastTierFacts;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
@@ -16,8 +15,6 @@ import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
-import org.opendedup.sar.sdfs.jobs.StartTimes;
-import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
@@ -88,10 +85,7 @@ public record StatusReport(
             DaemonState daemon,
             HealthWatch<HealthFacts> health,
             StoreFigures figures,
-            GarbageCollections collections,
-            StartTimes timer,
-            Scrubs scrubs,
-            StartTimes scrubTimer,
+            CareJobs jobs,
             SsdTier.Status ssd)
             throws IOException {
         HealthWatch.Judgement<HealthFacts> judgement = health.judge();
@@ -111,8 +105,8 @@ public record StatusReport(
                         figures.storedBytes(),
                         figures.reclaimableBytes()),
                 facts.condition().devices(),
-                GcReport.of(collections, timer),
-                ScrubReport.of(scrubs, scrubTimer),
+                GcReport.of(jobs.collections(), jobs.collectionTimes()),
+                ScrubReport.of(jobs.scrubs(), jobs.scrubTimes()),
                 ssd(ssd, facts.condition().index().use().share()),
                 fastTier(facts.fastTier()),
                 index(facts.condition().index(), figures),
@@ -131,10 +125,7 @@ public record StatusReport(
             DaemonState daemon,
             HealthWatch<StoreFacts> health,
             StoreFigures figures,
-            GarbageCollections collections,
-            StartTimes timer,
-            Scrubs scrubs,
-            StartTimes scrubTimer,
+            CareJobs jobs,
             SsdTier.Status ssd)
             throws IOException {
         HealthWatch.Judgement<StoreFacts> judgement = health.judge();
@@ -148,8 +139,8 @@ public record StatusReport(
                 new Space(
                         null, null, null, figures.deviceFreeBytes(), figures.storedBytes(), figures.reclaimableBytes()),
                 condition.devices(),
-                GcReport.of(collections, timer),
-                ScrubReport.of(scrubs, scrubTimer),
+                GcReport.of(jobs.collections(), jobs.collectionTimes()),
+                ScrubReport.of(jobs.scrubs(), jobs.scrubTimes()),
                 ssd(ssd, condition.index().use().share()),
                 null,
                 index(condition.index(), figures),

@@ -8,7 +8,6 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -22,22 +21,19 @@ import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.handle.MountTable;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
+import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.command.ProgressLog;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
-import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.BackupTargets;
-import org.opendedup.sar.sdfs.cli.control.CheckControl;
+import org.opendedup.sar.sdfs.cli.control.CareHandlers;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
-import org.opendedup.sar.sdfs.cli.control.GcControl;
-import org.opendedup.sar.sdfs.cli.control.HealControl;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
-import org.opendedup.sar.sdfs.cli.control.ScrubControl;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
@@ -45,6 +41,7 @@ import org.opendedup.sar.sdfs.cli.files.TierControl;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
+import org.opendedup.sar.sdfs.cli.report.CareJobs;
 import org.opendedup.sar.sdfs.cli.report.DaemonState;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
@@ -252,6 +249,7 @@ public final class VolumeDaemon {
                                         .faults());
                         beans.joins(joins);
                     });
+                    var checks = new VolumeChecks(name(), volume.files()::check, clock);
                     DamageControl damageControl = new DamageControl(name(), volume.damage());
                     FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
                     var tierControl = new TierControl(
@@ -262,46 +260,25 @@ public final class VolumeDaemon {
                 volume.damage().listen(registration.damageListener());
                 mounted = volume;
                 var sar = new SarControl(administration, volume::explain);
-                var gc = new GcControl(collections, timer);
-                var heal = new HealControl(heals);
-                var scrub = new ScrubControl(scrubs, scrubTimer);
+                var jobs = new CareJobs(collections, timer, scrubs, scrubTimer, heals, checks);
                 var index = new IndexControl(
                         definition.engineConfig().index(),
                         volume,
                         kind -> settings.keep(VolumeOptions.INDEX, kind),
                         joins);
-                var backup = new BackupControl(BackupTargets.of(volume.backups(), definition, mountPoint));
+                whileMounted.putAll(
+                        CareHandlers.of(jobs, BackupTargets.of(volume.backups(), definition, mountPoint)));
                 whileMounted.put(VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume));
                 whileMounted.put(VolumeCommands.RESUME, (arguments, caller) -> resume(volume));
                 whileMounted.put(SarControl.COMMAND, (arguments, caller) -> sar.answer(arguments));
-                whileMounted.put(GcControl.COMMAND, gc::answer);
-                whileMounted.put(HealControl.COMMAND, heal::answer);
-                whileMounted.put(ScrubControl.COMMAND, scrub::answer);
                 whileMounted.put(IndexControl.COMMAND, (arguments, caller) -> index.answer(arguments));
-                whileMounted.put(BackupControl.COMMAND, (arguments, caller) -> backup.answer(arguments));
                 whileMounted.put(DamageControl.COMMAND, damageControl::answer);
-                for (String command : List.of(TierControl.COMMAND, TierControl.JOB)) {
-                    whileMounted.put(command, (arguments, caller) -> tierControl.answer(command, arguments, caller));
-                }
-                for (String command : List.of(
-                        FileControl.FILE,
-                        FileControl.TOP,
-                        FileControl.DEFRAG,
-                        FileControl.RESTORE,
-                        CheckControl.COMMAND)) {
-                    whileMounted.put(command, (arguments, caller) -> fileControl.answer(command, arguments, caller));
-                }
+                whileMounted.putAll(tierControl.handlers());
+                whileMounted.putAll(fileControl.handlers());
                 whileMounted.put(
                         VolumeCommands.STATUS,
                         (arguments, caller) -> StatusReport.of(
-                                daemonState(),
-                                health,
-                                figures.get().store(),
-                                collections,
-                                timer,
-                                scrubs,
-                                scrubTimer,
-                                administration.status()));
+                                daemonState(), health, figures.get().store(), jobs, administration.status()));
                 Optional<MountTable.Entry> entry = mount.begin();
                 control.add(whileMounted);
                 phase = Phase.MOUNTED;

@@ -4,15 +4,12 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.handle.MountTable;
-import org.opendedup.sar.sdfs.check.VolumeChecks;
-import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlArguments;
-import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
 import org.opendedup.sar.sdfs.cli.control.OwnFolders;
 import org.opendedup.sar.sdfs.cli.control.WorkControl;
@@ -24,8 +21,8 @@ import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /**
- * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag}, {@code restore} and {@code check}: the
- * control commands with these names. The latter three are jobs, see {@link JobControl}.
+ * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag} and {@code restore}: the control
+ * commands with these names. The latter two are jobs, see {@link JobControl}.
  *
  * <p>Only the daemon's user and root can send commands here, and both can read the containers directly. So a command
  * gives no access to a file that the mount would refuse.
@@ -44,8 +41,6 @@ public final class FileControl implements Closeable {
 
     private final WorkControl defragmentations;
     private final WorkControl restores;
-    private final VolumeChecks volumeChecks;
-    private final CheckControl checks;
 
     /**
      * @param volume name of the volume
@@ -58,27 +53,20 @@ public final class FileControl implements Closeable {
         this.mountPoint = mountPoint;
         defragmentations = new WorkControl(DEFRAG, new AttendedJobs<>(volume, DEFRAG), true, this::defrag);
         restores = new WorkControl(RESTORE, new AttendedJobs<>(volume, RESTORE), true, this::restore);
-        volumeChecks = new VolumeChecks(volume, files::check, Clock.systemUTC());
-        checks = new CheckControl(volumeChecks);
         device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
     }
 
-    /** @throws IOException if the command fails; the message is for the client */
-    public Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
-            throws IOException {
-        var arguments = new ControlArguments(request);
-        try {
-            return switch (command) {
-                case FILE -> file(arguments);
-                case TOP -> top(arguments);
-                case DEFRAG -> defragmentations.answer(request, caller);
-                case RESTORE -> restores.answer(request, caller);
-                case CheckControl.COMMAND -> checks.answer(request, caller);
-                default -> throw new IOException("the command '" + command + "' is not known to the daemon");
-            };
-        } catch (IllegalArgumentException e) {
-            throw new IOException(e.getMessage(), e);
-        }
+    /** Returns what answers the commands. */
+    public Map<String, Handler> handlers() {
+        return Map.of(
+                FILE,
+                (arguments, caller) -> file(new ControlArguments(arguments)),
+                TOP,
+                (arguments, caller) -> top(new ControlArguments(arguments)),
+                DEFRAG,
+                defragmentations::answer,
+                RESTORE,
+                restores::answer);
     }
 
     private Map<String, Object> file(ControlArguments arguments) throws IOException {
@@ -128,8 +116,7 @@ public final class FileControl implements Closeable {
     /** Stops the running jobs. */
     @Override
     public void close() throws IOException {
-        try (defragmentations;
-                volumeChecks) {
+        try (defragmentations) {
             restores.close();
         }
     }

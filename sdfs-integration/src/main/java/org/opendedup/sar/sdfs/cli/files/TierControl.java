@@ -4,7 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.control.ControlArguments;
-import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
 import org.opendedup.sar.sdfs.cli.control.WorkControl;
 import org.opendedup.sar.sdfs.cli.report.Json;
@@ -43,17 +43,13 @@ public final class TierControl implements Closeable {
         jobs = new WorkControl(JOB, new AttendedJobs<>(volume, JOB), false, this::work);
     }
 
-    /** @throws IOException if the command fails; the message is for the client */
-    public Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
-            throws IOException {
-        if (command.equals(JOB)) {
-            return jobs.answer(request, caller);
-        }
-        var arguments = new ControlArguments(request);
-        return answer(arguments.text("action"), arguments);
+    /** Returns what answers the commands. */
+    public Map<String, Handler> handlers() {
+        return Map.of(COMMAND, (arguments, caller) -> answer(new ControlArguments(arguments)), JOB, jobs::answer);
     }
 
-    private Map<String, Object> answer(String action, ControlArguments arguments) throws IOException {
+    private Map<String, Object> answer(ControlArguments arguments) throws IOException {
+        String action = arguments.text("action");
         switch (action) {
             case STATUS -> {
                 arguments.end();

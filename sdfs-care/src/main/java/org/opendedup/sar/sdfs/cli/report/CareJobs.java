@@ -1,0 +1,16 @@
+package org.opendedup.sar.sdfs.cli.report;
+
+import org.opendedup.sar.sdfs.check.VolumeChecks;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.heal.Heals;
+import org.opendedup.sar.sdfs.jobs.StartTimes;
+import org.opendedup.sar.sdfs.scrub.Scrubs;
+
+/** The jobs that each open volume has, with and without files, and when those of a schedule begin. */
+public record CareJobs(
+        GarbageCollections collections,
+        StartTimes collectionTimes,
+        Scrubs scrubs,
+        StartTimes scrubTimes,
+        Heals heals,
+        VolumeChecks checks) {}
