@@ -8,6 +8,7 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.Volume;
@@ -151,7 +152,7 @@ public final class VolumeFileSystem implements FileSystem {
      */
     public long collect() throws IOException {
         volume.maintenance()
-                .arrange(new ArrangementLimits(1, 1), DiskModel.configured(0.2, 100_000_000), (done, of) -> true);
+                .arrange(new ArrangementLimits(1, 1), DiskModel.configured(0.2, 100_000_000), Progress.NONE);
         CollectionReport report =
                 volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
         return report.removed() + report.rewritten();

@@ -7,11 +7,11 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
-import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -171,7 +171,7 @@ public final class VolumeMaintenance extends Maintenance {
      * @throws java.io.InterruptedIOException if {@code progress} stopped it, or the volume was being closed before
      * @throws IOException if no collection may follow; the message says why
      */
-    public ArrangementReport arrange(ArrangementLimits limits, @Nullable DiskModel disk, ArrangementProgress progress)
+    public ArrangementReport arrange(ArrangementLimits limits, @Nullable DiskModel disk, Progress progress)
             throws IOException {
         // It only makes garbage, which no collection would give back.
         context.collector().requireAllowed();

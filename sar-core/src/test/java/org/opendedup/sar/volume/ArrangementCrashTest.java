@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.SplittableRandom;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementReport;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
@@ -45,6 +46,6 @@ class ArrangementCrashTest extends MovedReferencesCrashContract {
     }
 
     private static ArrangementReport arrange(Volume volume) throws IOException {
-        return volume.maintenance().arrange(new ArrangementLimits(1, 1.1), DISK, (done, of) -> true);
+        return volume.maintenance().arrange(new ArrangementLimits(1, 1.1), DISK, Progress.NONE);
     }
 }

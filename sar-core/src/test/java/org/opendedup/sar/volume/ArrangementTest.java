@@ -25,6 +25,7 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
@@ -133,7 +134,7 @@ class ArrangementTest {
     }
 
     private ArrangementReport arrange(ArrangementLimits limits) throws IOException {
-        return volume.maintenance().arrange(limits, DISK, (done, of) -> true);
+        return volume.maintenance().arrange(limits, DISK, Progress.NONE);
     }
 
     private void collect() throws IOException {
@@ -203,13 +204,12 @@ class ArrangementTest {
     void whatIsWrittenMeanwhileIsStoredOnceToo() throws IOException {
         long unique = volume.statistics().uniqueBytes();
         boolean[] written = new boolean[1];
-        ArrangementReport report = volume.maintenance().arrange(LIMITS, DISK, (done, of) -> {
+        ArrangementReport report = volume.maintenance().arrange(LIMITS, DISK, (stage, done, of) -> {
             // The new copies are garbage until the references to the old ones are replaced.
             if (!written[0] && garbageBytes() > 0) {
                 written[0] = true;
                 storeUnchecked("meanwhile", contents.get("newest"));
             }
-            return true;
         });
         assertTrue(written[0] && report.movedChunks() > 0, report::toString);
         assertEquals(unique, volume.statistics().uniqueBytes());
@@ -235,7 +235,11 @@ class ArrangementTest {
         long unique = volume.statistics().uniqueBytes();
         assertThrows(
                 InterruptedIOException.class,
-                () -> volume.maintenance().arrange(LIMITS, DISK, (done, of) -> garbageBytes() == 0));
+                () -> volume.maintenance().arrange(LIMITS, DISK, (stage, done, of) -> {
+                    if (garbageBytes() > 0) {
+                        throw new InterruptedIOException("stopped");
+                    }
+                }));
         assertTrue(volume.statistics().garbageBytes() > 0, "it was stopped before it moved anything");
         collect();
         assertEquals(0, volume.statistics().garbageBytes());
@@ -276,7 +280,11 @@ class ArrangementTest {
             int[] left = {calls};
             assertThrows(
                     InterruptedIOException.class,
-                    () -> volume.maintenance().arrange(LIMITS, DISK, (done, of) -> left[0]-- > 0));
+                    () -> volume.maintenance().arrange(LIMITS, DISK, (stage, done, of) -> {
+                        if (left[0]-- <= 0) {
+                            throw new InterruptedIOException("stopped");
+                        }
+                    }));
             assertContents();
         }
         remove("old");

@@ -31,6 +31,7 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
@@ -334,7 +335,7 @@ class CollectionConcurrencyTest {
         Defragmentation unused = volume.maintenance()
                 .defragment(inode, SHORT_SEEKS, new Defragmentation.Limits(1, false), (bytes, ofBytes) -> true);
         volume.forget(inode, 1);
-        JoinReport pass = volume.maintenance().join().run(JoinLimits.ALL, (phase, done, of) -> true);
+        JoinReport pass = volume.maintenance().join().run(JoinLimits.ALL, Progress.NONE);
         assertEquals(0, pass.unreadableChunks(), pass::toString);
         joined.addAndGet(pass.replacedReferences());
         assertArrayEquals(mixed, GarbageTrial.read(volume, "twice", mixed.length));
@@ -347,7 +348,7 @@ class CollectionConcurrencyTest {
         byte[] mixed = piecesOf(old, random);
         GarbageTrial.store(volume, "mixed", mixed);
         arranged.addAndGet(volume.maintenance()
-                .arrange(new ArrangementLimits(1, 1), SHORT_SEEKS, (done, of) -> true)
+                .arrange(new ArrangementLimits(1, 1), SHORT_SEEKS, Progress.NONE)
                 .replacedReferences());
         assertArrayEquals(mixed, GarbageTrial.read(volume, "mixed", mixed.length));
         assertArrayEquals(old, GarbageTrial.read(volume, "old", old.length));

@@ -22,6 +22,7 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.TruncatedIndex;
@@ -150,7 +151,7 @@ class CollidingPrefixesTest {
         }
         assertEquals(0, wrong());
         volume.maintenance()
-                .arrange(new ArrangementLimits(1, 1), DiskModel.configured(0.2, 100_000_000), (done, of) -> true);
+                .arrange(new ArrangementLimits(1, 1), DiskModel.configured(0.2, 100_000_000), Progress.NONE);
         volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
         assertEquals(0, wrong());
         volume.close();

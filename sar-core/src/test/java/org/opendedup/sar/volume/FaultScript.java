@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.SsdState;
@@ -101,7 +102,7 @@ final class FaultScript {
                         .arrange(
                                 new ArrangementLimits(1, 1),
                                 DiskModel.configured(0.2, 100_000_000),
-                                (done, of) -> true));
+                                Progress.NONE));
         step("collection", () -> collect());
         readAll();
         step("sync", () -> volume.sync());

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.volume.store.ChunkIndexes;
@@ -47,6 +48,6 @@ class JoinCrashTest extends MovedReferencesCrashContract {
     }
 
     private static JoinReport join(Volume volume) throws IOException {
-        return volume.maintenance().join().run(JoinLimits.ALL, (phase, done, of) -> true);
+        return volume.maintenance().join().run(JoinLimits.ALL, Progress.NONE);
     }
 }

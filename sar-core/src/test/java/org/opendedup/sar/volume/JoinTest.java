@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
@@ -146,7 +147,7 @@ class JoinTest {
     }
 
     private JoinReport join(JoinLimits limits) throws IOException {
-        return volume.maintenance().join().run(limits, (phase, done, of) -> true);
+        return volume.maintenance().join().run(limits, Progress.NONE);
     }
 
     private void collect() throws IOException {
@@ -250,7 +251,7 @@ class JoinTest {
         store("first", first);
         storeUnnoticed("second", first);
         assertTrue(volume.maintenance().join().isWorthwhile());
-        JoinReport report = volume.maintenance().join().runGivingWay(JoinLimits.WORTHWHILE, (phase, done, of) -> true);
+        JoinReport report = volume.maintenance().join().runGivingWay(JoinLimits.WORTHWHILE, Progress.NONE);
         assertEquals(bytes, report.joinedBytes(), report::toString);
         // The copies still exist, and the estimate has them.
         assertTrue(estimate() > JoinLimits.WORTHWHILE.minBytes());
@@ -354,7 +355,7 @@ class JoinTest {
         reopen(ChunkIndexes.heap());
         storeUnnoticed("second", contents.get("first"));
         damageYoungest();
-        volume.maintenance().join().run(JoinLimits.ALL, (phase, done, of) -> true, UNVERIFIED);
+        volume.maintenance().join().run(JoinLimits.ALL, Progress.NONE, UNVERIFIED);
         assertEquals(1, unreadable("first"));
         for (String name : List.of("first", "second")) {
             contents.remove(name);
@@ -379,7 +380,11 @@ class JoinTest {
         for (int calls = 0; !ended; calls++) {
             int[] left = {calls};
             try {
-                volume.maintenance().join().run(JoinLimits.ALL, (phase, done, of) -> left[0]-- > 0);
+                volume.maintenance().join().run(JoinLimits.ALL, (stage, done, of) -> {
+                    if (left[0]-- <= 0) {
+                        throw new InterruptedIOException("stopped");
+                    }
+                });
                 ended = true;
             } catch (InterruptedIOException e) {
                 assertSound();
@@ -395,7 +400,9 @@ class JoinTest {
         long before = volume.statistics().uniqueBytes();
         assertThrows(
                 InterruptedIOException.class,
-                () -> volume.maintenance().join().run(JoinLimits.ALL, (phase, done, of) -> false));
+                () -> volume.maintenance().join().run(JoinLimits.ALL, (stage, done, of) -> {
+                    throw new InterruptedIOException("stopped");
+                }));
         assertEquals(before, volume.statistics().uniqueBytes());
     }
 
@@ -403,7 +410,7 @@ class JoinTest {
     void whatIsWrittenMeanwhileIsJoinedToo() throws IOException {
         storeDuplicates();
         int[] written = new int[1];
-        volume.maintenance().join().run(JoinLimits.ALL, (phase, done, of) -> {
+        volume.maintenance().join().run(JoinLimits.ALL, (stage, done, of) -> {
             try {
                 store("meanwhile" + written[0]++, contents.get("second"));
                 if (written[0] == 2) {
@@ -413,7 +420,6 @@ class JoinTest {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            return true;
         });
         assertTrue(written[0] > 3);
         assertSound();

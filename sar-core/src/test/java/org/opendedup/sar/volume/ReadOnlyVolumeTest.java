@@ -26,6 +26,7 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.metadata.record.Inode;
@@ -106,7 +107,7 @@ class ReadOnlyVolumeTest {
             assertRefused(() -> maintenance.heal().start());
             assertRefused(() -> maintenance.scrub().run((totals, rest, next) -> true));
             assertRefused(() -> maintenance.check().run((step, done, of) -> {}));
-            assertRefused(() -> maintenance.join().run(JoinLimits.ALL, (phase, done, of) -> true));
+            assertRefused(() -> maintenance.join().run(JoinLimits.ALL, Progress.NONE));
             assertRefused(
                     () -> volume.collector().collect(new CollectionLimits(0, false), (done, bytes, returned) -> true));
             assertRefused(() -> maintenance.backups().backUp(4));

@@ -305,7 +305,11 @@ class VolumeCheckTest extends OpenVolumeTrial {
                             .arrange(
                                     new ArrangementLimits(1, 1),
                                     DiskModel.configured(1, 100_000_000),
-                                    (done, of) -> !ended.get());
+                                    (stage, done, of) -> {
+                                        if (ended.get()) {
+                                            throw new InterruptedIOException("stopped");
+                                        }
+                                    });
                     GarbageTrial.collect(volume, 0);
                 }
             } catch (InterruptedIOException e) {

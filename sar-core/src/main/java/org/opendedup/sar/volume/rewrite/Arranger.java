@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
-import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.disk.DiskModel;
@@ -56,7 +56,7 @@ public final class Arranger {
     private final ChunkRewriter rewriter;
     private final DiskModel disk;
     private final ArrangementLimits limits;
-    private final ArrangementProgress progress;
+    private final Progress progress;
     private final BooleanSupplier isHindering;
     private final long windowBytes;
     private final Moves moves = new Moves();
@@ -94,7 +94,7 @@ public final class Arranger {
             DiskModel disk,
             long windowBytes,
             ArrangementLimits limits,
-            ArrangementProgress progress,
+            Progress progress,
             BooleanSupplier isHindering) {
         this.context = context;
         this.rewriter = rewriter;
@@ -146,7 +146,9 @@ public final class Arranger {
     }
 
     private boolean goesOn() {
-        if (!stopped && !progress.arranged(Math.min(doneBytes, allBytes), allBytes)) {
+        try {
+            progress.at("arranging", Math.min(doneBytes, allBytes), allBytes);
+        } catch (InterruptedIOException e) {
             stopped = true;
         }
         isHindered |= isHindering.getAsBoolean();

@@ -13,6 +13,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
@@ -20,9 +21,8 @@ import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.NoAnswer;
 import org.opendedup.sar.join.JoinLimits;
-import org.opendedup.sar.join.JoinProgress;
-import org.opendedup.sar.join.JoinProgress.Phase;
 import org.opendedup.sar.join.JoinReport;
+import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.sort.SortSteps;
@@ -70,11 +70,11 @@ final class Joiner {
     private final Directory scratch;
     private final SortSteps steps;
     private final JoinLimits limits;
-    private final JoinProgress progress;
+    private final Progress progress;
     private final BooleanSupplier isHindering;
     private final ReferencePass pass;
 
-    private Phase phase = Phase.COMPARING;
+    private String stage = JoinSource.COMPARING;
     private long done;
     private long planned;
     private boolean stopped;
@@ -101,7 +101,7 @@ final class Joiner {
             Directory scratch,
             SortSteps steps,
             JoinLimits limits,
-            JoinProgress progress,
+            Progress progress,
             BooleanSupplier isHindering) {
         this.context = context;
         this.keptChunks = keptChunks;
@@ -151,7 +151,9 @@ final class Joiner {
     }
 
     private boolean goesOn() {
-        if (!stopped && !progress.joined(phase, Math.min(done, planned), planned)) {
+        try {
+            progress.at(stage, Math.min(done, planned), planned);
+        } catch (InterruptedIOException e) {
             stopped = true;
         }
         isHindered |= isHindering.getAsBoolean();
@@ -244,7 +246,7 @@ final class Joiner {
     }
 
     private void join(DuplicateGroups groups) throws IOException {
-        phase = Phase.JOINING;
+        stage = JoinSource.JOINING;
         done = 0;
         long batches = (foundChunks + NewCopies.MAX_CHUNKS - 1) / NewCopies.MAX_CHUNKS;
         planned = batches * metadata.totals().logicalBytes();

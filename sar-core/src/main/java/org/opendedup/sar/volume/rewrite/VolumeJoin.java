@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Set;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.join.JoinLimits;
-import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.join.LossSample;
@@ -44,7 +44,7 @@ public final class VolumeJoin implements JoinSource {
      * @throws IOException if no collection may follow, or there is too little room for sorting; the message says why
      */
     @Override
-    public JoinReport run(JoinLimits limits, JoinProgress progress) throws IOException {
+    public JoinReport run(JoinLimits limits, Progress progress) throws IOException {
         ChunkReader reader = new ChunkReader(context.restore().inBackground());
         JoinReport report =
                 run(limits, progress, chunks -> Set.copyOf(reader.read(chunks).keySet()));
@@ -58,18 +58,12 @@ public final class VolumeJoin implements JoinSource {
 
     /** Joins as {@link #run}, but more slowly while programs use the volume. For passes that nobody asked for. */
     @Override
-    public JoinReport runGivingWay(JoinLimits limits, JoinProgress progress) throws IOException {
+    public JoinReport runGivingWay(JoinLimits limits, Progress progress) throws IOException {
         BackgroundThrottle.Piece piece = throttle.begin();
-        return run(limits, (phase, done, of) -> rest(piece) && progress.joined(phase, done, of));
-    }
-
-    private static boolean rest(BackgroundThrottle.Piece piece) {
-        try {
+        return run(limits, (stage, done, of) -> {
             piece.next();
-            return true;
-        } catch (InterruptedIOException e) {
-            return false;
-        }
+            progress.at(stage, done, of);
+        });
     }
 
     /** Returns for how long programs have not used the volume, as seen by calls of this method and by passes. */
@@ -78,7 +72,7 @@ public final class VolumeJoin implements JoinSource {
         return Duration.ofNanos(throttle.quietNanos());
     }
 
-    public JoinReport run(JoinLimits limits, JoinProgress progress, KeptChunks keptChunks) throws IOException {
+    public JoinReport run(JoinLimits limits, Progress progress, KeptChunks keptChunks) throws IOException {
         requireAllowed();
         return context.collector().withoutCollections(others -> {
             try (CheckFolder folder = CheckFolder.forJoining(config.locations().metadata())) {

@@ -149,7 +149,7 @@ class MetadataRestoreTest {
                 volume.collector().collect(new CollectionLimits(0, true), (done, of, returned) -> true);
                 assertThrows(
                         IOException.class,
-                        () -> volume.maintenance().arrange(ArrangementLimits.DEFAULT, null, (done, of) -> true));
+                        () -> volume.maintenance().arrange(ArrangementLimits.DEFAULT, null, Progress.NONE));
             }
         }
         assertTrue(packBytes() >= before);

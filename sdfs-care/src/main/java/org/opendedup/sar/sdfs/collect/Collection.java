@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.collect;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
@@ -12,7 +11,6 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.join.JoinLimits;
-import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
@@ -33,8 +31,6 @@ record Collection(
         boolean joins,
         @Nullable ArrangementLimits arranges)
         implements RunningJob.Work<Collected> {
-    /** Moves chunks before the collection; the units are bytes of the files whose recipes are read. */
-    private static final String ARRANGING = "arranging";
     /** Collects; the units are stored bytes of the chosen containers. */
     static final String COLLECTING = "collecting";
 
@@ -70,9 +66,10 @@ record Collection(
             // While it compares it counts containers, which are not shown as bytes.
             JoinReport report = source.run(
                     JoinLimits.WORTHWHILE,
-                    (phase, done, of) -> phase == JoinProgress.Phase.COMPARING
-                            ? job.goesOn(phase.name().toLowerCase(Locale.ROOT), 0, 0)
-                            : job.goesOn(phase.name().toLowerCase(Locale.ROOT), done, of));
+                    (stage, done, of) -> job.at(
+                            stage,
+                            stage.equals(JoinSource.COMPARING) ? 0 : done,
+                            stage.equals(JoinSource.COMPARING) ? 0 : of));
             LOG.info(
                     "an exact pass before the collection: {} were stored more than once, {} of these are garbage now",
                     ByteSize.rounded(report.foundBytes()),
@@ -89,7 +86,7 @@ record Collection(
             RunningJob<Collected> job, Moves.Arranging source, ArrangementLimits limitsOfIt, Collected before)
             throws InterruptedIOException {
         try {
-            Collected now = before.arranged(source.arrange(limitsOfIt, (done, of) -> job.goesOn(ARRANGING, done, of)));
+            Collected now = before.arranged(source.arrange(limitsOfIt, job));
             job.reports(() -> now);
             return now;
         } catch (InterruptedIOException e) {

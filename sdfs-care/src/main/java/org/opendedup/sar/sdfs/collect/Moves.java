@@ -2,8 +2,8 @@ package org.opendedup.sar.sdfs.collect;
 
 import java.io.IOException;
 import org.opendedup.sar.arrange.ArrangementLimits;
-import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.join.JoinSource;
 
 /**
@@ -17,6 +17,6 @@ public record Moves(Arranging arranging, JoinSource joins) {
     @FunctionalInterface
     public interface Arranging {
         /** @throws java.io.InterruptedIOException if {@code progress} stopped it */
-        ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException;
+        ArrangementReport arrange(ArrangementLimits limits, Progress progress) throws IOException;
     }
 }

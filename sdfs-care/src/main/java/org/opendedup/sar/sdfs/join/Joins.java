@@ -3,11 +3,9 @@ package org.opendedup.sar.sdfs.join;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Optional;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.join.JoinLimits;
-import org.opendedup.sar.join.JoinProgress;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.join.LossSample;
@@ -33,17 +31,14 @@ public final class Joins extends Jobs<JoinReport> {
     public Optional<JobStatus<JoinReport>> start(Cause cause) throws IOException {
         return start(cause, () -> {
             source.requireAllowed();
-            return new RunningJob.Plan<>("an exact pass started", stage(JoinProgress.Phase.COMPARING), null, job -> {
-                JoinProgress progress = (phase, done, of) -> job.goesOn(stage(phase), done, of);
-                return cause == Cause.IDLE
-                        ? source.runGivingWay(JoinLimits.WORTHWHILE, progress)
-                        : source.run(JoinLimits.ALL, progress);
-            });
+            return new RunningJob.Plan<>(
+                    "an exact pass started",
+                    JoinSource.COMPARING,
+                    null,
+                    job -> cause == Cause.IDLE
+                            ? source.runGivingWay(JoinLimits.WORTHWHILE, job)
+                            : source.run(JoinLimits.ALL, job));
         });
-    }
-
-    private static String stage(JoinProgress.Phase phase) {
-        return phase.name().toLowerCase(Locale.ROOT);
     }
 
     @Override

@@ -7,13 +7,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
-import org.opendedup.sar.arrange.ArrangementProgress;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.collect.CollectionWatcher;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
@@ -127,12 +127,10 @@ public final class FakeCollector implements CollectionSource {
                 117L * MIB);
     }
 
-    private ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException {
+    private ArrangementReport arrange(ArrangementLimits limits, Progress progress) throws IOException {
         askedToArrange.add(limits);
         do {
-            if (!progress.arranged(200L * MIB, 800L * MIB)) {
-                throw new InterruptedIOException("stopped");
-            }
+            progress.at("arranging", 200L * MIB, 800L * MIB);
             Thread.onSpinWait();
         } while (arrangesEndlessly);
         return new ArrangementReport(7, 300L * MIB, 12.5, 4.25, 900, 6L * MIB, 1800, 0, true);

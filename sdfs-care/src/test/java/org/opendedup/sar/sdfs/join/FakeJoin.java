@@ -1,13 +1,11 @@
 package org.opendedup.sar.sdfs.join;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.join.JoinLimits;
-import org.opendedup.sar.join.JoinProgress;
-import org.opendedup.sar.join.JoinProgress.Phase;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.join.LossSample;
@@ -24,15 +22,13 @@ public class FakeJoin implements JoinSource {
     public volatile boolean endsEarly;
 
     @Override
-    public JoinReport run(JoinLimits limits, JoinProgress progress) throws IOException {
+    public JoinReport run(JoinLimits limits, Progress progress) throws IOException {
         IOException broken = failure;
         if (broken != null) {
             throw broken;
         }
         do {
-            if (!progress.joined(Phase.JOINING, 3, 4)) {
-                throw new InterruptedIOException("stopped");
-            }
+            progress.at(JOINING, 3, 4);
             Thread.onSpinWait();
         } while (endless);
         return new JoinReport(40, 1, 7, 7 << 20, 6, 6 << 20, 9, 1, !endsEarly);
@@ -48,7 +44,7 @@ public class FakeJoin implements JoinSource {
     public volatile Duration quiet = Duration.ZERO;
 
     @Override
-    public JoinReport runGivingWay(JoinLimits limits, JoinProgress progress) throws IOException {
+    public JoinReport runGivingWay(JoinLimits limits, Progress progress) throws IOException {
         selective.incrementAndGet();
         return run(limits, progress);
     }

@@ -2,14 +2,14 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
+import org.opendedup.sar.sdfs.cli.control.JobControl;
+import org.opendedup.sar.sdfs.cli.control.JoinControl;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
-import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -121,29 +121,18 @@ final class IndexCommand extends CommandGroup {
             })
     int join(@Option(names = "--wait", description = "Show the progress, and wait for the end.") boolean wait)
             throws IOException, CommandFailedException, InterruptedException {
-        Map<String, Object> report = ask(IndexControl.JOIN, Map.of());
-        if (!wait) {
-            show(report);
-            return ExitCode.OK;
+        Map<String, Object> pass = cli().ask(JoinControl.COMMAND, request(JobControl.START, Map.of()));
+        if (!JobCommand.isStarted(pass)) {
+            throw new CommandFailedException("an exact pass is running already");
         }
-        report = follow(report, IndexCommand::joining);
-        Map<String, Object> pass = Json.object(report, JoinText.JOIN);
-        if (pass.containsKey(JoinText.ERROR)) {
-            throw new CommandFailedException("the exact pass failed: " + pass.get(JoinText.ERROR));
+        if (wait) {
+            pass = new JobClient(cli(), JoinControl.COMMAND, "exact pass", !cli().json).follow(pass, false);
+            if ("failed".equals(pass.get("state"))) {
+                throw new CommandFailedException("the exact pass failed: " + pass.get("error"));
+            }
         }
-        show(report);
-        return Boolean.TRUE.equals(pass.get("complete")) ? ExitCode.OK : ExitCode.FAILED;
-    }
-
-    private static @Nullable Stage joining(Map<String, Object> report) {
-        Map<String, Object> pass = Json.object(report, JoinText.JOIN);
-        String phase = String.valueOf(pass.get("phase"));
-        return "running".equals(pass.get(JoinText.STATE))
-                ? new Stage(
-                        phase + (phase.equals("comparing") ? " containers" : " bytes of files"),
-                        Json.number(pass, "done"),
-                        Json.number(pass, "of"))
-                : null;
+        show(ask(IndexControl.STATUS, Map.of()));
+        return !wait || Boolean.TRUE.equals(pass.get("complete")) ? ExitCode.OK : ExitCode.FAILED;
     }
 
     @Command(
@@ -151,6 +140,7 @@ final class IndexCommand extends CommandGroup {
             customSynopsis = "sdfscli VOLUME index stop [--json]",
             footer = {"Example:", "  sdfscli pool0 index stop"})
     void stop() throws IOException, CommandFailedException {
-        show(ask(IndexControl.STOP, Map.of()));
+        var unused = cli().ask(JoinControl.COMMAND, request(JobControl.STOP, Map.of()));
+        show(ask(IndexControl.STATUS, Map.of()));
     }
 }

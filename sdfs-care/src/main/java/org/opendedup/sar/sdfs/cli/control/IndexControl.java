@@ -6,7 +6,6 @@ import java.util.Map;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.sdfs.cli.report.IndexUseText;
 import org.opendedup.sar.sdfs.cli.report.JoinText;
-import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.slf4j.Logger;
@@ -14,15 +13,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME index}: the control command {@value #COMMAND}, whose argument
- * {@code action} selects the operation. An exact pass goes on when the command that started it has ended. Safe for use
- * by many threads.
+ * {@code action} selects the operation. {@link JoinControl} has the exact passes. Safe for use by many threads.
  */
 public final class IndexControl {
     public static final String COMMAND = "index";
     public static final String STATUS = "status";
     public static final String CONVERT = "convert";
-    public static final String JOIN = "join";
-    public static final String STOP = "stop";
 
     /** Argument of {@link #CONVERT}, and in a report: the class in use. */
     public static final String CLASS = "class";
@@ -54,7 +50,7 @@ public final class IndexControl {
 
     /**
      * @param kind the class in use
-     * @param joins the exact passes
+     * @param joins the exact passes, which the report shows
      */
     public IndexControl(IndexClass kind, Source source, Keeper keeper, Joins joins) {
         this.kind = kind;
@@ -76,18 +72,6 @@ public final class IndexControl {
                 convert(IndexClass.of(label)
                         .orElseThrow(() -> new IOException(
                                 "the index '" + label + "' is not known; this release has " + IndexClass.labels())));
-            }
-            case JOIN -> {
-                arguments.end();
-                if (joins.start(Cause.SDFSCLI).isEmpty()) {
-                    throw new IOException("an exact pass is running already");
-                }
-            }
-            case STOP -> {
-                arguments.end();
-                if (!joins.stop(Cause.SDFSCLI)) {
-                    throw new IOException("no exact pass is running");
-                }
             }
             default -> throw new IOException("the daemon knows no action '" + action + "' of " + COMMAND);
         }

@@ -34,11 +34,16 @@ public final class JoinText {
         estimated.put(WHOLE, estimate.isWhole());
         estimated.put(SINCE, Instant.ofEpochMilli(estimate.sinceMs()).toString());
         report.put(ESTIMATE, estimated);
-        joins.latest().ifPresent(status -> report.put(JOIN, values(status)));
+        joins.latest().ifPresent(status -> {
+            Map<String, Object> values = JobReport.of(status);
+            put(status, values);
+            report.put(JOIN, values);
+        });
     }
 
-    private static Map<String, Object> values(JobStatus<JoinReport> status) {
-        Map<String, Object> values = JobReport.of(status);
+    /** Adds the progress of a pass and, when it has ended, its result. */
+    public static void put(JobStatus<JoinReport> status, Map<String, Object> values) {
+        JobReport.putSteps(status, values);
         values.put("phase", status.stage());
         values.put("done", status.done());
         values.put("of", status.of());
@@ -46,7 +51,6 @@ public final class JoinText {
         if (report != null) {
             values.putAll(Json.values(report));
         }
-        return values;
     }
 
     /** Returns the lines of a report, each with a line break before it; none without an estimate. */

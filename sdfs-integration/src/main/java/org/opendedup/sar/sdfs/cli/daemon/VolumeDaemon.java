@@ -32,6 +32,7 @@ import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
+import org.opendedup.sar.sdfs.cli.control.JoinControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
@@ -266,11 +267,11 @@ public final class VolumeDaemon {
                         volume,
                         kind -> settings.keep(VolumeOptions.INDEX, kind),
                         joins);
-                whileMounted.putAll(
-                        CareHandlers.of(jobs, BackupTargets.of(volume.backups(), definition, mountPoint)));
+                whileMounted.putAll(CareHandlers.of(jobs, BackupTargets.of(volume.backups(), definition, mountPoint)));
                 whileMounted.put(VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume));
                 whileMounted.put(VolumeCommands.RESUME, (arguments, caller) -> resume(volume));
                 whileMounted.put(SarControl.COMMAND, (arguments, caller) -> sar.answer(arguments));
+                whileMounted.put(JoinControl.COMMAND, new JoinControl(joins)::answer);
                 whileMounted.put(IndexControl.COMMAND, (arguments, caller) -> index.answer(arguments));
                 whileMounted.put(DamageControl.COMMAND, damageControl::answer);
                 whileMounted.putAll(tierControl.handlers());
