@@ -13,8 +13,8 @@ package org.opendedup.sar.arrange;
  * @param replacedReferences number of references in recipes that lead to the new copies now
  * @param skippedFiles number of files that were left out, because a part of their recipe or a container of theirs
  *     cannot be read
- * @param isComplete whether everything was examined that the limits allow; else there was no room for copies, or
- *     somebody waited for a garbage collection
+ * @param complete whether everything was examined that the limits allow; else there was no room for copies, or somebody
+ *     waited for a garbage collection
  */
 public record ArrangementReport(
         long files,
@@ -25,4 +25,4 @@ public record ArrangementReport(
         long movedBytes,
         long replacedReferences,
         long skippedFiles,
-        boolean isComplete) {}
+        boolean complete) {}

@@ -12,8 +12,8 @@ package org.opendedup.sar.join;
  * @param replacedReferences number of references in recipes that lead to another copy now
  * @param unreadableChunks number of copies that were to be kept and cannot be read: another copy is kept if one can be
  *     read; 50 000 at most are counted
- * @param isComplete whether all that was found was handled; else it was too little to be worth it, or somebody waited
- *     for a garbage collection
+ * @param complete whether all that was found was handled; else it was too little to be worth it, or somebody waited for
+ *     a garbage collection
  */
 public record JoinReport(
         long containers,
@@ -24,4 +24,4 @@ public record JoinReport(
         long joinedBytes,
         long replacedReferences,
         long unreadableChunks,
-        boolean isComplete) {}
+        boolean complete) {}

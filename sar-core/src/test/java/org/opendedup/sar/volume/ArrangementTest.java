@@ -157,7 +157,7 @@ class ArrangementTest {
         assertEquals(PIECES * PIECE, report.movedBytes());
         // Both files refer to each piece.
         assertEquals(2 * report.movedChunks(), report.replacedReferences());
-        assertTrue(report.isComplete());
+        assertTrue(report.complete());
         FileFragmentation arranged = fragmentation("newest");
         assertTrue(arranged.requests() <= 3, arranged::toString);
         assertEquals(

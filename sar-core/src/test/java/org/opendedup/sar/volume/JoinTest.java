@@ -187,7 +187,7 @@ class JoinTest {
         assertEquals(twice, report.foundBytes(), report::toString);
         assertEquals(twice, report.joinedBytes(), report::toString);
         assertEquals(390, report.joinedChunks(), report::toString);
-        assertTrue(report.isComplete(), report::toString);
+        assertTrue(report.complete(), report::toString);
         assertSound();
         assertEquals(exactBytes(), volume.statistics().uniqueBytes());
         assertEquals(twice, volume.statistics().garbageBytes());
@@ -341,7 +341,7 @@ class JoinTest {
         JoinReport report = join();
         assertTrue(report.unreadableChunks() > 0, report::toString);
         assertEquals(300, report.joinedChunks(), report::toString);
-        assertTrue(report.isComplete(), report::toString);
+        assertTrue(report.complete(), report::toString);
         // References to the copies that cannot be read lead to sound ones now.
         assertEquals(0, unreadable("first") + unreadable("second"));
         collect();
@@ -370,7 +370,7 @@ class JoinTest {
         JoinReport report = join(JoinLimits.WORTHWHILE);
         assertTrue(report.foundBytes() > 0, report::toString);
         assertEquals(0, report.replacedReferences());
-        assertFalse(report.isComplete());
+        assertFalse(report.complete());
     }
 
     @Test

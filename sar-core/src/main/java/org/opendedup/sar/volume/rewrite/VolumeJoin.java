@@ -48,7 +48,7 @@ public final class VolumeJoin implements JoinSource {
         ChunkReader reader = new ChunkReader(context.restore().inBackground());
         JoinReport report =
                 run(limits, progress, chunks -> Set.copyOf(reader.read(chunks).keySet()));
-        if (report.isComplete() || !limits.areReached(report.foundBytes(), storedBytes())) {
+        if (report.complete() || !limits.areReached(report.foundBytes(), storedBytes())) {
             synchronized (this) {
                 dealtWith = estimate().bytes();
             }

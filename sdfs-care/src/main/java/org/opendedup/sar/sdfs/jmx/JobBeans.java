@@ -298,7 +298,7 @@ final class JobBeans {
             @Figure(value = "Chunks that the last pass healed, or the running one so far", unit = "chunks")
             long lastHealedChunks) {}
 
-    static RecordBean heals(Heals heals, DamageList damage) {
+    static RecordBean heals(Heals heals, Beans.Call<List<Fault>> damage) {
         return bean("Lists damaged chunks, and gives them their bytes back", heals, heals::start)
                 .figures(
                         HealFigures.class,
@@ -314,7 +314,7 @@ final class JobBeans {
                         "text",
                         List.of(),
                         arguments -> Beans.call(
-                                () -> damage.list().stream().map(JobBeans::line).toList()));
+                                () -> damage.run().stream().map(JobBeans::line).toList()));
     }
 
     private static String line(Fault fault) {

@@ -21,6 +21,7 @@ import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.DamageReport.Fault;
 import org.opendedup.sar.volume.care.NewDamageListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,7 +115,7 @@ public final class VolumeRegistration implements AutoCloseable {
         add("Scrub", JobBeans.scrubs(scrubs, times));
     }
 
-    public void heals(Heals heals, DamageList damage) {
+    public void heals(Heals heals, Beans.Call<List<Fault>> damage) {
         add("Heal", JobBeans.heals(heals, damage));
     }
 

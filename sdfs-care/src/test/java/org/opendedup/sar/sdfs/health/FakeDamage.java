@@ -7,8 +7,12 @@ import org.opendedup.sar.volume.care.DamageReport;
 import org.opendedup.sar.volume.care.NewDamageListener;
 
 /** Damage that a test makes up. */
-public final class FakeDamage implements DamageSource {
+public final class FakeDamage extends DamageSource {
     public DamageReport report = new DamageReport(List.of(), List.of(), 0, 0, 0);
+
+    public FakeDamage() {
+        super(null, null);
+    }
 
     @Override
     public DamageReport list(Progress progress) throws IOException {

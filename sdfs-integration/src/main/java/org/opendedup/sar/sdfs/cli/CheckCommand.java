@@ -212,13 +212,13 @@ public final class CheckCommand implements Callable<Integer> {
                 values.put("metadata", recovered.values());
             }
             if (rebuilt != null) {
-                values.put("rebuilt", CheckText.values(rebuilt));
+                values.put("rebuilt", rebuilt);
             }
             if (repaired != null) {
                 values.put("repaired", repaired.done());
                 values.put("quarantine", repaired.quarantines());
             }
-            values.putAll(CheckText.values(report));
+            values.putAll(Json.values(CheckText.Report.of(report)));
             environment.out().println(Json.pretty(values));
         } else {
             if (rebuilt != null) {
@@ -227,7 +227,7 @@ public final class CheckCommand implements Callable<Integer> {
             if (repaired != null) {
                 environment.out().print(CheckText.of(repaired));
             }
-            environment.out().print(CheckText.of(name, report));
+            environment.out().print(CheckText.of(name, CheckText.Report.of(report)));
         }
         return report.hasDefects() ? ExitCode.DAMAGED : ExitCode.OK;
     }

@@ -1,14 +1,11 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.control.DamageControl;
 import org.opendedup.sar.sdfs.cli.files.TierControl;
-import org.opendedup.sar.sdfs.cli.report.DamageItems;
 import org.opendedup.sar.sdfs.cli.report.DamageText;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
@@ -38,39 +35,19 @@ final class DamagedCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
         VolumeClient cli = cli();
-        boolean asJson = cli.json;
-        Map<String, Object> report = new JobClient(cli, DamageControl.COMMAND, JOB, !asJson).run(Map.of());
+        Map<String, Object> report = new JobClient(cli, DamageControl.COMMAND, JOB, !cli.json).run(Map.of());
         if ("failed".equals(report.get("state"))) {
             throw new CommandFailedException(String.valueOf(report.get("error")));
         }
         if (!"done".equals(report.get("state"))) {
             return ExitCode.FAILED;
         }
-        Map<String, Object> damage = fetch(cli, Json.number(report, "number"));
         // In no chunk, so not in the list.
         long lost = Json.number(
-                cli.ask(TierControl.COMMAND, CommandGroup.request(TierControl.STATUS, Map.of())),
-                DamageText.LOST_FILES);
-        damage.put(DamageText.LOST_FILES, lost);
-        if (asJson) {
-            cli.environment().out().println(Json.pretty(damage));
-        } else {
-            cli.environment().out().print(DamageText.of(cli.name(), damage));
-        }
-        boolean isClean = Json.number(Json.object(damage, DamageItems.TOTALS), "files") == 0;
-        return isClean && lost == 0 ? ExitCode.OK : ExitCode.DAMAGED;
-    }
-
-    private static Map<String, Object> fetch(VolumeClient cli, long number) throws IOException, CommandFailedException {
-        List<Map<String, Object>> items = new ArrayList<>();
-        Map<String, Object> page;
-        long from = 0;
-        do {
-            page = cli.ask(
-                    DamageControl.COMMAND, Map.of("action", DamageControl.ITEMS, "number", number, "from", from));
-            items.addAll(Json.objects(page, DamageItems.ITEMS));
-            from = Json.number(page, DamageItems.NEXT);
-        } while (from >= 0);
-        return DamageItems.join(Json.object(page, DamageItems.TOTALS), items);
+                cli.ask(TierControl.COMMAND, CommandGroup.request(TierControl.STATUS, Map.of())), "lostFiles");
+        DamageText.Report damage = Json.record(Json.object(report, DamageControl.LIST), DamageText.Report.class)
+                .withLost(lost);
+        print(Json.values(damage), DamageText.of(cli.name(), damage).stripTrailing());
+        return damage.totals().files() == 0 && lost == 0 ? ExitCode.OK : ExitCode.DAMAGED;
     }
 }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
@@ -14,6 +13,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.PlainNames;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.report.Json;
+import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -69,80 +69,68 @@ final class RestoreCommand extends VolumeCommand {
             throw new CommandFailedException("the destination's name, such as " + target
                     + ", is not UTF-8 text; restore to another name, and rename the result");
         }
-        boolean asJson = cli.json;
-        Map<String, Object> report = new JobClient(cli, FileControl.RESTORE, !asJson)
+        Map<String, Object> report = new JobClient(cli, FileControl.RESTORE, !cli.json)
                 .run(Map.of("path", path, "destination", target.toString()));
         boolean done = "done".equals(report.get("state"));
-        PrintWriter out = cli.environment().out();
-        if (asJson) {
+        // One that failed at once has no status.
+        RestoreStatus status = report.containsKey("phase") ? Json.record(report, RestoreStatus.class) : null;
+        if (cli.json) {
             var result = new LinkedHashMap<String, Object>();
             result.put("path", path);
             result.put("destination", target.toString());
             result.putAll(report);
             result.remove("number");
-            out.println(Json.pretty(result));
-        } else {
-            if (report.get("notStored") != null) {
-                cli.environment()
-                        .err()
-                        .println("the volume cannot store all that was written, and is restored as programs read it: "
-                                + Printable.line(String.valueOf(report.get("notStored"))));
-            }
-            texts(report, "damages")
-                    .forEach(damage ->
-                            cli.environment().err().println("damaged: " + Printable.line(String.valueOf(damage))));
-            texts(report, "losses")
-                    .forEach(loss ->
-                            cli.environment().err().println("not restored: " + Printable.line(String.valueOf(loss))));
+            print(Json.pretty(result));
+        } else if (status != null) {
+            print(status);
             if (done) {
-                out.println(text(path, target, report));
+                print(text(path, target, status));
             }
         }
-        if (!done) {
-            throw new CommandFailedException(reason(report));
+        if (!done || status == null) {
+            throw new CommandFailedException(
+                    "failed".equals(report.get("state"))
+                            ? "the restore failed: " + report.get("error")
+                            : "the restore was stopped; the same command continues it");
         }
-        if (Json.number(report, "damagedPlaces") + Json.number(report, "filesMissing") != 0) {
+        if (status.damagedPlaces() + status.filesMissing() != 0) {
             return ExitCode.FAILED;
         }
-        return Json.number(report, "attributesLost")
-                                + Json.number(report, "entriesLost")
-                                + Json.number(report, "filesChanging")
-                        == 0
+        return status.attributesLost() + status.entriesLost() + status.filesChanging() == 0
                 ? ExitCode.OK
                 : ExitCode.INCOMPLETE;
     }
 
-    private static List<?> texts(Map<String, Object> report, String key) {
-        return report.get(key) instanceof List<?> texts ? texts : List.of();
+    /** Prints what is not as it was. */
+    private void print(RestoreStatus status) {
+        PrintWriter err = cli().environment().err();
+        if (status.notStored() != null) {
+            err.println("the volume cannot store all that was written, and is restored as programs read it: "
+                    + Printable.line(status.notStored()));
+        }
+        status.damages().forEach(damage -> err.println("damaged: " + Printable.line(damage)));
+        status.losses().forEach(loss -> err.println("not restored: " + Printable.line(loss)));
     }
 
-    private static String reason(Map<String, Object> report) {
-        return "failed".equals(report.get("state"))
-                ? "the restore failed: " + report.get("error")
-                : "the restore was stopped; the same command continues it";
-    }
-
-    private static String text(String path, Path target, Map<String, Object> report) {
-        long written = Json.number(report, "bytesDone") - Json.number(report, "bytesResumed");
-        double seconds = Json.decimal(report, "seconds");
-        long damaged = Json.number(report, "damagedPlaces");
-        long lost = Json.number(report, "attributesLost");
-        long notMade = Json.number(report, "entriesLost");
-        long missing = Json.number(report, "filesMissing");
-        long changing = Json.number(report, "filesChanging");
+    private static String text(String path, Path target, RestoreStatus status) {
+        long written = status.bytesDone() - status.bytesResumed();
         return String.format(
                 Locale.ROOT,
                 "%s is restored to %s: %d files and folders, %s in %.1f s (%.0f MB/s)%s%s%s%s%s",
                 path.isEmpty() ? "The volume" : Printable.line(path),
                 Printable.line(target.toString()),
-                Json.number(report, "entries"),
+                status.entries(),
                 ByteSize.rounded(written),
-                seconds,
-                written / 1e6 / Math.max(0.001, seconds),
-                lost == 0 ? "" : "; " + lost + " owners, modes or extended attributes could not be set there",
-                notMade == 0 ? "" : "; " + notMade + " links or special files could not be made there",
-                changing == 0 ? "" : "; " + changing + " files were written to meanwhile",
-                missing == 0 ? "" : "; " + missing + " files or folders are MISSING there, or not as they were last",
-                damaged == 0 ? "" : "; " + damaged + " places are DAMAGED and left empty; see the daemon's log");
+                status.seconds(),
+                written / 1e6 / Math.max(0.001, status.seconds()),
+                some(status.attributesLost(), "owners, modes or extended attributes could not be set there"),
+                some(status.entriesLost(), "links or special files could not be made there"),
+                some(status.filesChanging(), "files were written to meanwhile"),
+                some(status.filesMissing(), "files or folders are MISSING there, or not as they were last"),
+                some(status.damagedPlaces(), "places are DAMAGED and left empty; see the daemon's log"));
+    }
+
+    private static String some(long number, String words) {
+        return number == 0 ? "" : "; " + number + " " + words;
     }
 }

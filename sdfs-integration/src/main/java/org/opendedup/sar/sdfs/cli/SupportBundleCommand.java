@@ -126,7 +126,8 @@ final class SupportBundleCommand extends VolumeCommand {
     }
 
     private static String part(VolumeClient cli, String part) throws IOException {
-        return JvmControl.text(inTime(() -> cli.ask(JvmControl.COMMAND, Map.of("part", part))));
+        return String.valueOf(
+                inTime(() -> cli.ask(JvmControl.COMMAND, Map.of("part", part))).get("text"));
     }
 
     /** Asks on another thread, which is left behind if there is no answer in time. */

@@ -3,7 +3,6 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -54,22 +53,18 @@ final class UnmountCommand extends VolumeCommand {
                         + badEnd.get().text() + "; see " + cli.runFiles().log());
             }
         }
+        ClosingReport closing = ClosingReport.in(state);
         if (cli.json) {
             var result = new LinkedHashMap<String, Object>();
-            result.put("name", cli.name());
             result.put("mountPoint", state.get("mountPoint"));
-            List.of("closed", "error", "lost").forEach(key -> {
-                if (state.containsKey(key)) {
-                    result.put(key, state.get(key));
-                }
-            });
-            cli.environment().out().println(Json.pretty(result));
-            return ClosingReport.isClosed(state) ? ExitCode.OK : ExitCode.FAILED;
+            result.putAll(Json.values(closing));
+            print(Json.pretty(named(result)));
+            return closing.closed() ? ExitCode.OK : ExitCode.FAILED;
         }
-        if (!ClosingReport.isClosed(state)) {
+        if (!closing.closed()) {
             throw CommandFailedException.ofLines("unmounted from " + state.get("mountPoint")
                     + ", but the volume was not closed in order:\n  "
-                    + new ClosingReport(state).text("\n  ") + "\nSee "
+                    + closing.text("\n  ") + "\nSee "
                     + cli.runFiles().log());
         }
         cli.environment().out().println("Unmounted " + cli.name() + " from " + state.get("mountPoint") + ".");

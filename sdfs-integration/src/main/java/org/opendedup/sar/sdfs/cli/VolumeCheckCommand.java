@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
@@ -39,22 +38,14 @@ final class VolumeCheckCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
         VolumeClient cli = cli();
-        boolean asJson = cli.json;
-        Map<String, Object> job = new JobClient(cli, CheckControl.COMMAND, !asJson).run(Map.of());
+        Map<String, Object> job = new JobClient(cli, CheckControl.COMMAND, !cli.json).run(Map.of());
         String state = String.valueOf(job.get("state"));
         if (!state.equals("done")) {
             throw new CommandFailedException(
                     state.equals("failed") ? String.valueOf(job.get("error")) : "the check was stopped");
         }
-        Map<String, Object> report = Json.object(job, "report");
-        if (asJson) {
-            var values = new LinkedHashMap<String, Object>();
-            values.put("name", cli.name());
-            values.putAll(report);
-            cli.environment().out().println(Json.pretty(values));
-        } else {
-            cli.environment().out().print(CheckText.of(cli.name(), report));
-        }
-        return Boolean.TRUE.equals(report.get("sound")) ? ExitCode.OK : ExitCode.DAMAGED;
+        var report = Json.record(Json.object(job, "report"), CheckText.Report.class);
+        print(named(Json.values(report)), CheckText.of(cli.name(), report).stripTrailing());
+        return report.sound() ? ExitCode.OK : ExitCode.DAMAGED;
     }
 }

@@ -4,7 +4,7 @@
  * {@link org.opendedup.sar.sdfs.fuse.ErrorNumber} converts all failures to error numbers.
  *
  * <p>Steps: {@code KernelMount.mount(new FuseFileSystem(volume, options), options)}, then
- * {@link org.opendedup.sar.sdfs.fuse.FuseMount#awaitEnd}.
+ * {@link org.opendedup.sar.sdfs.fuse.kernel.KernelMount#awaitEnd}.
  */
 @NullMarked
 package org.opendedup.sar.sdfs.fuse;

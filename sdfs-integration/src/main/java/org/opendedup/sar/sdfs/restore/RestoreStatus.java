@@ -1,15 +1,16 @@
 package org.opendedup.sar.sdfs.restore;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Progress of a restore.
+ * Progress of a restore. Commands show it under these names, which are stable.
  *
  * @param phase the current step
  * @param entries number of files, folders and other entries found
  * @param bytes bytes of chunks to write; not final before the tree is walked
- * @param bytesWritten bytes written, including those of an earlier restore
+ * @param bytesDone bytes written, including those of an earlier restore
  * @param bytesResumed bytes written by an earlier restore
  * @param damagedPlaces places in files that could not be filled
  * @param damages the first of them, as text: at most 50, of 10 KiB in all
@@ -24,11 +25,12 @@ import org.jspecify.annotations.Nullable;
  *     only is restored too
  * @param seconds seconds since it began
  */
+@JsonInclude(JsonInclude.Include.NON_NULL)
 public record RestoreStatus(
         Phase phase,
         long entries,
         long bytes,
-        long bytesWritten,
+        long bytesDone,
         long bytesResumed,
         long damagedPlaces,
         List<String> damages,

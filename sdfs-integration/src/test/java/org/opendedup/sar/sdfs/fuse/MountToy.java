@@ -13,7 +13,7 @@ public final class MountToy {
         if (arguments.length > 2) {
             options = options.with(arguments[2]);
         }
-        try (FuseMount mount = KernelMount.mount(toy, options)) {
+        try (KernelMount mount = KernelMount.mount(toy, options)) {
             System.out.println("mounted");
             mount.awaitEnd();
         }

@@ -61,7 +61,7 @@ class ReferenceBalanceTest {
         Path mountPoint = Files.createDirectories(folder.resolve("mnt"));
         MountOptions options = MountOptions.of(mountPoint, "balance");
         try (Volume volume = MemoryFileSystem.volumeInMemory();
-                FuseMount mount = KernelMount.mount(made.apply(volume, options), options)) {
+                KernelMount mount = KernelMount.mount(made.apply(volume, options), options)) {
             Commands.succeed("sh", "-c", "cd " + mountPoint + "\n" + LOAD);
             assertTrue(volume.statistics().inodesInUse() > 0, "the kernel keeps nothing in its caches");
             return inUseAfterDrops(volume, mountPoint);

@@ -93,7 +93,7 @@ class TreeRestoreTest {
 
         assertEquals(RestoreStatus.Phase.DONE, status.phase());
         assertEquals(5, status.entries());
-        assertEquals(status.bytes(), status.bytesWritten());
+        assertEquals(status.bytes(), status.bytesDone());
         assertEquals(shared.length + mixed.length, status.bytes());
         assertArrayEquals(shared, Files.readAllBytes(target.resolve("shared")));
         assertArrayEquals(mixed, Files.readAllBytes(target.resolve("sub/mixed")));
@@ -342,13 +342,13 @@ class TreeRestoreTest {
     void aRestoreThatWasStoppedGoesOnWhereItWas() throws Exception {
         writeLarge();
         RestoreStatus stopped = stopHalfway();
-        assertTrue(stopped.bytesWritten() < stopped.bytes(), stopped::toString);
+        assertTrue(stopped.bytesDone() < stopped.bytes(), stopped::toString);
 
         TreeRestore again = new TreeRestore(volume, "", target);
         again.run(Inode.ROOT);
 
         assertTrue(again.status().bytesResumed() > 0, again.status()::toString);
-        assertEquals(again.status().bytes(), again.status().bytesWritten());
+        assertEquals(again.status().bytes(), again.status().bytesDone());
         assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
         assertLeavesNothingBeside();
     }
@@ -391,7 +391,7 @@ class TreeRestoreTest {
         assertEquals(InterruptedIOException.class, failed.getCause().getClass(), failed::toString);
         assertEquals(recorded, Files.readString(journal));
         RestoreStatus status = restore();
-        assertEquals(status.bytes(), status.bytesWritten());
+        assertEquals(status.bytes(), status.bytesDone());
         assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
         assertFalse(volume.collector().pins().exist());
     }
@@ -459,7 +459,7 @@ class TreeRestoreTest {
                 volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, true), (bytes, of) -> true);
         assertTrue(dry.sparseContainers() > 0, dry::toString);
         RestoreStatus status = restore();
-        assertEquals(status.bytes(), status.bytesWritten());
+        assertEquals(status.bytes(), status.bytesDone());
         assertArrayEquals(borrowing(), Files.readAllBytes(target.resolve("mixed")));
     }
 
@@ -639,7 +639,7 @@ class TreeRestoreTest {
             return null;
         });
         new Thread(running).start();
-        while (restore.status().bytesWritten() == 0 && !running.isDone()) {
+        while (restore.status().bytesDone() == 0 && !running.isDone()) {
             Thread.onSpinWait();
         }
         restore.stop();

@@ -174,7 +174,7 @@ class UsedVolumeRestoreTest {
         System.arraycopy(bytes("end"), 0, expected, 2 * LARGE, 3);
         assertRestored("open", expected);
         assertEquals(0, status.damagedPlaces() + status.filesMissing() + status.filesChanging(), status::toString);
-        assertEquals(status.bytes(), status.bytesWritten());
+        assertEquals(status.bytes(), status.bytesDone());
     }
 
     @Test

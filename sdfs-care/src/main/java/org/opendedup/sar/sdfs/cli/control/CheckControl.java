@@ -32,7 +32,7 @@ public final class CheckControl extends JobControl<StoredVolume.Report> {
         JobReport.putSteps(status, report);
         StoredVolume.Report found = status.report();
         if (found != null) {
-            report.put("report", CheckText.values(found));
+            report.put("report", CheckText.Report.of(found));
         }
     }
 }

@@ -197,7 +197,7 @@ public final class ControlServer implements Closeable {
     private void serve(MessageChannel connection) throws IOException {
         var caller = new Caller();
         try {
-            connection.send(MessageChannel.line(reply(connection.receive(), caller)));
+            connection.send(reply(connection.receive(MessageChannel.REQUEST_BYTES_MAX), caller));
             if (caller.gone != null) {
                 attended.add(connection);
                 if (server.isOpen()) {

@@ -91,7 +91,7 @@ public final class ControlSocket {
         var connection = new MessageChannel(connected.get(), limit);
         try {
             connection.send(request);
-            return Optional.of(new Held(result(connection.receive()), connection));
+            return Optional.of(new Held(result(connection.receive(Integer.MAX_VALUE)), connection));
         } catch (SocketTimeoutException e) {
             connection.close();
             throw new SilentDaemonException(socket, limit.toSeconds());

@@ -31,7 +31,7 @@ public final class SarControl {
     public static final String EXPLAIN = "explain";
     public static final String CHUNKS = "chunks";
 
-    /** Chunks in one reply. A chunk has about 110 bytes; a reply has at most {@value MessageChannel#LINE_BYTES_MAX}. */
+    /** Chunks in one reply. A file may have more than memory has room for. */
     private static final int CHUNKS_PER_REPLY = 400;
 
     private final SarAdministration sar;

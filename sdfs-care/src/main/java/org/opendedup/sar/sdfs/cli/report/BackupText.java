@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -83,10 +82,6 @@ public final class BackupText {
         newerValues.put("bytes", newer.bytes());
         newerValues.put("oldest", newer.containers() == 0 ? "" : time(newer.oldestNs()));
         newerValues.put("newest", newer.containers() == 0 ? "" : time(newer.newestNs()));
-        List<Object> files = new ArrayList<>();
-        for (DamagedFile file : report.damagedFiles()) {
-            files.add(FileDamageText.values(file));
-        }
         var values = new LinkedHashMap<String, Object>();
         Path old = report.oldDatabase();
         values.put("oldDatabase", old == null ? "" : old.toString());
@@ -95,7 +90,7 @@ public final class BackupText {
         values.put("missingContainers", report.missingContainers());
         values.put("newer", newerValues);
         values.put("damagedFiles", report.damagedFiles().size() + report.moreDamagedFiles());
-        values.put("files", files);
+        values.put("files", report.damagedFiles());
         values.put("lost", report.lost());
         return values;
     }
@@ -148,12 +143,7 @@ public final class BackupText {
         text.append("Files with bytes that cannot be read: ")
                 .append(report.damagedFiles().size() + report.moreDamagedFiles())
                 .append('\n');
-        CheckText.append(
-                report.damagedFiles().stream()
-                        .limit(SHOWN_FILES)
-                        .map(FileDamageText::values)
-                        .toList(),
-                text);
+        CheckText.append(report.damagedFiles().stream().limit(SHOWN_FILES).toList(), text);
         if (report.damagedFiles().size() > SHOWN_FILES) {
             text.append("  and more; --json names ")
                     .append(

@@ -1,62 +1,52 @@
 package org.opendedup.sar.sdfs.cli.report;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Collectors;
+import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.volume.care.OfflineCheck;
 
-/** What a check of a volume found, as text and as values for JSON. */
+/** What a check of a volume found, as a report and as text. */
 public final class CheckText {
     private static final String INDENT = "        ";
     /** Containers of a finding that the text names; JSON has more. */
     private static final int MAX_NAMED = 10;
 
-    private static final String FINDINGS = "findings";
-    private static final String SEVERITY = "severity";
-    private static final String FILES = "files";
-    private static final String INODE = "inode";
-
     private CheckText() {}
 
-    /** Returns the report for people: a paragraph for each finding, and a line that sums up. */
-    public static String of(String volume, StoredVolume.Report report) {
-        return of(volume, values(report));
+    /**
+     * What a check found. The names are stable.
+     *
+     * @param sound whether everything is as it should be
+     */
+    public record Report(boolean sound, long containers, List<Finding> findings) {
+        public static Report of(StoredVolume.Report found) {
+            return new Report(!found.hasDefects(), found.containers(), found.findings());
+        }
     }
 
-    /**
-     * Returns the report for people.
-     *
-     * @param report as {@link #values(StoredVolume.Report)} returns it
-     */
-    public static String of(String volume, Map<String, Object> report) {
+    /** Returns the report for people: a paragraph for each finding, and a line that sums up. */
+    public static String of(String volume, Report report) {
         StringBuilder text = new StringBuilder();
-        for (Map<String, Object> finding : Json.objects(report, FINDINGS)) {
-            text.append(String.format("%-8s", text(finding, SEVERITY).toUpperCase(Locale.ROOT)))
-                    .append(Printable.line(text(finding, "what")))
+        for (Finding finding : report.findings()) {
+            text.append(String.format("%-8s", finding.severity()))
+                    .append(Printable.line(finding.what()))
                     .append(".\n");
-            List<?> containers = (List<?>) finding.getOrDefault("containers", List.of());
-            if (containers.size() > 1) {
-                text.append(INDENT).append("Containers: ").append(containers(containers));
+            if (finding.containers().size() > 1) {
+                text.append(INDENT).append("Containers: ").append(containers(finding.containers()));
             }
-            append(Json.objects(finding, FILES), text);
-            if (!text(finding, "mend").isEmpty()) {
+            append(finding.files(), text);
+            if (!finding.mend().isEmpty()) {
                 text.append(INDENT)
                         .append("To mend it: ")
-                        .append(text(finding, "mend"))
+                        .append(finding.mend())
                         .append('\n');
             }
         }
         return text.append(summary(volume, report)).append('\n').toString();
-    }
-
-    private static String text(Map<String, Object> values, String key) {
-        return String.valueOf(values.get(key));
     }
 
     private static String containers(List<?> containers) {
@@ -64,23 +54,22 @@ public final class CheckText {
         return first + (containers.size() > MAX_NAMED ? ", ... (--json names them)" : "") + "\n";
     }
 
-    /** @param files as {@link FileDamageText#values} returns them */
-    static void append(List<Map<String, Object>> files, StringBuilder text) {
+    static void append(List<DamagedFile> files, StringBuilder text) {
         files.forEach(file -> text.append(INDENT)
                 .append("Damaged: ")
                 .append(FileDamageText.line(file))
                 .append('\n'));
     }
 
-    private static String summary(String volume, Map<String, Object> report) {
+    private static String summary(String volume, Report report) {
         long losses = count(report, Finding.Severity.LOSS);
         long defects = count(report, Finding.Severity.DEFECT);
-        long files = Json.objects(report, FINDINGS).stream()
-                .flatMap(finding -> Json.objects(finding, FILES).stream())
-                .map(file -> Json.number(file, INODE))
+        long files = report.findings().stream()
+                .flatMap(finding -> finding.files().stream())
+                .map(DamagedFile::inode)
                 .distinct()
                 .count();
-        long containers = Json.number(report, "containers");
+        long containers = report.containers();
         String checked = volume + ": " + containers + (containers == 1 ? " container" : " containers") + " checked; ";
         if (losses + defects == 0) {
             return checked + "no defect was found.";
@@ -92,9 +81,9 @@ public final class CheckText {
                 + " scrub start --wait'.";
     }
 
-    private static long count(Map<String, Object> report, Finding.Severity severity) {
-        return Json.objects(report, FINDINGS).stream()
-                .filter(finding -> text(finding, SEVERITY).equals(lower(severity)))
+    private static long count(Report report, Finding.Severity severity) {
+        return report.findings().stream()
+                .filter(finding -> finding.severity() == severity)
                 .count();
     }
 
@@ -147,43 +136,5 @@ public final class CheckText {
         if (count > 0) {
             text.append(INDENT).append(count).append(' ').append(what);
         }
-    }
-
-    /** Returns the report as values for JSON. */
-    public static Map<String, Object> values(StoredVolume.Report report) {
-        var values = new LinkedHashMap<String, Object>();
-        values.put("sound", !report.hasDefects());
-        values.put("containers", report.containers());
-        values.put(FINDINGS, report.findings().stream().map(CheckText::values).toList());
-        return values;
-    }
-
-    private static Map<String, Object> values(Finding finding) {
-        var values = new LinkedHashMap<String, Object>();
-        values.put(SEVERITY, lower(finding.severity()));
-        values.put("kind", lower(finding.kind()));
-        values.put("what", finding.what());
-        values.put("containers", finding.containers());
-        values.put(FILES, finding.files().stream().map(FileDamageText::values).toList());
-        values.put("mend", finding.mend());
-        return values;
-    }
-
-    private static String lower(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    /** Returns what was done to the container table as values for JSON. */
-    public static Map<String, Object> values(TableRebuild.Report rebuilt) {
-        var values = new LinkedHashMap<String, Object>();
-        values.put("containers", rebuilt.containers());
-        values.put("kept", rebuilt.kept());
-        values.put("notFound", rebuilt.notFound());
-        values.put("missingChunks", rebuilt.missingChunks());
-        values.put("strays", rebuilt.strays());
-        values.put("foreign", rebuilt.foreign());
-        values.put("unreadablePacks", rebuilt.unreadablePacks());
-        values.put("changes", rebuilt.changes());
-        return values;
     }
 }

@@ -1,24 +1,84 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.volume.care.DamageReport;
+import org.opendedup.sar.volume.care.DamageReport.DamagedRange;
+import org.opendedup.sar.volume.care.DamageReport.FileDamage;
 
-/** A list of damage for people. */
+/** A list of damage, as a report and as text. */
 public final class DamageText {
     /** Faults of a file that the text names; JSON has more. */
     private static final int SHOWN_FAULTS = 20;
 
-    /** Number of files of which only the fast tier had the bytes, and lost them. */
-    public static final String LOST_FILES = "lostFiles";
-
     private DamageText() {}
 
-    /** @param damage as {@link DamageItems#join} returns it, with {@link #LOST_FILES} */
-    public static String of(String volume, Map<String, Object> damage) {
-        long lost = Json.number(damage, LOST_FILES);
+    /**
+     * A list of damage. The names are stable.
+     *
+     * @param lostFiles number of files of which only the fast tier had the bytes, and lost them; null in the daemon's
+     *     answer, because they are in no chunk
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Report(
+            Totals totals,
+            List<Fault> faults,
+            List<FileDamage> files,
+            @Nullable Long lostFiles) {
+        public static Report of(DamageReport found) {
+            var totals = new Totals(
+                    found.allFiles(),
+                    found.moreFiles(),
+                    found.bytes(),
+                    found.faults().size(),
+                    found.garbageFaults());
+            return new Report(totals, found.faults().stream().map(Fault::of).toList(), found.files(), null);
+        }
+
+        public Report withLost(long lost) {
+            return new Report(totals, faults, files, lost);
+        }
+    }
+
+    /** @param faultsWithoutFiles number of faults in which no file has bytes */
+    public record Totals(long files, long moreFiles, long bytes, long faults, long faultsWithoutFiles) {}
+
+    /** See {@link DamageReport.Fault}. */
+    public record Fault(String pack, long container, int frame, String found, String foundBy, String reason) {
+        private static Fault of(DamageReport.Fault fault) {
+            return new Fault(
+                    fault.pack(),
+                    fault.container(),
+                    fault.note().frame(),
+                    fault.note().foundMs() == 0
+                            ? ""
+                            : JobReport.time(Instant.ofEpochMilli(fault.note().foundMs())),
+                    fault.note().how().toString(),
+                    fault.note().reason());
+        }
+
+        private String text() {
+            String place = "";
+            if (!pack.isEmpty()) {
+                place = "pack " + pack + ", ";
+            } else if (container > 0) {
+                place = (frame < 0 ? "" : "frame " + frame + " of ") + "container " + container + ", ";
+            }
+            return place
+                    + (found.isEmpty() ? "" : "found at " + found + " by " + foundBy + ": ")
+                    + Printable.line(reason);
+        }
+    }
+
+    /** @param damage with the number of lost files */
+    public static String of(String volume, Report damage) {
+        long lost = damage.lostFiles() == null ? 0 : damage.lostFiles();
         String text = chunks(volume, damage, lost == 0 ? "" : " in chunks");
         return lost == 0
                 ? text
@@ -27,61 +87,45 @@ public final class DamageText {
                         + " tier status\n";
     }
 
-    private static String chunks(String volume, Map<String, Object> damage, String where) {
-        Map<String, Object> totals = Json.object(damage, DamageItems.TOTALS);
-        List<Map<String, Object>> faults = Json.objects(damage, "faults");
-        if (faults.isEmpty()) {
+    private static String chunks(String volume, Report damage, String where) {
+        if (damage.faults().isEmpty()) {
             return volume + ": no damage" + where + " is known.\n";
         }
         StringBuilder text = new StringBuilder();
         var shown = new TreeSet<Integer>();
-        for (Map<String, Object> file : Json.objects(damage, "files")) {
-            append(file, shown, text);
-        }
+        damage.files().forEach(file -> append(file, shown, text));
         text.append(shown.isEmpty() ? "" : "\n");
         for (int number : shown) {
-            text.append(fault(number, faults.get(number))).append('\n');
+            text.append("[" + number + "] ")
+                    .append(damage.faults().get(number).text())
+                    .append('\n');
         }
-        long more = Json.number(totals, "moreFiles");
         text.append(shown.isEmpty() ? "" : "\n").append(volume).append(": ");
-        if (Json.number(totals, "files") == 0) {
-            boolean isOne = Json.number(totals, "faults") == 1;
-            return text.append(Json.number(totals, "faults"))
+        Totals totals = damage.totals();
+        if (totals.files == 0) {
+            boolean isOne = totals.faults == 1;
+            return text.append(totals.faults)
                     .append(isOne ? " damaged place is known" : " damaged places are known")
                     .append(isOne ? ", and no file has bytes in it.\n" : ", and no file has bytes in them.\n")
                     .toString();
         }
-        text.append(Json.number(totals, "bytes")).append(" bytes of ");
-        text.append(Json.number(totals, "files"))
-                .append(Json.number(totals, "files") == 1 ? " file are damaged" : " files are damaged");
-        text.append(more == 0 ? ".\n" : "; " + more + " of the files are not named here.\n");
-        return text.toString();
+        return text.append(totals.bytes + " bytes of " + totals.files)
+                .append(totals.files == 1 ? " file are damaged" : " files are damaged")
+                .append(totals.moreFiles == 0 ? ".\n" : "; " + totals.moreFiles + " of the files are not named here.\n")
+                .toString();
     }
 
-    private static void append(Map<String, Object> file, TreeSet<Integer> shown, StringBuilder text) {
-        var faults = new TreeSet<Integer>();
-        for (Map<String, Object> range : Json.objects(file, "ranges")) {
-            faults.add((int) Json.number(range, "fault"));
-        }
-        text.append(FileDamageText.line(file))
+    private static void append(FileDamage file, TreeSet<Integer> shown, StringBuilder text) {
+        var faults = file.ranges().stream().map(DamagedRange::fault).collect(Collectors.toCollection(TreeSet::new));
+        var ranges = file.ranges().stream()
+                .map(range -> new DamagedFile.Range(range.from(), range.to()))
+                .toList();
+        text.append(FileDamageText.line(
+                        new DamagedFile(file.inode(), file.paths(), ranges, file.bytes(), file.moreRanges())))
                 .append("  [")
                 .append(faults.stream().limit(SHOWN_FAULTS).map(String::valueOf).collect(Collectors.joining(", ")))
                 .append(faults.size() > SHOWN_FAULTS ? ", ..." : "")
                 .append("]\n");
         shown.addAll(faults);
-    }
-
-    private static String fault(int number, Map<String, Object> fault) {
-        String place = "";
-        if (!String.valueOf(fault.get("pack")).isEmpty()) {
-            place = "pack " + fault.get("pack") + ", ";
-        } else if (Json.number(fault, "container") > 0) {
-            long frame = Json.number(fault, "frame");
-            place = (frame < 0 ? "" : "frame " + frame + " of ") + "container " + fault.get("container") + ", ";
-        }
-        String found = String.valueOf(fault.get("found"));
-        return "[" + number + "] " + place
-                + (found.isEmpty() ? "" : "found at " + found + " by " + fault.get("foundBy") + ": ")
-                + Printable.line(String.valueOf(fault.get("reason")));
     }
 }

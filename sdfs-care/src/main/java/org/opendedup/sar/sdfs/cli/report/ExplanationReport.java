@@ -11,7 +11,6 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
 import org.opendedup.sar.tier.FileExplanation.Share;
-import org.opendedup.sar.tier.FileExplanation.Verdict;
 
 /** What {@code sar explain} shows of a file. The names are stable. */
 public record ExplanationReport(
@@ -52,7 +51,7 @@ public record ExplanationReport(
                     reference.chunk().getLength(),
                     reference.chunk().getCount(),
                     reference.runBytes(),
-                    spelling(reference.verdict()));
+                    Json.word(reference.verdict()));
         }
 
         /** Returns a line for people. */
@@ -63,7 +62,7 @@ public record ExplanationReport(
 
     public static ExplanationReport of(FileExplanation explanation) {
         Map<String, Share> verdicts = new LinkedHashMap<>();
-        explanation.verdicts().forEach((verdict, share) -> verdicts.put(spelling(verdict), share));
+        explanation.verdicts().forEach((verdict, share) -> verdicts.put(Json.word(verdict), share));
         DiskWork fromDisk = explanation.fromDisk();
         DiskWork withSsd = explanation.withSsd();
         return new ExplanationReport(
@@ -79,10 +78,6 @@ public record ExplanationReport(
                         explanation.ssdBytes(),
                         explanation.ssdSeconds()),
                 explanation.savedSeconds());
-    }
-
-    private static String spelling(Verdict verdict) {
-        return verdict.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Returns the text for people, without the chunks. */

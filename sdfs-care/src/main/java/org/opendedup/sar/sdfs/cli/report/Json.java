@@ -1,35 +1,62 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.cfg.MapperConfig;
+import com.fasterxml.jackson.databind.introspect.AnnotatedClass;
+import com.fasterxml.jackson.databind.introspect.JacksonAnnotationIntrospector;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
-/** Reads and writes JSON objects as maps that keep their order. */
+/**
+ * Reads and writes JSON: records under the names of their components, and objects as maps that keep their order. An
+ * enum is a word in lower case, with dashes.
+ */
 public final class Json {
-    private static final ObjectMapper MAPPER =
-            new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+    private static final ObjectMapper MAPPER = new ObjectMapper()
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
+            .setAnnotationIntrospector(new Words());
     private static final ObjectMapper LENIENT =
-            new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
+            MAPPER.copy().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
     private static final TypeReference<LinkedHashMap<String, Object>> OBJECT = new TypeReference<>() {};
 
     private Json() {}
 
-    /** Returns the object on one line. */
-    public static String line(Map<String, ?> object) {
+    private static final class Words extends JacksonAnnotationIntrospector {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String[] findEnumValues(MapperConfig<?> config, AnnotatedClass type, Enum<?>[] values, String[] names) {
+            Arrays.setAll(names, i -> word(values[i]));
+            return names;
+        }
+    }
+
+    /** Returns the word for an enum. */
+    public static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** Returns a record or a map on one line. */
+    public static String line(Object object) {
         return write(object, false);
     }
 
-    /** Returns the object indented, for people. */
-    public static String pretty(Map<String, ?> object) {
+    /** Returns a record or a map indented, for people. */
+    public static String pretty(Object object) {
         return write(object, true);
     }
 
-    private static String write(Map<String, ?> object, boolean pretty) {
+    private static String write(Object object, boolean pretty) {
         try {
             return (pretty ? MAPPER.writerWithDefaultPrettyPrinter() : MAPPER.writer()).writeValueAsString(object);
         } catch (JsonProcessingException e) {
@@ -37,12 +64,14 @@ public final class Json {
         }
     }
 
-    /** Returns the components of a record under their names; one named isComplete is "complete". */
+    /** Writes a record or a map on one line, which is never whole in memory. */
+    public static void write(OutputStream out, Object object) throws IOException {
+        MAPPER.writeValue(out, object);
+    }
+
+    /** Returns the components of a record under their names. */
     public static Map<String, Object> values(Record record) {
-        var values = new LinkedHashMap<String, Object>();
-        MAPPER.convertValue(record, OBJECT)
-                .forEach((name, value) -> values.put(name.equals("isComplete") ? "complete" : name, value));
-        return values;
+        return MAPPER.convertValue(record, OBJECT);
     }
 
     /** Returns the record whose components an object has under their names; what else it has is ignored. */

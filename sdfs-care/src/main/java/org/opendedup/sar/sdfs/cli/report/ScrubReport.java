@@ -3,12 +3,10 @@ package org.opendedup.sar.sdfs.cli.report;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
@@ -67,7 +65,7 @@ public final class ScrubReport {
             report.put("ended", JobReport.time(Instant.ofEpochMilli(record.endedMs())));
         } else {
             report.put("held", record.held());
-            report.put("phase", text(record.next().phase()));
+            report.put("phase", Json.word(record.next().phase()));
         }
         putTotals(report, record.totals());
         return report;
@@ -85,10 +83,6 @@ public final class ScrubReport {
         long ofSsd = Json.number(Json.object(report, "ssd"), BYTES);
         values.put(BYTES, Json.number(report, "bytesDone") - ofSsd);
         return Json.record(values, ScrubTotals.class);
-    }
-
-    private static String text(ScrubPhase phase) {
-        return phase.name().toLowerCase(Locale.ROOT);
     }
 
     private static String text(Throwable failure) {

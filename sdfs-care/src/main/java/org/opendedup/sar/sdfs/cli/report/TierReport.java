@@ -3,11 +3,8 @@ package org.opendedup.sar.sdfs.cli.report;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.raw.MigrationPolicy;
@@ -26,26 +23,13 @@ import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record TierReport(
         @Nullable Boolean attached, @JsonUnwrapped FastTierFigures figures, String location, List<String> lost) {
-    /** Bytes of the names of lost files in a report; a reply has at most 64 KB. */
-    private static final int NAME_BYTES_MAX = 32 << 10;
-
     public static TierReport of(@Nullable Boolean attached, FastTierSource tier, String location, List<String> lost)
             throws IOException {
-        return new TierReport(attached, FastTierFigures.of(tier), location, bounded(lost));
-    }
-
-    private static List<String> bounded(List<String> names) {
-        var some = new ArrayList<String>();
-        int bytes = 0;
-        for (String name : names) {
-            String line = Printable.line(name);
-            bytes += line.getBytes(StandardCharsets.UTF_8).length + 4;
-            if (bytes > NAME_BYTES_MAX) {
-                break;
-            }
-            some.add(line);
-        }
-        return some;
+        return new TierReport(
+                attached,
+                FastTierFigures.of(tier),
+                location,
+                lost.stream().map(Printable::line).toList());
     }
 
     /**
@@ -78,7 +62,7 @@ public record TierReport(
             String migrationPolicy) {
         private static File of(FileStatus file, RawSettings settings) {
             return new File(
-                    file.place().name().toLowerCase(Locale.ROOT).replace('_', '-'),
+                    Json.word(file.place()),
                     file.bytes(),
                     file.accessedMs() == 0 ? "" : JobReport.time(Instant.ofEpochMilli(file.accessedMs())),
                     file.inUse(),

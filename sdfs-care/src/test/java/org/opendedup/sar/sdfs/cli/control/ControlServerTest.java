@@ -166,7 +166,7 @@ class ControlServerTest {
 
     @Test
     void survivesALineWithoutEnd() throws IOException {
-        assertEquals("", exchange("x".repeat(MessageChannel.LINE_BYTES_MAX + 10_000)));
+        assertEquals("", exchange("x".repeat(MessageChannel.REQUEST_BYTES_MAX + 10_000)));
         assertAnswers();
     }
 

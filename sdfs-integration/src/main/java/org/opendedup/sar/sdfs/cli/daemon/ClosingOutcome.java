@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /** How a volume was closed, for the clients that wait for that. Safe for use by many threads. */
 final class ClosingOutcome {
@@ -23,13 +24,13 @@ final class ClosingOutcome {
 
     /** Returns whether the volume was closed in order; false while it is not closed. */
     boolean isInOrder() {
-        return outcome.isDone() && ClosingReport.isClosed(outcome.join().closing());
+        return outcome.isDone() && outcome.join().closed();
     }
 
     /** Waits until the volume is closed, and returns how; empty after the time limit. */
     Map<String, Object> await() throws IOException {
         try {
-            return outcome.get(SECONDS_MAX, TimeUnit.SECONDS).closing();
+            return Json.values(outcome.get(SECONDS_MAX, TimeUnit.SECONDS));
         } catch (TimeoutException e) {
             return Map.of();
         } catch (InterruptedException e) {

@@ -11,17 +11,14 @@ import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.files.FileTools;
-import org.opendedup.sar.sdfs.cli.files.FilesOfVolume;
 import org.opendedup.sar.sdfs.cli.files.TierOfVolume;
 import org.opendedup.sar.sdfs.cli.files.TierTools;
 import org.opendedup.sar.sdfs.cli.files.VolumePaths;
 import org.opendedup.sar.sdfs.collect.Moves;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
-import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelMount;
-import org.opendedup.sar.sdfs.health.DamageOfVolume;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
@@ -86,11 +83,11 @@ public final class FuseMountService implements MountService {
                 : Volume.open(config, chosen.verification());
         try {
             var failures = new RequestFailures(System::nanoTime);
-            FuseMount mount = KernelMount.mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);
+            KernelMount mount = KernelMount.mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);
             SarSource sar = volume.tier().isConfigured()
                     ? new SarOfTier(volume.tier())
                     : new SarWithoutSsd(definition.sar().tier());
-            return new FuseMountedVolume(volume, mount, sar, new TierOfVolume(volume, mount), failures);
+            return new FuseMountedVolume(volume, mount, sar, new TierOfVolume(volume, mount::writeBack), failures);
         } catch (IOException | RuntimeException e) {
             try {
                 volume.close();
@@ -124,7 +121,7 @@ public final class FuseMountService implements MountService {
     }
 
     private record FuseMountedVolume(
-            Volume volume, FuseMount mount, SarSource sar, TierTools tier, RequestFailures failures)
+            Volume volume, KernelMount mount, SarSource sar, TierTools tier, RequestFailures failures)
             implements MountedVolume {
         @Override
         public void awaitEnd() throws InterruptedException {
@@ -203,7 +200,7 @@ public final class FuseMountService implements MountService {
 
         @Override
         public DamageSource damage() {
-            return new DamageOfVolume(volume.maintenance().damage(), failures::settleDamage);
+            return new DamageSource(volume.maintenance().damage(), failures::settleDamage);
         }
 
         @Override
@@ -213,7 +210,7 @@ public final class FuseMountService implements MountService {
 
         @Override
         public FileTools files() {
-            return new FilesOfVolume(volume, mount);
+            return new FileTools(volume, mount::writeBack);
         }
 
         @Override

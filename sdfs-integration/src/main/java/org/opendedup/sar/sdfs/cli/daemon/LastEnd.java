@@ -56,7 +56,7 @@ public record LastEnd(Path file) {
     private static String text(Map<String, Object> record) {
         if (record.containsKey("error")) {
             return "when it was closed last, at " + record.get("at") + ", not all data could be written: "
-                    + new ClosingReport(record).text("; ");
+                    + ClosingReport.in(record).text("; ");
         }
         return "it was not closed in order last time, by process " + record.get("pid") + ", which mounted it at "
                 + record.get("at") + ": data of its last seconds that was not synced may be missing";
@@ -64,21 +64,19 @@ public record LastEnd(Path file) {
 
     /** Notes that the volume is in use. */
     void begin() {
-        var record = new LinkedHashMap<String, Object>();
-        record.put("pid", ProcessHandle.current().pid());
-        write(record);
+        write(Map.of("pid", ProcessHandle.current().pid()));
     }
 
     /** Notes how the volume was closed. */
-    void end(Map<String, Object> closing) {
-        if (ClosingReport.isClosed(closing)) {
+    void end(ClosingReport closing) {
+        if (closing.closed()) {
             try {
                 Files.deleteIfExists(file);
             } catch (IOException e) {
                 LOG.warn("{} cannot be removed; the next mount will report it: {}", file, e.getMessage());
             }
         } else {
-            write(closing);
+            write(Json.values(closing));
         }
     }
 

@@ -337,10 +337,10 @@ public final class VolumeDaemon {
     }
 
     private void report(ClosingReport report) {
-        if (!ClosingReport.isClosed(report.closing())) {
+        if (!report.closed()) {
             LOG.error("volume {} was not closed in order: {}", name(), report.text("; "));
         }
-        lastEnd.end(report.closing());
+        lastEnd.end(report);
         outcome.complete(report);
     }
 

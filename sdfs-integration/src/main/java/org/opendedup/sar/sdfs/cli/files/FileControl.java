@@ -14,7 +14,6 @@ import org.opendedup.sar.sdfs.cli.control.JobControl;
 import org.opendedup.sar.sdfs.cli.control.OwnFolders;
 import org.opendedup.sar.sdfs.cli.control.WorkControl;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
-import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.ReadersReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
@@ -75,9 +74,9 @@ public final class FileControl implements Closeable {
         return FragmentationReport.of(files.fragmentation(path, DiskModel.HDD), DiskModel.HDD);
     }
 
-    private Map<String, Object> top(ControlArguments arguments) throws IOException {
+    private ReadersReport top(ControlArguments arguments) throws IOException {
         arguments.end();
-        return Json.values(ReadersReport.of(files.readers(), files.disk()));
+        return ReadersReport.of(files.readers(), files.disk());
     }
 
     private Work<Map<String, Object>> defrag(ControlArguments arguments) throws IOException {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli.files;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -10,38 +11,85 @@ import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
+import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
+import org.opendedup.sar.sdfs.restore.TreeRestore;
+import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
+import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** Operations on files of a mounted volume, other than reading and writing. Paths start at the volume's root. */
-public interface FileTools {
+public class FileTools {
+    private static final String REWRITING = "rewritten bytes";
+
+    private final Volume volume;
+    private final ServedPaths.Cache cache;
+
+    /** @param cache what the kernel has not sent yet: work on a file first makes it send that */
+    public FileTools(Volume volume, ServedPaths.Cache cache) {
+        this.volume = volume;
+        this.cache = cache;
+    }
+
     /**
      * Reports how a file's chunks are spread over containers, including everything written up to now.
      *
      * @throws IOException if there is no such file; names the path
      */
-    FileFragmentation fragmentation(String path, DiskModel disk) throws IOException;
+    public FileFragmentation fragmentation(String path, DiskModel disk) throws IOException {
+        return paths().use(path, inode -> volume.maintenance().fragmentation(inode, disk));
+    }
 
     /** Returns what rewrites the chunks of a file that lie in sparse containers. */
-    Work<Map<String, Object>> defragment(String path, DiskModel disk, Defragmentation.Limits limits);
+    public Work<Map<String, Object>> defragment(String path, DiskModel disk, Limits limits) {
+        return job -> {
+            var progress = new Defragmentation.Progress() {
+                @Override
+                public boolean rewritten(long done, long of) {
+                    return job.goesOn(REWRITING, done, of);
+                }
+
+                @Override
+                public void checkStopped() throws InterruptedIOException {
+                    job.checkStopped();
+                }
+            };
+            Defragmentation done =
+                    paths().use(path, inode -> volume.maintenance().defragment(inode, disk, limits, progress));
+            job.checkStopped();
+            return FragmentationReport.of(done, disk);
+        };
+    }
 
     /**
      * Returns what restores a file or folder to another file system.
      *
      * @param target an absolute path; see {@link org.opendedup.sar.sdfs.restore.TreeRestore}
      */
-    Work<Map<String, Object>> restore(String path, Path target) throws IOException;
+    public Work<Map<String, Object>> restore(String path, Path target) throws IOException {
+        return new RestoreWork(paths(), path, new TreeRestore(volume, path, target));
+    }
 
     /**
      * Checks the whole volume.
      *
      * @throws java.io.InterruptedIOException if {@code progress} stopped it
      */
-    StoredVolume.Report check(Progress progress) throws IOException;
+    public StoredVolume.Report check(Progress progress) throws IOException {
+        return volume.maintenance().check().run(progress);
+    }
 
     /** Returns the sequential readers that are currently read ahead. */
-    List<StreamStatus> readers();
+    public List<StreamStatus> readers() {
+        return volume.readers();
+    }
 
     /** Returns the state of the device that holds the containers, as reads see it. */
-    DiskStatus disk();
+    public DiskStatus disk() {
+        return volume.disk();
+    }
+
+    private ServedPaths paths() {
+        return new ServedPaths(volume, cache);
+    }
 }

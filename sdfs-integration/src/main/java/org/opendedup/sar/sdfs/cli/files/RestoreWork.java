@@ -1,12 +1,9 @@
 package org.opendedup.sar.sdfs.cli.files;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jobs.RunningJob;
-import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.sdfs.restore.TreeRestore;
 
 /** Restores a file or folder. */
@@ -14,15 +11,15 @@ record RestoreWork(ServedPaths paths, String path, TreeRestore restore)
         implements RunningJob.Work<Map<String, Object>> {
     @Override
     public Map<String, Object> run(RunningJob<Map<String, Object>> job) throws IOException {
-        job.reports(() -> report(restore.status()));
+        job.reports(() -> Json.values(restore.status()));
         try {
-            paths.mount().writeBack();
+            paths.cache().writeBack();
         } catch (IOException e) {
             restore.notStored(e);
         }
         return new VolumePaths(paths.volume()).use(path, inode -> {
             restore.run(inode);
-            return report(restore.status());
+            return Json.values(restore.status());
         });
     }
 
@@ -34,16 +31,5 @@ record RestoreWork(ServedPaths paths, String path, TreeRestore restore)
     @Override
     public void abandon() {
         restore.abandon();
-    }
-
-    /** Returns a status as JSON, with stable keys. */
-    static Map<String, Object> report(RestoreStatus status) {
-        Map<String, Object> report = new LinkedHashMap<>(Json.values(status));
-        report.put("phase", status.phase().name().toLowerCase(Locale.ROOT));
-        report.put("bytesDone", report.remove("bytesWritten"));
-        if (status.notStored() == null) {
-            report.remove("notStored");
-        }
-        return report;
     }
 }

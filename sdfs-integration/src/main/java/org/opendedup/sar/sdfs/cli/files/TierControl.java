@@ -7,7 +7,6 @@ import org.opendedup.sar.sdfs.cli.control.ControlArguments;
 import org.opendedup.sar.sdfs.cli.control.ControlServer.Handler;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
 import org.opendedup.sar.sdfs.cli.control.WorkControl;
-import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.TierReport;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
@@ -43,32 +42,32 @@ public final class TierControl implements Closeable {
         jobs = new WorkControl(JOB, new AttendedJobs<>(volume, JOB), false, this::work);
     }
 
-    /** Returns what answers the commands. */
+    /** Returns what answers the commands, by their names. */
     public Map<String, Handler> handlers() {
-        return Map.of(COMMAND, (arguments, caller) -> answer(new ControlArguments(arguments)), JOB, jobs::answer);
+        return Map.of(COMMAND, (request, caller) -> answer(new ControlArguments(request)), JOB, jobs::answer);
     }
 
-    private Map<String, Object> answer(ControlArguments arguments) throws IOException {
+    private Record answer(ControlArguments arguments) throws IOException {
         String action = arguments.text("action");
         switch (action) {
             case STATUS -> {
                 arguments.end();
-                return Json.values(TierReport.of(null, tier, location, tier.lost()));
+                return TierReport.of(null, tier, location, tier.lost());
             }
             case EXPLAIN -> {
                 String path = arguments.text("path");
                 arguments.end();
                 TierTools.Explanation found = tier.explain(path);
-                return Json.values(TierReport.Explained.of(
+                return TierReport.Explained.of(
                         found.placement().toString(),
                         found.file(),
-                        tier.summary().settings()));
+                        tier.summary().settings());
             }
             case ATTACH -> {
                 boolean makeNew = arguments.number("new", 0) != 0;
                 arguments.end();
                 boolean attached = tier.attach(makeNew);
-                return Json.values(TierReport.of(attached, tier, location, tier.lost()));
+                return TierReport.of(attached, tier, location, tier.lost());
             }
             default -> throw new IOException("the daemon knows no action '" + action + "' of tier");
         }

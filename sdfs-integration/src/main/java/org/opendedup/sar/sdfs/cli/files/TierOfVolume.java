@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.metadata.record.Modes;
-import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.raw.FastTier;
@@ -19,7 +18,7 @@ public final class TierOfVolume implements TierTools {
     private static final long LOST_COUNT_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
     private final Volume volume;
-    private final FuseMount mount;
+    private final ServedPaths.Cache cache;
 
     /** Guarded by this. */
     private boolean isCounted;
@@ -30,9 +29,9 @@ public final class TierOfVolume implements TierTools {
     /** Guarded by this. */
     private long countedNanos;
 
-    public TierOfVolume(Volume volume, FuseMount mount) {
+    public TierOfVolume(Volume volume, ServedPaths.Cache cache) {
         this.volume = volume;
-        this.mount = mount;
+        this.cache = cache;
     }
 
     @Override
@@ -101,6 +100,6 @@ public final class TierOfVolume implements TierTools {
     }
 
     private ServedPaths paths() {
-        return new ServedPaths(volume, mount);
+        return new ServedPaths(volume, cache);
     }
 }

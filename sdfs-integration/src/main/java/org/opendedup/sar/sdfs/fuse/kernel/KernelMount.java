@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
-import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Passthrough;
 import org.slf4j.Logger;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * A mount and the threads that serve it. Ends when the last thread has found it unmounted. Needs {@code /dev/fuse} and
  * Linux 5.4 or newer. Root needs nothing more; other users also need {@code fusermount3}.
  */
-public final class KernelMount implements FuseMount {
+public final class KernelMount implements Closeable {
     /** Time in milliseconds that {@link #close} waits for programs to leave, and again for the threads to end. */
     private static final long GRACE_MS = 5_000;
 
@@ -85,7 +85,7 @@ public final class KernelMount implements FuseMount {
      * @throws IOException if the mount point cannot be used or the kernel cannot be served; the message says why, and
      *     nothing stays mounted
      */
-    public static FuseMount mount(FuseFileSystem operations, MountOptions options) throws IOException {
+    public static KernelMount mount(FuseFileSystem operations, MountOptions options) throws IOException {
         Libc libc = new Libc();
         boolean root = libc.functions().geteuid() == 0;
         Mounter mounter = root ? new DirectMounter(libc) : new FusermountMounter(libc);
@@ -93,7 +93,7 @@ public final class KernelMount implements FuseMount {
     }
 
     /** @param killed returns whether a thread is about to be killed, so that its request may be abandoned */
-    static FuseMount mount(
+    static KernelMount mount(
             FuseFileSystem operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
         Path mountPoint = options.mountPoint();
@@ -260,12 +260,20 @@ public final class KernelMount implements FuseMount {
         }
     }
 
-    @Override
+    /**
+     * Waits until the file system is unmounted by any process, the last request is answered and
+     * {@link FuseFileSystem#end} has returned.
+     */
     public void awaitEnd() throws InterruptedException {
         ended.await();
     }
 
-    @Override
+    /**
+     * Unmounts the file system. First writes back the data in the kernel's cache. If programs use the file system, it
+     * stays mounted.
+     *
+     * @throws IOException with "busy" in its message if programs use it
+     */
     public void unmount() throws IOException {
         if (!hasEnded() && isInPlace()) {
             // A mount namespace may keep the file system: the kernel then writes nothing back by itself.
@@ -280,16 +288,23 @@ public final class KernelMount implements FuseMount {
         }
     }
 
-    @Override
+    /**
+     * Returns whether the kernel reads and writes the files of {@link FuseFileSystem#backing} itself, and if not, why.
+     */
     public Passthrough passthrough() {
         return passthrough;
     }
 
-    @Override
+    /** Returns the native memory of the request and reply buffers, in bytes. */
     public long bufferBytes() {
         return channels.size() * Channel.BUFFER_BYTES;
     }
 
+    /**
+     * Ends the service in bounded time. Tries to unmount. If programs still use the file system after a few seconds,
+     * writes back the kernel's cache and detaches the file system; those programs then get errors. Waits for
+     * {@link FuseFileSystem#end}. Idempotent.
+     */
     @Override
     public void close() throws IOException {
         try {
@@ -329,7 +344,10 @@ public final class KernelMount implements FuseMount {
         }
     }
 
-    @Override
+    /**
+     * Makes the kernel send the written data in its cache that it has not sent yet. Do not call this from a thread that
+     * serves this file system.
+     */
     public void writeBack() throws IOException {
         int fd = libc.open(mountPoint, Libc.O_RDONLY);
         if (fd < 0) {

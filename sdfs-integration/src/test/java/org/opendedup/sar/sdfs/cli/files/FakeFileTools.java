@@ -13,12 +13,13 @@ import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** A volume with the files {@code vm/disk.img} and {@link #ODD}. */
-public class FakeFileTools implements FileTools {
+public class FakeFileTools extends FileTools {
     /** A name that moves the cursor, and ends a line. */
     public static final String ODD = "vm/a\nb\u001b[31m";
 
@@ -38,6 +39,10 @@ public class FakeFileTools implements FileTools {
 
     /** True if the next restore runs until it is stopped. */
     public boolean endless;
+
+    public FakeFileTools() {
+        super(null, null);
+    }
 
     public static boolean isThere(String path) {
         return path.equals("vm/disk.img") || path.equals(ODD);
@@ -82,7 +87,7 @@ public class FakeFileTools implements FileTools {
     public Work<Map<String, Object>> restore(String path, Path target) {
         return work(
                 path,
-                RestoreWork.report(new RestoreStatus(
+                Json.values(new RestoreStatus(
                         RestoreStatus.Phase.DONE,
                         7,
                         2000,

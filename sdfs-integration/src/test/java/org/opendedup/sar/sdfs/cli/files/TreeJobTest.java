@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
-import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -114,7 +112,7 @@ class TreeJobTest {
         private final Predicate<TreeEntry> fails;
 
         Job(String path, Predicate<TreeEntry> fails) {
-            super(new ServedPaths(volume, unusedMount()), path, "step", "done", List.of("done"));
+            super(new ServedPaths(volume, () -> {}), path, "step", "done", List.of("done"));
             this.fails = fails;
         }
 
@@ -136,10 +134,5 @@ class TreeJobTest {
                     .sorted()
                     .toList();
         }
-    }
-
-    private static FuseMount unusedMount() {
-        return (FuseMount) Proxy.newProxyInstance(
-                TreeJobTest.class.getClassLoader(), new Class<?>[] {FuseMount.class}, (proxy, method, with) -> null);
     }
 }

@@ -7,14 +7,13 @@ import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Assumptions;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
-import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** A file system mounted under a folder of its own, for one test. Closing it removes the mount in every case. */
 final class MountedToy implements AutoCloseable {
     final Path root;
-    final FuseMount mount;
+    final KernelMount mount;
 
     MountedToy(FuseFileSystem operations) throws IOException {
         this(operations, "rw");
