@@ -11,7 +11,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
@@ -21,7 +21,7 @@ import org.opendedup.sar.volume.node.AnswerLimit;
 class AnswerLimitTest {
     /** Else its device could not be unmounted as long as the process runs. */
     @Test
-    void aFolderThatIsOpenedTooLateIsClosed(@TempDir Path location) throws Exception {
+    void aFolderThatIsOpenedTooLateIsClosed(@MemoryFolder Path location) throws Exception {
         UUID volume = new UUID(1, 2);
         FileRawFolder.create(location, volume);
         CompletableFuture<Void> answer = new CompletableFuture<>();

@@ -19,7 +19,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementReport;
@@ -46,7 +46,7 @@ class ArrangementTest {
 
     private static final ArrangementLimits LIMITS = new ArrangementLimits(1, 1.1);
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final SplittableRandom random = new SplittableRandom(TestSeed.next());

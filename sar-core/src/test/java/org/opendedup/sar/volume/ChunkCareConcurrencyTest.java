@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
@@ -39,7 +39,7 @@ class ChunkCareConcurrencyTest {
     /** References by location, as the clients count them. */
     private final Map<Long, Integer> references = new ConcurrentHashMap<>();
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     @Test

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.StoredVolume;
@@ -41,7 +41,7 @@ import org.opendedup.sar.volume.config.OtherHistory;
 final class ChunkCheckTest {
     private static final long CHUNKS = 120;
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     private ChunkFolder chunks;

@@ -1,13 +1,11 @@
 package org.opendedup.sar.volume;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,49 +13,31 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.volume.HookedStores.Call;
+import org.opendedup.sar.volume.CutStores.Promise;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 
 /**
  * Cuts the power at each change that a pass of healing makes in a volume of chunks. After that no read gives wrong
  * bytes, no count is another one, no sound chunk is lost, and another pass heals everything.
  */
-@Timeout(300)
-class ChunkHealCrashTest {
-    private static final int NEVER = Integer.MAX_VALUE;
+class ChunkHealCrashTest extends CrashRun<ChunkVolume> {
     private static final long CHUNKS = 90;
     private static final long OTHERS = 1000;
     /** An offset in the first frame's payload: behind its header and its list of at most a few KB. */
     private static final int IN_FIRST_FRAME = 20 << 10;
 
     private static final int DAMAGED_BYTES = 8 << 10;
-    /** How often a control cuts the power at each change. */
-    private static final int CONTROL_ROUNDS = 8;
-
-    private final long seed = TestSeed.next();
     /** Where each chunk was put first. */
     private final Map<Long, Long> locations = new TreeMap<>();
     /** References by location, as the client counts them. */
     private final Map<Long, Integer> references = new HashMap<>();
 
     private ChunkTrial made;
-
-    /** Whether the stores keep their promises while a pass runs; each control breaks one. */
-    private enum Promise {
-        KEPT,
-        /** Bytes and names that the pass writes are not made durable. */
-        FORCE_DOES_NOTHING,
-        /** The old places are given back before the new ones are committed. */
-        COMMIT_IS_NOT_DURABLE
-    }
 
     /** A container with a damaged frame, whose content was put again; the other chunks of it are nowhere else. */
     @BeforeEach
@@ -86,6 +66,30 @@ class ChunkHealCrashTest {
         }
         // It remembers its batches, so that copies can be made of it any number of times.
         made.metadata.crash(seed);
+    }
+
+    @Override
+    CutStores stores(long crashSeed) throws IOException {
+        return new CutStores(made.data.crash(crashSeed), made.metadata.crash(0));
+    }
+
+    @Override
+    ChunkVolume open(CutStores stores) throws IOException {
+        ChunkVolume volume = ChunkTrial.open(stores.data(), stores.metadata());
+        volume.maintenance().heal().setDelays(ChunkFolder.NEVER_MS, ChunkFolder.NEVER_MS);
+        return volume;
+    }
+
+    @Override
+    void run(ChunkVolume volume) throws IOException {
+        heal(volume);
+    }
+
+    @Override
+    List<String> problems(CutStores left) throws IOException {
+        try (ChunkVolume volume = open(left)) {
+            return problems(volume);
+        }
     }
 
     private void put(ChunkVolume volume, long from, long to) throws IOException {
@@ -145,96 +149,9 @@ class ChunkHealCrashTest {
         return wrong;
     }
 
-    /** One pass, with a power cut during it. */
-    private final class Trial {
-        private final Promise promise;
-        private final int at;
-        private final boolean inTheMiddle;
-        private final long crashSeed;
-        private final ChunkTrial stores;
-        final List<String> changes = Collections.synchronizedList(new ArrayList<>());
-        private @Nullable CrashDirectory left;
-        private @Nullable CrashKeyValueStore leftMetadata;
-        private boolean off;
-        private boolean healing;
-
-        Trial(Promise promise, int at, boolean inTheMiddle, long crashSeed) throws IOException {
-            this.promise = promise;
-            this.at = at;
-            this.inTheMiddle = inTheMiddle;
-            this.crashSeed = crashSeed;
-            stores = new ChunkTrial(made.data.crash(crashSeed), made.metadata.crash(0));
-            stores.hooks.hook = this::around;
-        }
-
-        Trial run() throws IOException {
-            ChunkVolume volume = stores.open();
-            volume.maintenance().heal().setDelays(ChunkFolder.NEVER_MS, ChunkFolder.NEVER_MS);
-            healing = true;
-            stores.metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
-            try {
-                heal(volume);
-            } catch (IOException e) {
-                if (!off) {
-                    throw e;
-                }
-            }
-            synchronized (this) {
-                off |= at != NEVER;
-                healing = false;
-                if (left == null) {
-                    left = stores.data.crash(crashSeed);
-                }
-                leftMetadata = stores.metadata.crash(crashSeed);
-            }
-            try {
-                volume.close();
-            } catch (IOException e) {
-                // Expected, because its stores are gone.
-            }
-            return this;
-        }
-
-        List<String> problemsLeft() {
-            try (ChunkVolume volume = new ChunkTrial(left, leftMetadata).open()) {
-                volume.maintenance().heal().setDelays(ChunkFolder.NEVER_MS, ChunkFolder.NEVER_MS);
-                return problems(volume);
-            } catch (IOException | RuntimeException | AssertionError e) {
-                return List.of("after the crash: " + e);
-            }
-        }
-
-        private synchronized Object around(Call call) throws IOException {
-            if (off) {
-                throw new IOException("the power is off");
-            }
-            if (!healing || !call.isChange()) {
-                return call.proceed();
-            }
-            changes.add(call.toString());
-            if (changes.size() > at) {
-                off = true;
-                if (inTheMiddle) {
-                    call.proceedInPart(stores.data, stores.metadata, () -> left = stores.data.crash(crashSeed));
-                }
-                throw new IOException("the power is cut");
-            }
-            boolean isForce = call.what().equals("force") || call.what().equals("sync");
-            return promise == Promise.FORCE_DOES_NOTHING && isForce ? null : call.proceed();
-        }
-    }
-
     @Test
     void aCrashAtAnyChangeLosesNothingAndTheNextPassHeals() throws IOException {
-        List<String> all = new Trial(Promise.KEPT, NEVER, false, seed).run().changes;
-        for (int at = 0; at <= all.size(); at++) {
-            for (boolean inTheMiddle : new boolean[] {false, true}) {
-                String when = (inTheMiddle ? "in the middle of change " : "before change ") + at + " of ";
-                Trial tried = new Trial(Promise.KEPT, at, inTheMiddle, seed + at).run();
-                assertEquals(List.of(), tried.problemsLeft(), () -> when + tried.changes);
-            }
-        }
-        assertTrue(all.size() > 6, all::toString);
+        assertNoCutLoses(7);
     }
 
     @ParameterizedTest
@@ -242,19 +159,6 @@ class ChunkHealCrashTest {
             value = Promise.class,
             names = {"FORCE_DOES_NOTHING", "COMMIT_IS_NOT_DURABLE"})
     void controlABrokenPromiseIsNoticed(Promise promise) throws IOException {
-        int changes = new Trial(Promise.KEPT, NEVER, false, seed).run().changes.size();
-        boolean noticed = false;
-        // A crash may keep by chance what was not made durable.
-        for (int trial = 0; trial < CONTROL_ROUNDS * changes && !noticed; trial++) {
-            try {
-                noticed = !new Trial(promise, changes - trial % changes, false, seed + trial)
-                        .run()
-                        .problemsLeft()
-                        .isEmpty();
-            } catch (IOException torn) {
-                noticed = true;
-            }
-        }
-        assertTrue(noticed, () -> promise + " is not noticed");
+        assertIsNoticed(promise);
     }
 }

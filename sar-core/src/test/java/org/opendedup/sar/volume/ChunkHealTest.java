@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.container.format.PackFormat;
@@ -37,7 +37,7 @@ final class ChunkHealTest {
     /** Chunks of one container, 2 to 8 KB each. */
     private static final long CHUNKS = 120;
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     @Test

@@ -1,13 +1,11 @@
 package org.opendedup.sar.volume;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -15,61 +13,37 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexPlacement;
-import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.node.OpenFile;
-import org.opendedup.sar.volume.posix.Owner;
 
 /** A volume with a ChunkStash index. */
-class ChunkStashVolumeTest {
-    private static final int MIB = 1 << 20;
+class ChunkStashVolumeTest extends OpenVolumeTrial {
     private static final int DATA_BYTES = 12 * MIB;
 
-    @TempDir
-    Path folder;
-
-    private VolumeConfig config;
-    private Volume volume;
     private final byte[] data = new byte[DATA_BYTES];
 
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256).withIndex(IndexClass.CHUNKSTASH);
+    }
+
     @BeforeEach
-    void makeVolume() throws IOException {
-        config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256).withIndex(IndexClass.CHUNKSTASH);
-        Volume.create(config);
-        volume = Volume.open(config);
+    void writeFirst() throws IOException {
         new Random(1).nextBytes(data);
         write("first");
     }
 
-    @AfterEach
-    void closeVolume() throws IOException {
-        volume.close();
-    }
-
     private void write(String name) throws IOException {
-        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
-                .inode();
-        OpenFile file = volume.open(inode, true);
-        volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file);
-        volume.close(file);
+        GarbageTrial.store(volume, name, data);
     }
 
     private long storedBytes() throws IOException {
         return volume.statistics().storedBytes();
-    }
-
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
     }
 
     private List<Path> indexFiles() throws IOException {
@@ -209,58 +183,4 @@ class ChunkStashVolumeTest {
         assertFalse(Arrays.equals(before, identity()));
     }
 
-    @Test
-    void aLostIndexIsMadeAnewFromTheContainers() throws IOException {
-        long stored = storedBytes();
-        volume.close();
-        for (Path file : indexFiles()) {
-            Files.delete(file);
-        }
-        volume = Volume.open(config);
-        assertTrue(hasIndex());
-        write("second");
-        assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
-    }
-
-    @Test
-    void aDamagedIndexIsMadeAnewFromTheContainers() throws IOException {
-        long stored = storedBytes();
-        volume.close();
-        for (Path file : indexFiles()) {
-            if (file.getFileName().toString().equals("checkpoint")) {
-                byte[] bytes = Files.readAllBytes(file);
-                bytes[bytes.length / 2] ^= 1;
-                Files.write(file, bytes);
-            }
-        }
-        volume = Volume.open(config);
-        write("second");
-        assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
-    }
-
-    /** An index of an earlier time names containers, and lacks others: the epochs tell. */
-    @Test
-    void anOlderIndexIsBroughtUpToDate() throws IOException {
-        volume.close();
-        Path kept = Files.createDirectory(folder.resolve("kept"));
-        for (Path file : indexFiles()) {
-            Files.copy(file, kept.resolve(file.getFileName()));
-        }
-        volume = Volume.open(config);
-        new Random(2).nextBytes(data);
-        write("later");
-        long stored = storedBytes();
-        volume.close();
-        for (Path file : indexFiles()) {
-            Files.delete(file);
-        }
-        try (Stream<Path> files = Files.list(kept)) {
-            for (Path file : files.toList()) {
-                Files.copy(file, config.locations().hashDb().resolve(file.getFileName()));
-            }
-        }
-        volume = Volume.open(config);
-        write("again");
-        assertEquals(stored, storedBytes(), DATA_BYTES / 100.0);
-    }
 }

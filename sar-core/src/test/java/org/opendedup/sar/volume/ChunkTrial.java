@@ -12,7 +12,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.chunks.ClientReferences;
 import org.opendedup.sar.volume.config.Verification;
@@ -51,6 +53,12 @@ final class ChunkTrial {
     /** Opens the volume, with an empty index: it is made anew from the containers. */
     ChunkVolume open() throws IOException {
         return ChunkVolume.open(CONFIG, stores(), Verification.CHECKSUMS, GRACE, nanos::get, client);
+    }
+
+    /** Opens a volume with these stores, and an empty index. */
+    static ChunkVolume open(Directory data, KeyValueStore metadata) throws IOException {
+        var stores = new VolumeStores(data, metadata, ChunkIndexes.heap(), InstantSource.system());
+        return ChunkVolume.open(CONFIG, stores, Verification.CHECKSUMS, GRACE, System::nanoTime, null);
     }
 
     VolumeStores stores() {

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
@@ -280,7 +280,7 @@ class ChunkVolumeTest {
     }
 
     @Test
-    void ourMountAndOurRepairRefuseAVolumeOfChunksAndTheOtherWayRound(@TempDir Path folder) throws IOException {
+    void ourMountAndOurRepairRefuseAVolumeOfChunksAndTheOtherWayRound(@MemoryFolder Path folder) throws IOException {
         ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
         IOException refused = assertThrows(
                 IOException.class, () -> Volume.open(ChunkTrial.CONFIG, trial.stores(), Verification.CHECKSUMS));
@@ -374,7 +374,7 @@ class ChunkVolumeTest {
     }
 
     @Test
-    void aVolumeInUseIsNotMadeAgain(@TempDir Path folder) throws IOException {
+    void aVolumeInUseIsNotMadeAgain(@MemoryFolder Path folder) throws IOException {
         VolumeConfig onDisk = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
         ChunkVolume.create(onDisk);
         assertThrows(IOException.class, () -> ChunkVolume.create(onDisk));

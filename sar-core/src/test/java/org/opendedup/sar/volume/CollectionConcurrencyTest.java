@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.TestSeed;
@@ -55,11 +55,11 @@ class CollectionConcurrencyTest {
     private static final int LEVEL = 9;
 
     private static final int THREADS = 4;
-    private static final int STEPS = 120;
+    private static final int STEPS = 40;
     private static final int FILES = 5;
     private static final int CONTENTS = 6;
-    private static final int MAX_FILE_BYTES = 6 << 20;
-    private static final int MAX_WRITE_BYTES = 2 << 20;
+    private static final int MAX_FILE_BYTES = 3 << 20;
+    private static final int MAX_WRITE_BYTES = 1 << 20;
     /** Garbage that a collection leaves: less than a thousandth of a container is not worth copying the container. */
     private static final long MAX_LEFT_BYTES = 1 << 20;
 
@@ -67,11 +67,11 @@ class CollectionConcurrencyTest {
     private static final TierSettings SSD =
             new TierSettings(true, 16 << 20, 2, 128 << 10, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     /** So long that it is read alone. */
-    private static final int OLD_BYTES = 10 << 20;
+    private static final int OLD_BYTES = 5 << 20;
 
     private static final int PIECE = 64 << 10;
     private static final int APART = 10 * PIECE;

@@ -1,242 +1,165 @@
 package org.opendedup.sar.volume;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
+import org.opendedup.sar.volume.CutStores.Fault;
+import org.opendedup.sar.volume.CutStores.Promise;
 import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /**
- * Cuts the power at each change that a collection makes in the data location or the metadata: before the change, and in
- * the middle of it. After each cut no file has lost a byte, and another collection gives everything back.
+ * Cuts the power at each change that a collection makes in the data location or the metadata, and lets each of its calls
+ * fail. No file loses a byte, the volume goes on, at the latest after {@code resume}, and the next collection gives
+ * everything back.
  */
-@Timeout(300)
-class CollectionCrashTest {
-    private static final int NEVER = Integer.MAX_VALUE;
-
-    private final long seed = TestSeed.next();
+class CollectionCrashTest extends CrashRun<Volume> {
     private GarbageTrial trial;
-    /** Whether the file system of the data location gives back parts of files. */
+    /** Whether the file system of the data location gives back parts of files; otherwise only whole packs come back. */
     private boolean freesRanges = true;
+    /** The new places are committed before the tombstones. */
+    private boolean tombstonesComeLater;
 
-    /** Whether the stores keep their promises while a collection runs; each control breaks one. */
-    enum Promise {
-        KEPT,
-        /** Bytes and names that the collector writes are not made durable. */
-        FORCE_DOES_NOTHING,
-        /** The old places are given back before the new ones are committed. */
-        COMMIT_IS_NOT_DURABLE,
-        /** The new places are committed before the tombstones. */
-        TOMBSTONES_COME_LATER
-    }
+    private final Set<Long> copied = new HashSet<>();
 
     /** @param level zstd level with which collections compress anew; 0 for none */
     private void makeGarbage(int level) throws IOException {
         trial = new GarbageTrial(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.SHA256), seed, level);
     }
 
-    /** One collection, and a power cut during it. */
-    private final class Cut {
-        private final CrashDirectory data;
-        private CrashKeyValueStore metadata;
-        private final Promise promise;
-        /** Number of the change at which the power is cut. */
-        private final int at;
-        /** Whether the change is under way at the cut, and not only about to be made. */
-        private final boolean inTheMiddle;
-
-        private final long crashSeed;
-        /** The changes that were made, and the one at which the power was cut. */
-        final List<String> changes = Collections.synchronizedList(new ArrayList<>());
-
-        private CrashDirectory dataLeft;
-        private boolean off;
-        private boolean collecting;
-        private final Set<Long> copied = new HashSet<>();
-
-        Cut(Promise promise, int at, boolean inTheMiddle, long crashSeed) throws IOException {
-            this.promise = promise;
-            this.at = at;
-            this.inTheMiddle = inTheMiddle;
-            this.crashSeed = crashSeed;
-            data = trial.data(crashSeed);
-            if (!freesRanges) {
-                data.refuseReleases();
-            }
-            metadata = trial.metadata();
+    @Override
+    CutStores stores(long crashSeed) throws IOException {
+        CrashDirectory data = trial.data(crashSeed);
+        if (!freesRanges) {
+            data.refuseReleases();
         }
-
-        /** Collects until the power is cut. */
-        Cut run() throws IOException {
-            HookedStores stores = new HookedStores();
-            stores.hook = this::around;
-            Volume volume = trial.open(stores.hooked(data), stores.hooked(metadata));
-            volume.context().metadata().containers().forEach(entry -> {
-                if (entry.liveBytes() > 0) {
-                    copied.add(entry.container());
-                }
-            });
-            collecting = true;
-            metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
-            try {
-                trial.collect(volume);
-            } catch (IOException e) {
-                if (!off) {
-                    throw e;
-                }
-            }
-            synchronized (this) {
-                off |= at != NEVER;
-                collecting = false;
-                if (dataLeft == null) {
-                    dataLeft = data.crash(crashSeed);
-                }
-                metadata = metadata.crash(crashSeed);
-            }
-            VolumeInMemory.abandon(volume);
-            return this;
-        }
-
-        List<String> problems() {
-            try {
-                return trial.problemsFrom(dataLeft, metadata, crashSeed);
-            } catch (IOException | RuntimeException | AssertionError e) {
-                return List.of("after the crash: " + e);
-            }
-        }
-
-        private synchronized Object around(Call call) throws IOException {
-            if (off) {
-                throw new IOException("the power is off");
-            }
-            if (!collecting || !call.isChange()) {
-                return isLateTombstone(call) ? null : call.proceed();
-            }
-            changes.add(call.toString());
-            if (changes.size() > at) {
-                off = true;
-                if (inTheMiddle) {
-                    call.proceedInPart(data, metadata, () -> dataLeft = data.crash(crashSeed));
-                }
-                throw new IOException("the power is cut");
-            }
-            boolean isForce = call.what().equals("force") || call.what().equals("sync");
-            return promise == Promise.FORCE_DOES_NOTHING && isForce ? null : call.proceed();
-        }
-
-        /** Only of containers that are copied: the metadata refuse to remove a container that has chunks. */
-        private boolean isLateTombstone(Call call) {
-            return promise == Promise.TOMBSTONES_COME_LATER
-                    && collecting
-                    && call.what().equals("put")
-                    && call.arguments()[0] == Family.COUNT
-                    && copied.contains(
-                            ByteBuffer.wrap((byte[]) call.arguments()[1]).getLong());
-        }
+        CutStores stores = new CutStores(data, trial.metadata());
+        stores.omit(call -> tombstonesComeLater && isTombstone(call));
+        return stores;
     }
 
-    /** The check notices each broken promise after a crash at the end of a collection, or somewhere before. */
+    /** Only of containers that are copied: the metadata refuse to remove a container that has chunks. */
+    private boolean isTombstone(Call call) {
+        return call.what().equals("put")
+                && call.arguments()[0] == Family.COUNT
+                && copied.contains(
+                        ByteBuffer.wrap((byte[]) call.arguments()[1]).getLong());
+    }
+
+    @Override
+    Volume open(CutStores stores) throws IOException {
+        Volume volume = trial.open(stores.data(), stores.metadata());
+        copied.clear();
+        volume.context().metadata().containers().forEach(entry -> {
+            if (entry.liveBytes() > 0) {
+                copied.add(entry.container());
+            }
+        });
+        return volume;
+    }
+
+    @Override
+    void run(Volume volume) throws IOException {
+        trial.collect(volume);
+    }
+
+    @Override
+    List<String> problems(CutStores left) throws IOException {
+        return trial.problemsFrom(left.data, left.metadata, seed);
+    }
+
     @ParameterizedTest
     @CsvSource({
-        "0, FORCE_DOES_NOTHING",
-        "0, COMMIT_IS_NOT_DURABLE",
-        "0, TOMBSTONES_COME_LATER",
-        "19, FORCE_DOES_NOTHING",
-        "19, COMMIT_IS_NOT_DURABLE",
-        "19, TOMBSTONES_COME_LATER"
+        "0, true, FORCE_DOES_NOTHING",
+        "0, true, COMMIT_IS_NOT_DURABLE",
+        "0, false, FORCE_DOES_NOTHING",
+        "0, false, COMMIT_IS_NOT_DURABLE",
+        "9, true, FORCE_DOES_NOTHING",
+        "9, true, COMMIT_IS_NOT_DURABLE",
     })
-    void controlABrokenPromiseIsNoticed(int level, Promise promise) throws IOException {
+    void controlABrokenPromiseIsNoticed(int level, boolean releases, Promise promise) throws IOException {
+        freesRanges = releases;
         makeGarbage(level);
-        int changes = new Cut(Promise.KEPT, NEVER, false, seed).run().changes.size();
-        boolean noticed = false;
-        for (int at = changes; at > 0 && !noticed; at--) {
-            try {
-                noticed =
-                        !new Cut(promise, at, false, seed + at).run().problems().isEmpty();
-            } catch (CorruptionException refused) {
-                // The database is refused: that is not what is looked for.
-            }
-        }
-        assertTrue(noticed, () -> promise + " is not noticed");
-    }
-
-    /** Whole packs are deleted then, instead of ranges being released. */
-    @ParameterizedTest
-    @EnumSource(
-            value = Promise.class,
-            names = {"KEPT"},
-            mode = EnumSource.Mode.EXCLUDE)
-    void controlABrokenPromiseIsNoticedWhereNoRangeCanBeReleased(Promise promise) throws IOException {
-        freesRanges = false;
-        controlABrokenPromiseIsNoticed(0, promise);
+        assertIsNoticed(promise);
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 19})
-    void aCrashAtAnyChangeLosesNothing(int level) throws IOException {
+    @CsvSource({"0, true", "0, false", "9, true"})
+    void controlTombstonesThatComeLaterAreNoticed(int level, boolean releases) throws IOException {
+        freesRanges = releases;
         makeGarbage(level);
-        int changes = new Cut(Promise.KEPT, NEVER, false, seed).run().changes.size();
-        for (int at = 0; at <= changes; at++) {
-            for (boolean inTheMiddle : new boolean[] {false, true}) {
-                String when = (inTheMiddle ? "in the middle of change " : "before change ") + at + " of ";
-                Cut tried = new Cut(Promise.KEPT, at, inTheMiddle, seed + at).run();
-                assertEquals(List.of(), tried.problems(), () -> when + tried.changes);
-            }
-        }
-        assertTrue(changes > 20, "it was done after " + changes + " changes");
+        int changes = changes().size();
+        tombstonesComeLater = true;
+        assertIsNoticed(Promise.KEPT, changes);
     }
 
-    @Test
-    void aCrashAtAnyChangeLosesNothingWhereNoRangeCanBeReleased() throws IOException {
-        freesRanges = false;
-        aCrashAtAnyChangeLosesNothing(0);
+    @ParameterizedTest
+    @CsvSource({"0, true", "0, false", "9, true"})
+    void aCrashAtAnyChangeLosesNothing(int level, boolean releases) throws IOException {
+        freesRanges = releases;
+        makeGarbage(level);
+        assertNoCutLoses(20);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, EIO", "0, ENOSPC", "9, EIO", "9, ENOSPC"})
+    void aFaultAtAnyCallLosesNothing(int level, Fault fault) throws IOException {
+        makeGarbage(level);
+        assertNoFaultLoses(fault, this::problemsInUse);
+    }
+
+    /** A commit may stop the volume; what fails for the collector alone must not. */
+    private List<String> problemsInUse(Volume volume, CutStores stores) throws IOException {
+        List<String> problems = new ArrayList<>();
+        String stopped = volume.context().committer().stopped();
+        if (stopped != null) {
+            if (!stores.failed().isOfMetadata() && !stores.failed().what().equals("sync")) {
+                problems.add("the volume stopped: " + stopped);
+            }
+            volume.context().committer().resume();
+        }
+        problems.addAll(trial.problems(volume));
+        byte[] more = trial.random(100_000);
+        volume.sync();
+        GarbageTrial.store(volume, "later", more);
+        assertArrayEquals(more, GarbageTrial.read(volume, "later", more.length));
+        trial.collect(volume);
+        problems.addAll(trial.problems(volume));
+        return problems;
     }
 
     /** So the cuts are also between any two of these, and in the middle of each. */
     @ParameterizedTest
-    @ValueSource(ints = {0, 19})
+    @ValueSource(ints = {0, 9})
     void theChangesAreMadeInThisOrder(int level) throws IOException {
         makeGarbage(level);
-        List<String> changes = new Cut(Promise.KEPT, NEVER, false, seed)
-                .run().changes.stream()
-                        .map(change -> change.split(" ")[1])
-                        .filter(change -> !change.equals("append") && !change.equals("trim"))
-                        .toList();
         StringBuilder order = new StringBuilder();
-        for (String change : changes) {
-            if (!order.toString().endsWith(change + " ")) {
-                order.append(change).append(' ');
+        for (String each : changes()) {
+            String change = each.split(" ")[1] + " ";
+            if (!change.equals("append ") && !change.equals("trim ") && !order.toString().endsWith(change)) {
+                order.append(change);
             }
         }
         // Tombstones; copies; their places, and records that go; old places; strays. Each commit forces names first.
-        String expected =
+        String wanted =
                 "(sync )?(commit (sync )?)+create force sync (delete )?commit release (sync )?delete (release )?sync ";
         if (level > 0) {
             // The same once more, in the pack that is there, for what is only compressed anew.
-            expected =
-                    expected.replaceFirst(" release", " release (sync )?(commit (sync )?)*force sync commit release");
+            wanted = wanted.replaceFirst(" release", " release (sync )?(commit (sync )?)*force sync commit release");
         }
-        String wanted = expected;
-        assertTrue(order.toString().matches(wanted), () -> order + " is not " + wanted);
+        assertTrue(order.toString().matches(wanted), order + " is not " + wanted);
     }
 }

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.arrange.ArrangementLimits;
@@ -61,7 +61,7 @@ class CollidingPrefixesTest {
         PAIRS_APART
     }
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final CrashDirectory data = new CrashDirectory(1);

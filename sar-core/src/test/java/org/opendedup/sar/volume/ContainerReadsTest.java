@@ -18,7 +18,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
@@ -74,7 +74,7 @@ class ContainerReadsTest {
     private VolumeConfig config;
 
     @BeforeAll
-    void makeFragmentedFile(@TempDir Path folder) throws IOException {
+    void makeFragmentedFile(@MemoryFolder Path folder) throws IOException {
         config = VolumeConfigs.in(folder, 1L << 30, Chunking.VARIABLE_SHA256).withMemoryBudget(VOLUME_BUDGET);
         Volume.create(config);
         try (Volume volume = Volume.open(config)) {

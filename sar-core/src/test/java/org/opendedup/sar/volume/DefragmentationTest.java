@@ -8,19 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
@@ -32,43 +26,36 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.node.OpenFile;
-import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** Rewrites sparse containers of files of a real volume with chunks of 4 KiB that do not compress. */
 @Timeout(60)
-class DefragmentationTest {
+class DefragmentationTest extends OpenVolumeTrial {
     private static final int CHUNK = 4096;
-    private static final int MIB = 1 << 20;
     private static final int OLD_MIB = 16;
     /** Chunks of the old file that the new one wants: this number of each MiB. */
     private static final int CHUNKS_PER_MIB = 4;
 
     private static final int BORROWED = OLD_MIB * CHUNKS_PER_MIB * CHUNK;
 
-    @TempDir
-    Path folder;
-
-    private VolumeConfig config;
-    private Volume volume;
     private byte[] old;
     private byte[] content;
     private long file;
 
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
+    }
+
     @BeforeEach
     void makeFragmentedFile() throws IOException {
-        config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
         Random random = new Random(1);
         old = new byte[OLD_MIB * MIB];
         random.nextBytes(old);
-        write(make("old"), old, 0);
+        write(make("old"), 0, old);
         // All its containers are sealed then.
-        volume.close();
-        volume = Volume.open(config);
+        reopen();
         content = new byte[10 * MIB + BORROWED];
         random.nextBytes(content);
         for (int i = 0; i < OLD_MIB * CHUNKS_PER_MIB; i++) {
@@ -77,14 +64,13 @@ class DefragmentationTest {
         }
         Arrays.fill(content, 2 * CHUNK, 5 * CHUNK, (byte) 0);
         file = make("file");
-        write(file, content, 0);
+        write(file, 0, content);
     }
 
     @AfterEach
     void checkAndClose() throws IOException {
         volume.sync();
-        assertEquals(List.of(), VolumeChecker.check(volume));
-        volume.close();
+        assertConsistent();
     }
 
     @Test
@@ -121,7 +107,7 @@ class DefragmentationTest {
         defragment(0.05, false);
         FileFragmentation rewritten = volume.maintenance().fragmentation(file, DiskModel.HDD);
         long later = make("later");
-        write(later, content, 0);
+        write(later, 0, content);
         assertEquals(
                 rewritten.containers(),
                 volume.maintenance().fragmentation(later, DiskModel.HDD).containers());
@@ -177,29 +163,6 @@ class DefragmentationTest {
     }
 
     @Test
-    void writersAndReadersGoOnMeanwhile() throws Exception {
-        long seed = TestSeed.next();
-        AtomicBoolean done = new AtomicBoolean();
-        FutureTask<Void> writing = new FutureTask<>(() -> {
-            Random random = new Random(seed);
-            OpenFile open = volume.open(file, true);
-            while (!done.get()) {
-                overwriteSomewhere(open, random);
-            }
-            volume.close(open);
-            return null;
-        });
-        new Thread(writing).start();
-        for (int i = 0; i < 3; i++) {
-            defragment(0.2, false);
-            volume.copy(volume.open(file, false), 0, volume.open(make("copy" + i), true), 0, content.length);
-        }
-        done.set(true);
-        writing.get();
-        assertArrayEquals(content, read(file));
-    }
-
-    @Test
     void itReadsWhenItsTurnAtTheDiskComes() throws Exception {
         DiskQueue disk = volume.context().disk();
         FutureTask<Defragmentation> defragmenting = new FutureTask<>(() -> defragment(0.05, false));
@@ -211,28 +174,12 @@ class DefragmentationTest {
             }
             assertEquals(chunks, volume.statistics().chunks());
             // Whoever waits for a turn holds no lock that a writer needs.
-            write(make("meanwhile"), content, 0);
+            write(make("meanwhile"), 0, content);
             volume.sync();
         }
         assertEquals(BORROWED, defragmenting.get().rewrittenBytes());
         assertArrayEquals(content, read(file));
         assertEquals(0, volume.disk().readers());
-    }
-
-    /** Writes to the file and to what it is compared with; sometimes what was there already. */
-    private void overwriteSomewhere(OpenFile open, Random random) throws IOException {
-        int at = random.nextInt(content.length - 3 * CHUNK);
-        byte[] data = new byte[1 + random.nextInt(3 * CHUNK)];
-        if (random.nextBoolean()) {
-            random.nextBytes(data);
-        } else {
-            System.arraycopy(old, random.nextInt(OLD_MIB) * MIB, data, 0, data.length);
-        }
-        System.arraycopy(data, 0, content, at, data.length);
-        volume.write(open, at, ByteBuffer.wrap(data));
-        ByteBuffer read = ByteBuffer.allocate(data.length);
-        volume.read(open, at, read);
-        assertArrayEquals(data, read.array());
     }
 
     @Test
@@ -242,10 +189,10 @@ class DefragmentationTest {
         System.arraycopy(old, 0, small, 0, CHUNK);
         System.arraycopy(old, OLD_MIB / 2 * MIB, small, CHUNK, CHUNK);
         long inode = make("small");
-        write(inode, small, 0);
+        write(inode, 0, small);
         byte[] neighbour = new byte[10 * CHUNK];
         new Random(3).nextBytes(neighbour);
-        write(make("neighbour"), neighbour, 0);
+        write(make("neighbour"), 0, neighbour);
         Limits dry = new Limits(1, true);
         assertEquals(
                 2,
@@ -267,7 +214,7 @@ class DefragmentationTest {
         volume.context().capacity().take(volume.context().capacity().freeBytes(false), false);
         assertEquals(BORROWED, defragment(0.05, false).rewrittenBytes());
         // The control: it is full.
-        assertThrows(NoSpaceException.class, () -> write(make("more"), new byte[MIB], 0));
+        assertThrows(NoSpaceException.class, () -> write(make("more"), 0, new byte[MIB]));
     }
 
     @Test
@@ -295,27 +242,8 @@ class DefragmentationTest {
         return volume.maintenance().defragment(file, DiskModel.HDD, new Limits(share, dryRun), (bytes, of) -> true);
     }
 
-    private long make(String name) throws IOException {
-        return volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
-                .inode();
-    }
-
     private long lookup(String name) throws IOException {
         return volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
     }
 
-    private void write(long inode, byte[] data, long offset) throws IOException {
-        OpenFile open = volume.open(inode, true);
-        volume.write(open, offset, ByteBuffer.wrap(data));
-        volume.sync(open);
-        volume.close(open);
-    }
-
-    private byte[] read(long inode) throws IOException {
-        OpenFile open = volume.open(inode, false);
-        ByteBuffer target = ByteBuffer.allocate((int) volume.attributes(inode).size());
-        volume.read(open, 0, target);
-        volume.close(open);
-        return target.array();
-    }
 }

@@ -18,11 +18,12 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.HookedKeyValueStore;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -46,7 +47,7 @@ final class ExchangedLocationsTest {
 
     private final long seed = TestSeed.next();
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private VolumeConfig config;
@@ -348,20 +349,9 @@ final class ExchangedLocationsTest {
     }
 
     /** Metadata that continues to exist after the volume is closed. */
-    private record Unclosed(KeyValueStore store) implements KeyValueStore {
-        @Override
-        public byte[] get(Family family, byte[] key) throws IOException {
-            return store.get(family, key);
-        }
-
-        @Override
-        public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
-            return store.scan(family, from, to);
-        }
-
-        @Override
-        public Batch batch() throws IOException {
-            return store.batch();
+    private static final class Unclosed extends HookedKeyValueStore<KeyValueStore> {
+        Unclosed(KeyValueStore store) {
+            super(store);
         }
 
         @Override

@@ -1,18 +1,14 @@
 package org.opendedup.sar.volume;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskModel;
@@ -22,37 +18,27 @@ import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
-import org.opendedup.sar.volume.posix.Owner;
 
 /** Figures of files of a real volume with chunks of 4 KiB that do not compress. */
-class FileFragmentationTest {
+class FileFragmentationTest extends OpenVolumeTrial {
     private static final int CHUNK = 4096;
-    private static final int MIB = 1 << 20;
     /** Length of the file that is written in sequence: several containers. */
     private static final int WHOLE_MIB = 24;
 
-    @TempDir
-    Path folder;
-
-    private VolumeConfig config;
-    private Volume volume;
     private long whole;
     private byte[] data;
 
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
+    }
+
     @BeforeEach
-    void makeVolume() throws IOException {
-        config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
+    void writeWhole() throws IOException {
         data = new byte[WHOLE_MIB * MIB];
         new Random(1).nextBytes(data);
         whole = make("whole");
         write(whole, 0, 0, data.length);
-    }
-
-    @AfterEach
-    void closeVolume() throws IOException {
-        volume.close();
     }
 
     @Test
@@ -173,11 +159,6 @@ class FileFragmentationTest {
 
     private FileFragmentation analyze(long inode) throws IOException {
         return volume.maintenance().fragmentation(inode, DiskModel.HDD);
-    }
-
-    private long make(String name) throws IOException {
-        return volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
-                .inode();
     }
 
     private void write(long inode, long offset, int from, int length) throws IOException {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
@@ -41,7 +41,7 @@ class FileRangesTest {
     private static final int MIB = 1 << 20;
     private static final long TIB = 1L << 40;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private VolumeConfig config;
@@ -110,19 +110,6 @@ class FileRangesTest {
     }
 
     @Test
-    void allocatingExtendsAFileByAHoleUnlessItsSizeIsKept() throws IOException {
-        write(a, 0, random(1000, 1));
-        volume.allocate(a, 500, 2 * MIB, true);
-        assertEquals(1000, size(a));
-        volume.allocate(a, 500, 2 * MIB, false);
-        assertEquals(500 + 2 * MIB, size(a));
-        assertEquals(4096, volume.seekHole(a, 0));
-        reopen();
-        assertEquals(500 + 2 * MIB, size(a));
-        assertArrayEquals(Arrays.copyOf(random(1000, 1), 500 + 2 * MIB), read(a));
-    }
-
-    @Test
     void moreThanTheVolumesCapacityIsRefused() throws IOException {
         assertThrows(NoSpaceException.class, () -> volume.allocate(a, 0, 20 * TIB, false));
         assertThrows(NoSpaceException.class, () -> volume.allocate(a, 0, 20 * TIB, true));
@@ -133,45 +120,6 @@ class FileRangesTest {
         volume.allocate(b, 0, most, false);
         volume.allocate(b, 40 * TIB, 1, false);
         assertEquals(0, volume.context().capacity().takenBytes());
-    }
-
-    @Test
-    void zeroedBytesAreGoneAtOnceWhetherStoredOrNot() throws IOException {
-        byte[] expected = random(5 * MIB, 2);
-        write(a, 0, expected);
-        volume.sync(a);
-        byte[] newer = random(MIB, 3);
-        write(a, MIB / 2, newer);
-        System.arraycopy(newer, 0, expected, MIB / 2, MIB);
-
-        volume.zero(a, MIB, 2 * MIB, true);
-        Arrays.fill(expected, MIB, 3 * MIB, (byte) 0);
-        assertArrayEquals(expected, read(a));
-        assertEquals(3 * MIB, volume.seekData(a, 2 * MIB));
-        reopen();
-        assertArrayEquals(expected, read(a));
-    }
-
-    @Test
-    void aZeroedEndThatWasNeverStoredKeepsTheFilesLength() throws IOException {
-        byte[] expected = random(100_000, 4);
-        write(a, 0, expected);
-        volume.zero(a, 50_000, 1 << 30, true);
-        Arrays.fill(expected, 50_000, 100_000, (byte) 0);
-        assertArrayEquals(expected, read(a));
-        volume.sync(a);
-        reopen();
-        assertArrayEquals(expected, read(a));
-    }
-
-    @Test
-    void zeroingBehindTheEndExtendsTheFileOnlyIfAsked() throws IOException {
-        write(a, 0, random(1000, 5));
-        volume.zero(a, 2000, 1000, true);
-        assertEquals(1000, size(a));
-        volume.zero(a, 500, 2500, false);
-        assertEquals(3000, size(a));
-        assertArrayEquals(Arrays.copyOf(Arrays.copyOf(random(1000, 5), 500), 3000), read(a));
     }
 
     @Test
@@ -192,35 +140,6 @@ class FileRangesTest {
     }
 
     @Test
-    void holesBeginAndEndWithBlocks() throws IOException {
-        volume.allocate(a, 0, MIB, false);
-        write(a, 10_000, random(100, 8));
-        assertEquals(8192, volume.seekData(a, 0));
-        assertEquals(9000, volume.seekData(a, 9000));
-        assertEquals(5000, volume.seekHole(a, 5000));
-        assertEquals(12_288, volume.seekHole(a, 8192));
-        assertEquals(12_288, volume.seekHole(a, 11_000));
-        assertRefused(Reason.ENXIO, () -> volume.seekData(a, 12_288));
-        write(a, 12_300, random(5000, 9));
-        volume.sync(a);
-        volume.zero(a, 12_000, 1000, true);
-        assertTrue(volume.seekHole(a, 8192) >= 20_480, "no block between is a hole");
-        assertEquals(0, volume.seekHole(a, 8192) % 4096);
-        volume.zero(a, 12_000, 4500, true);
-        assertEquals(12_288, volume.seekHole(a, 8192));
-        assertEquals(16_384, volume.seekData(a, 12_288));
-    }
-
-    @Test
-    void dataNotStoredYetIsFound() throws IOException {
-        write(a, 3 * MIB, random(100, 7));
-        assertEquals(3 * MIB, volume.seekData(a, 0));
-        assertEquals(0, volume.seekHole(a, 0));
-        assertEquals(3 * MIB + 100, volume.seekHole(a, 3 * MIB + 50));
-        assertRefused(Reason.ENXIO, () -> volume.seekData(a, 3 * MIB + 100));
-    }
-
-    @Test
     void aCopyStoresNothing() throws IOException {
         byte[] data = random(9 * MIB + 123, 8);
         write(a, 0, data);
@@ -234,33 +153,6 @@ class FileRangesTest {
         }
         reopen();
         assertArrayEquals(data, read(b, MIB + 77, data.length));
-    }
-
-    @Test
-    void aCopyHoldsWhatWasWrittenBeforeAndReplacesWhatTheTargetHad() throws IOException {
-        byte[] expected = random(4 * MIB, 9);
-        write(b, 0, expected);
-        byte[] piece = random(MIB, 10);
-        write(a, 77, piece);
-        volume.copy(a, 77, b, MIB, MIB);
-        System.arraycopy(piece, 0, expected, MIB, MIB);
-        assertArrayEquals(expected, read(b));
-        write(a, 77, random(MIB, 11));
-        assertArrayEquals(expected, read(b));
-        reopen();
-        assertArrayEquals(expected, read(b));
-    }
-
-    @Test
-    void aFileGrowsOnRightlyBehindACopy() throws IOException {
-        byte[] expected = random(3 * MIB, 12);
-        write(a, 0, Arrays.copyOf(expected, MIB));
-        volume.copy(a, 0, b, 0, MIB);
-        for (int at = MIB; at < expected.length; at += 1000) {
-            write(b, at, Arrays.copyOfRange(expected, at, Math.min(expected.length, at + 1000)));
-        }
-        reopen();
-        assertArrayEquals(expected, read(b));
     }
 
     @Test

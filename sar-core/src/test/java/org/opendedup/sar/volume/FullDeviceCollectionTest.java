@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.opendedup.sar.TestWait;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -23,14 +24,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
@@ -305,18 +303,17 @@ class FullDeviceCollectionTest {
 
     private static final Owner ROOT = new Owner(0, 0);
 
-    private static final byte[] NEW = "new".getBytes(UTF_8);
     private static final byte[] COPY_TARGET = "target".getBytes(UTF_8);
 
     /** Requests that need a little space for records of the metadata. */
     private enum Request {
-        CREATE((volume, of) -> volume.makeNode(Inode.ROOT, NEW, 0100644, 0, ROOT)),
-        CREATE_UNNAMED((volume, of) -> volume.makeUnnamed(Inode.ROOT, 0644, ROOT)),
-        MAKE_DIRECTORY((volume, of) -> volume.makeDirectory(Inode.ROOT, NEW, 0755, ROOT)),
-        MAKE_SYMBOLIC_LINK((volume, of) -> volume.makeSymbolicLink(Inode.ROOT, NEW, NEW, ROOT)),
-        LINK((volume, of) -> volume.link(of, Inode.ROOT, NEW)),
-        SET_ATTRIBUTE((volume, of) -> volume.setExtendedAttribute(of, NEW, new byte[1000], SetMode.CREATE_OR_REPLACE)),
-        COPY((volume, of) -> {
+        CREATE((volume, of, name) -> volume.makeNode(Inode.ROOT, name, 0100644, 0, ROOT)),
+        CREATE_UNNAMED((volume, of, name) -> volume.makeUnnamed(Inode.ROOT, 0644, ROOT)),
+        MAKE_DIRECTORY((volume, of, name) -> volume.makeDirectory(Inode.ROOT, name, 0755, ROOT)),
+        MAKE_SYMBOLIC_LINK((volume, of, name) -> volume.makeSymbolicLink(Inode.ROOT, name, name, ROOT)),
+        LINK((volume, of, name) -> volume.link(of, Inode.ROOT, name)),
+        SET_ATTRIBUTE((volume, of, name) -> volume.setExtendedAttribute(of, name, new byte[1000], SetMode.CREATE_OR_REPLACE)),
+        COPY((volume, of, name) -> {
             long made = volume.lookup(Inode.ROOT, COPY_TARGET).inode();
             OpenFile source = volume.open(of, false);
             OpenFile target = volume.open(made, true);
@@ -335,37 +332,46 @@ class FullDeviceCollectionTest {
         }
 
         private interface Sent {
-            void send(Volume volume, long inode) throws IOException;
+            void send(Volume volume, long inode, byte[] name) throws IOException;
         }
     }
 
     /** The metadata are on the device that is full. */
-    @ParameterizedTest
-    @EnumSource
-    void everyRequestThatFindsNoRoomWaitsForGarbage(Request request) throws IOException {
+    @Test
+    void everyRequestThatFindsNoRoomWaitsForGarbage() throws IOException {
         volume.close();
         volume = open(device);
         volume.makeNode(Inode.ROOT, COPY_TARGET, 0100644, 0, ROOT);
         int files = fill();
-        for (int file = 1; file < files; file++) {
-            remove(file);
-        }
-        volume.collector().pace().setPaused(true);
-        ofOthers.set(device.usableBytes());
-        drain();
         long inode = volume.lookup(Inode.ROOT, name(0)).inode();
-        assertThrows(NoSpaceException.class, () -> request.sent.send(volume, inode), "the control: nothing collects");
-        volume.collector().pace().setPaused(false);
-        request.sent.send(volume, inode);
+        int file = 1;
+        for (Request request : Request.values()) {
+            // Each request has garbage of its own.
+            int end = 1 + (files - 1) * (request.ordinal() + 1) / Request.values().length;
+            while (file < end) {
+                remove(file++);
+            }
+            volume.collector().pace().setPaused(true);
+            ofOthers.set(device.usableBytes());
+            drain(request);
+            byte[] name = request.name().getBytes(UTF_8);
+            assertThrows(
+                    NoSpaceException.class,
+                    () -> request.sent.send(volume, inode, name),
+                    "the control: nothing collects");
+            volume.collector().pace().setPaused(false);
+            request.sent.send(volume, inode, name);
+            ofOthers.set(0);
+        }
         volume.forget(inode, 1);
-        ofOthers.set(0);
     }
 
     /** Uses up what was known to be free before. */
-    private void drain() {
+    private void drain(Request request) {
         assertThrows(NoSpaceException.class, () -> {
             for (int made = 0; ; made++) {
-                volume.makeDirectory(Inode.ROOT, ("drain" + made).getBytes(UTF_8), 0755, ROOT);
+                byte[] name = ("drain" + request + made).getBytes(UTF_8);
+                volume.makeDirectory(Inode.ROOT, name, 0755, ROOT);
             }
         });
     }
@@ -521,7 +527,7 @@ class FullDeviceCollectionTest {
         });
         try (DiskQueue.Turn reader = volume.context().disk().enter(Importance.STEP)) {
             new Thread(writing).start();
-            awaitTrue(() -> volume.disk().waiting() == 1);
+            TestWait.until(() -> volume.disk().waiting() == 1);
             assertEquals(0, volume.disk().background());
         }
         writing.get();
@@ -537,16 +543,10 @@ class FullDeviceCollectionTest {
                 () -> volume.collector().collect(new CollectionLimits(0, false), (done, bytes, returned) -> true));
         try (DiskQueue.Turn reader = volume.context().disk().enter(Importance.STEP)) {
             new Thread(collecting).start();
-            awaitTrue(() -> volume.disk().background() == 1);
+            TestWait.until(() -> volume.disk().background() == 1);
             assertEquals(0, volume.disk().waiting());
         }
         assertTrue(collecting.get().returnedBytes() > 0);
-    }
-
-    private static void awaitTrue(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            LockSupport.parkNanos(100_000);
-        }
     }
 
     @Test

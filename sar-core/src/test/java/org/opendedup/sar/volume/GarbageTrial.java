@@ -199,22 +199,28 @@ public final class GarbageTrial {
 
     /** What is wrong with the files and the counts; an error of a read is a problem like any other. */
     List<String> problems(Volume volume) throws IOException {
-        List<String> problems = new ArrayList<>(VolumeChecker.check(volume));
-        contents.forEach((name, bytes) -> {
-            try {
-                if (!Arrays.equals(bytes, read(volume, name, bytes.length))) {
-                    problems.add(name + " has other bytes");
-                }
-            } catch (IOException e) {
-                problems.add(name + ": " + e);
-            }
-        });
+        List<String> problems = problems(volume, contents);
         if (volume.context().containers().hasLost()) {
             problems.add("slots are taken for lost");
         }
         volume.context().metadata().containers().forEach(entry -> {
             if (entry.damagedSlots() > 0) {
                 problems.add("container " + entry.container() + " is taken for damaged");
+            }
+        });
+        return problems;
+    }
+
+    /** What is wrong with files of the root directory, by name, and with the counts. */
+    public static List<String> problems(Volume volume, Map<String, byte[]> contents) throws IOException {
+        List<String> problems = new ArrayList<>(VolumeChecker.check(volume));
+        contents.forEach((name, bytes) -> {
+            try {
+                if (!Arrays.equals(bytes, read(volume, name))) {
+                    problems.add(name + " has other bytes");
+                }
+            } catch (IOException e) {
+                problems.add(name + ": " + e);
             }
         });
         return problems;

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
@@ -40,7 +40,7 @@ class HealConcurrencyTest {
     private static final int CONTAINER_HEADER_BYTES = 32;
     private static final int FRAME_HEADER_BYTES = 48;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final SplittableRandom random = new SplittableRandom(TestSeed.next());

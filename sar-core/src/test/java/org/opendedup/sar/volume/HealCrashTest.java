@@ -1,6 +1,5 @@
 package org.opendedup.sar.volume;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,17 +11,14 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
@@ -31,7 +27,8 @@ import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.volume.HookedStores.Call;
+import org.opendedup.sar.volume.CutStores.Fault;
+import org.opendedup.sar.volume.CutStores.Promise;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.store.ChunkIndexes;
@@ -41,9 +38,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * Cuts the power at each change that a pass of healing makes, and lets each call of the stores fail once. After that no
  * read gives wrong bytes, no sound file loses a byte, and another pass heals everything.
  */
-@Timeout(300)
-class HealCrashTest {
-    private static final int NEVER = Integer.MAX_VALUE;
+class HealCrashTest extends CrashRun<Volume> {
     private static final int BYTES = 200 << 10;
     /** What is stored again of content of which a part is not: some chunks of the first frame. */
     private static final int PART = 40 << 10;
@@ -52,27 +47,16 @@ class HealCrashTest {
     /** An offset in the first frame's payload: behind its header and its list of at most a few KB. */
     private static final int IN_FIRST_FRAME = 20 << 10;
 
-    private final long seed = TestSeed.next();
     private final Map<String, byte[]> contents = new TreeMap<>();
     private CrashDirectory data;
     private CrashKeyValueStore metadata;
     /** What the index keeps when a trial begins; a crash takes no more from it. */
     private ChunkIndex known = ChunkIndexes.heap();
 
-    /** How often a control cuts the power at each change. */
-    private static final int CONTROL_ROUNDS = 8;
-
     /** Whether a part of the content is stored only after the first pass. */
     private boolean isPartly;
-
-    /** Whether the stores keep their promises while a pass runs; each control breaks one. */
-    enum Promise {
-        KEPT,
-        /** Bytes and names that the pass writes are not made durable. */
-        FORCE_DOES_NOTHING,
-        /** The old places are given back before the new ones are committed. */
-        COMMIT_IS_NOT_DURABLE
-    }
+    /** Number of times that the whole content was stored after a pass. */
+    private int stored;
 
     /** What of a container is damaged. */
     enum Damage {
@@ -183,6 +167,28 @@ class HealCrashTest {
         return Volume.open(config, stores, Verification.CHECKSUMS);
     }
 
+    @Override
+    CutStores stores(long crashSeed) throws IOException {
+        return new CutStores(data.crash(crashSeed), metadata.crash(0));
+    }
+
+    @Override
+    Volume open(CutStores stores) throws IOException {
+        return open(stores.data(), stores.metadata());
+    }
+
+    @Override
+    void run(Volume volume) throws IOException {
+        heal(volume);
+    }
+
+    @Override
+    List<String> problems(CutStores left) throws IOException {
+        try (Volume volume = open(left)) {
+            return problems(volume);
+        }
+    }
+
     private static void heal(Volume volume) throws IOException {
         volume.maintenance().heal().run(soFar -> true);
     }
@@ -194,7 +200,7 @@ class HealCrashTest {
         heal(volume);
         if (isPartly) {
             contents.forEach((name, bytes) -> problems.addAll(problemsOf(volume, name, bytes, name.equals("a"))));
-            GarbageTrial.store(volume, "again", contents.get("a"));
+            GarbageTrial.store(volume, "again" + stored++, contents.get("a"));
             heal(volume);
         }
         contents.forEach((name, bytes) -> problems.addAll(problemsOf(volume, name, bytes, false)));
@@ -222,81 +228,6 @@ class HealCrashTest {
         }
     }
 
-    /** One pass, with a power cut or a fault during it. */
-    private final class Trial {
-        private final CrashDirectory directory;
-        private CrashKeyValueStore database;
-        private final Promise promise;
-        private final int at;
-        private final boolean inTheMiddle;
-        private final long crashSeed;
-        final List<String> changes = Collections.synchronizedList(new ArrayList<>());
-        private CrashDirectory left;
-        private boolean off;
-        private boolean healing;
-
-        Trial(Promise promise, int at, boolean inTheMiddle, long crashSeed) throws IOException {
-            this.promise = promise;
-            this.at = at;
-            this.inTheMiddle = inTheMiddle;
-            this.crashSeed = crashSeed;
-            directory = data.crash(crashSeed);
-            database = metadata.crash(0);
-        }
-
-        Trial run() throws IOException {
-            HookedStores stores = new HookedStores();
-            stores.hook = this::around;
-            Volume volume = open(stores.hooked(directory), stores.hooked(database));
-            healing = true;
-            database.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
-            try {
-                heal(volume);
-            } catch (IOException e) {
-                if (!off) {
-                    throw e;
-                }
-            }
-            synchronized (this) {
-                off |= at != NEVER;
-                healing = false;
-                if (left == null) {
-                    left = directory.crash(crashSeed);
-                }
-                database = database.crash(crashSeed);
-            }
-            VolumeInMemory.abandon(volume);
-            return this;
-        }
-
-        List<String> problemsLeft() {
-            try (Volume volume = open(left, database)) {
-                return problems(volume);
-            } catch (IOException | RuntimeException | AssertionError e) {
-                return List.of("after the crash: " + e);
-            }
-        }
-
-        private synchronized Object around(Call call) throws IOException {
-            if (off) {
-                throw new IOException("the power is off");
-            }
-            if (!healing || !call.isChange()) {
-                return call.proceed();
-            }
-            changes.add(call.toString());
-            if (changes.size() > at) {
-                off = true;
-                if (inTheMiddle) {
-                    call.proceedInPart(directory, database, () -> left = directory.crash(crashSeed));
-                }
-                throw new IOException("the power is cut");
-            }
-            boolean isForce = call.what().equals("force") || call.what().equals("sync");
-            return promise == Promise.FORCE_DOES_NOTHING && isForce ? null : call.proceed();
-        }
-    }
-
     @ParameterizedTest
     @CsvSource({
         "FORCE_DOES_NOTHING, FRAME",
@@ -306,31 +237,14 @@ class HealCrashTest {
     })
     void controlABrokenPromiseIsNoticed(Promise promise, Damage damage) throws IOException {
         damage(damage);
-        int changes = new Trial(Promise.KEPT, NEVER, false, seed).run().changes.size();
-        boolean noticed = false;
-        // A crash may keep by chance what was not made durable.
-        for (int trial = 0; trial < CONTROL_ROUNDS * changes && !noticed; trial++) {
-            noticed = !new Trial(promise, changes - trial % changes, false, seed + trial)
-                    .run()
-                    .problemsLeft()
-                    .isEmpty();
-        }
-        assertTrue(noticed, () -> promise + " is not noticed");
+        assertIsNoticed(promise);
     }
 
     @ParameterizedTest
     @EnumSource
     void aCrashAtAnyChangeLosesNothingAndTheNextPassHeals(Damage damage) throws IOException {
         damage(damage);
-        List<String> all = new Trial(Promise.KEPT, NEVER, false, seed).run().changes;
-        for (int at = 0; at <= all.size(); at++) {
-            for (boolean inTheMiddle : new boolean[] {false, true}) {
-                String when = (inTheMiddle ? "in the middle of change " : "before change ") + at + " of ";
-                Trial tried = new Trial(Promise.KEPT, at, inTheMiddle, seed + at).run();
-                assertEquals(List.of(), tried.problemsLeft(), () -> when + tried.changes);
-            }
-        }
-        assertTrue(all.size() > 6, all::toString);
+        assertNoCutLoses(7);
     }
 
     /** Each call of the stores fails once, reads included. */
@@ -338,54 +252,11 @@ class HealCrashTest {
     @EnumSource
     void aFaultAtAnyCallLosesNothingAndTheNextPassHeals(Damage damage) throws IOException {
         damage(damage);
-        boolean[] failed = {true};
-        for (int at = 0; failed[0]; at++) {
-            int which = at;
-            failed[0] = false;
-            CrashDirectory directory = data.crash(seed + at);
-            CrashKeyValueStore database = metadata.crash(0);
-            HookedStores stores = new HookedStores();
-            int[] calls = new int[1];
-            boolean[] healing = new boolean[1];
-            String[] what = new String[1];
-            stores.hook = call -> {
-                synchronized (failed) {
-                    if (healing[0] && !failed[0] && calls[0]++ == which) {
-                        failed[0] = true;
-                        what[0] = call.toString();
-                        if (call.what().equals("force")) {
-                            directory.failForce(1);
-                        } else if (call.what().equals("release") && damage.isInPack()) {
-                            directory.failRelease(1);
-                        } else if (call.what().equals("commit")) {
-                            database.failNextCommits(1);
-                        } else {
-                            throw new IOException("Input/output error");
-                        }
-                    }
-                }
-                return call.proceed();
-            };
-            Volume volume = open(stores.hooked(directory), stores.hooked(database));
-            try {
-                healing[0] = true;
-                try {
-                    heal(volume);
-                } catch (IOException expected) {
-                    assertTrue(failed[0], () -> "nothing failed: " + expected);
-                }
-                healing[0] = false;
-                if (volume.context().committer().stopped() != null) {
-                    volume.context().committer().resume();
-                }
-                assertEquals(List.of(), problems(volume), () -> "call " + which + ", " + what[0]);
-            } finally {
-                volume.close();
+        assertNoFaultLoses(Fault.EIO, (volume, stores) -> {
+            if (volume.context().committer().stopped() != null) {
+                volume.context().committer().resume();
             }
-            try (Volume again = open(directory, database)) {
-                heal(again);
-                assertArrayEquals(contents.get("a"), GarbageTrial.read(again, "a", BYTES), () -> "call " + which);
-            }
-        }
+            return problems(volume);
+        });
     }
 }

@@ -13,40 +13,22 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 
 /** A container whose header, directory or footer is damaged gets a new directory from its frames. */
-final class HealDirectoryTest {
-    private static final int MIB = 1 << 20;
+final class HealDirectoryTest extends OpenVolumeTrial {
     private static final int CONTAINER_HEADER_BYTES = 32;
     private static final int FRAME_HEADER_BYTES = 48;
     private static final int FOOTER_BYTES = 48;
-
-    @TempDir
-    Path folder;
-
-    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
-    private final Map<String, byte[]> contents = new HashMap<>();
-    private VolumeConfig config;
-    private Volume volume;
 
     /** What is damaged of each container. */
     enum Part {
@@ -73,32 +55,9 @@ final class HealDirectoryTest {
     }
 
     @BeforeEach
-    void make() throws IOException {
-        config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
-        byte[] data = new byte[3 * MIB];
-        random.nextBytes(data);
-        write("a", data);
+    void storeFile() throws IOException {
+        store("a", 3 * MIB);
         volume.close();
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
-    }
-
-    private void write(String name, byte[] data) throws IOException {
-        GarbageTrial.store(volume, name, data);
-        contents.put(name, data);
-    }
-
-    private byte[] read(String name) throws IOException {
-        return GarbageTrial.read(volume, name, contents.get(name).length);
-    }
-
-    private List<PackedContainer> containers() throws IOException {
-        return PackedContainer.in(config.locations().data());
     }
 
     private void deleteIndex() throws IOException {
@@ -115,32 +74,7 @@ final class HealDirectoryTest {
             deleteIndex();
         }
         volume = Volume.open(config);
-        assertTrue(scrubTotalsDamaged() > 0, "control: the scrub finds it");
-    }
-
-    private long scrubTotalsDamaged() throws IOException {
-        return volume.maintenance()
-                .scrub()
-                .run((totals, rest, next) -> true)
-                .totals()
-                .damagedContainers();
-    }
-
-    private HealReport heal() throws IOException {
-        return volume.maintenance().heal().run(soFar -> true);
-    }
-
-    private void assertWhole() throws IOException {
-        assertEquals(0, volume.maintenance().heal().unhealedChunks());
-        for (Map.Entry<String, byte[]> file : contents.entrySet()) {
-            assertArrayEquals(file.getValue(), read(file.getKey()), file.getKey());
-        }
-        assertTrue(volume.maintenance()
-                .scrub()
-                .run((totals, rest, next) -> true)
-                .totals()
-                .isClean());
-        assertEquals(List.of(), VolumeChecker.check(volume));
+        assertTrue(scrub().damagedContainers() > 0, "control: the scrub finds it");
     }
 
     @ParameterizedTest
@@ -244,13 +178,13 @@ final class HealDirectoryTest {
         int unreadable = unreadableBytes("a");
         assertTrue(unreadable > 0 && unreadable < MIB, "all but a frame of each container is read: " + unreadable);
         assertEquals(0, unreadableBytes("b"));
-        long marked = volume.maintenance().heal().unhealedChunks();
+        long marked = unhealedChunks();
         assertTrue(marked > 0, "its chunks stay marked");
         volume.close();
         volume = Volume.open(config);
-        assertEquals(marked, volume.maintenance().heal().unhealedChunks());
+        assertEquals(marked, unhealedChunks());
         assertEquals(unreadable, unreadableBytes("a"), "the same after a remount");
-        assertEquals(0, scrubTotalsDamaged());
+        assertEquals(0, scrub().damagedContainers());
         assertEquals(List.of(), VolumeChecker.check(volume));
     }
 

@@ -1,12 +1,10 @@
 package org.opendedup.sar.volume;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.opendedup.sar.TestWait;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -19,18 +17,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.PackedContainer;
@@ -42,71 +33,14 @@ import org.opendedup.sar.heal.Healer;
 import org.opendedup.sar.heal.SsdCopies;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.record.DamageNote.How;
-import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.care.VolumeHeal;
-import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.engine.DamagedFrames;
 import org.opendedup.sar.volume.parts.VolumeContext;
 
 /** Damaged chunks become whole again under their ids, from each source; wrong bytes never replace them. */
-final class HealTest {
-    private static final int MIB = 1 << 20;
+final class HealTest extends OpenVolumeTrial {
     private static final int CONTAINER_HEADER_BYTES = 32;
     private static final int FRAME_HEADER_BYTES = 48;
-
-    @TempDir
-    Path folder;
-
-    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
-    private final Map<String, byte[]> contents = new HashMap<>();
-    private VolumeConfig config;
-    private Volume volume;
-
-    @BeforeEach
-    void make() throws IOException {
-        config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
-    }
-
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
-    }
-
-    private byte[] store(String name, int bytes) throws IOException {
-        byte[] data = new byte[bytes];
-        random.nextBytes(data);
-        write(name, data);
-        return data;
-    }
-
-    private void write(String name, byte[] data) throws IOException {
-        GarbageTrial.store(volume, name, data);
-        contents.put(name, data);
-    }
-
-    private byte[] read(String name) throws IOException {
-        return GarbageTrial.read(volume, name, contents.get(name).length);
-    }
-
-    private long damagedChunks() {
-        return volume.maintenance().heal().unhealedChunks();
-    }
-
-    private HealReport heal() throws IOException {
-        return volume.maintenance().heal().run(soFar -> true);
-    }
-
-    private List<PackedContainer> containers() throws IOException {
-        return PackedContainer.in(config.locations().data());
-    }
 
     /** Damages the first frame of each container, in its payload: no chunk of the byte is what was written. */
     private void damageFrames() throws IOException {
@@ -131,20 +65,8 @@ final class HealTest {
                         .totals()
                         .damagedFrames()
                 > 0);
-        assertTrue(damagedChunks() > 0);
+        assertTrue(unhealedChunks() > 0);
         assertThrows(IOException.class, () -> read("a"));
-    }
-
-    private void assertWhole() throws IOException {
-        assertEquals(0, damagedChunks());
-        for (Map.Entry<String, byte[]> file : contents.entrySet()) {
-            assertArrayEquals(file.getValue(), read(file.getKey()), file.getKey());
-        }
-        assertTrue(volume.maintenance()
-                .scrub()
-                .run((totals, rest, next) -> true)
-                .totals()
-                .isClean());
     }
 
     @Test
@@ -152,7 +74,7 @@ final class HealTest {
         storeAndDamage();
         write("b", contents.get("a"));
         assertThrows(IOException.class, () -> read("a"), "control: the new copy alone heals nothing");
-        long damaged = damagedChunks();
+        long damaged = unhealedChunks();
         HealReport report = heal();
         assertEquals(damaged, report.fromCopies(), report::toString);
         assertEquals(List.of(), report.unhealed());
@@ -167,12 +89,12 @@ final class HealTest {
     @Test
     void withoutASourceNothingChangesAndThePassSaysWhatIsMissing() throws IOException {
         storeAndDamage();
-        long damaged = damagedChunks();
+        long damaged = unhealedChunks();
         HealReport report = heal();
         assertEquals(0, report.healedChunks(), report::toString);
         assertEquals(damaged, report.unhealedChunks(), report::toString);
         assertTrue(report.unhealed().get(0).reason().contains("no copy of these chunks"), report::toString);
-        assertEquals(damaged, damagedChunks());
+        assertEquals(damaged, unhealedChunks());
         reopen();
         write("b", contents.get("a"));
         reopen();
@@ -191,7 +113,7 @@ final class HealTest {
         volume = Volume.open(config);
         assertThrows(IOException.class, () -> read("a"));
         volume.maintenance().scrub().run((totals, rest, next) -> true);
-        long damaged = damagedChunks();
+        long damaged = unhealedChunks();
         assertEquals(damaged, heal().fromFrame());
         assertWhole();
         reopen();
@@ -287,7 +209,7 @@ final class HealTest {
         damageFrames();
         volume = Volume.open(config);
         volume.maintenance().scrub().run((totals, rest, next) -> true);
-        long damaged = damagedChunks();
+        long damaged = unhealedChunks();
         HealReport report = healWith(
                 (chunk, length, prefix) -> onSsd.get(chunk),
                 volume.context().collector().index());
@@ -300,12 +222,12 @@ final class HealTest {
     @Test
     void wrongBytesAreRefused() throws IOException {
         storeAndDamage();
-        long damaged = damagedChunks();
+        long damaged = unhealedChunks();
         HealReport report = healWith(
                 (chunk, length, prefix) -> new byte[length],
                 volume.context().collector().index());
         assertEquals(0, report.healedChunks(), report::toString);
-        assertEquals(damaged, damagedChunks());
+        assertEquals(damaged, unhealedChunks());
         assertThrows(IOException.class, () -> read("a"));
     }
 
@@ -314,7 +236,7 @@ final class HealTest {
         storeAndDamage();
         write("b", contents.get("a"));
         reopen();
-        long damaged = damagedChunks();
+        long damaged = unhealedChunks();
         ChunkIndex index = volume.context().collector().index();
         // The index leads to the damaged copies themselves, as if it had been rebuilt in another order.
         volume.context().metadata().containers().forEach(entry -> {
@@ -332,49 +254,12 @@ final class HealTest {
     }
 
     @Test
-    void aFrameIsHealedForTheChunksThatAreFound() throws IOException {
-        storeAndDamage();
-        byte[] half = new byte[MIB];
-        System.arraycopy(contents.get("a"), 0, half, 0, 20 << 10);
-        write("half", half);
-        HealReport report = heal();
-        assertFalse(report.unhealed().isEmpty(), report::toString);
-        assertArrayEquals(half, read("half"));
-        assertThrows(IOException.class, () -> read("a"));
-        write("b", contents.get("a"));
-        assertEquals(List.of(), heal().unhealed());
-        assertWhole();
-    }
-
-    @Test
-    void collectionsAndScrubsGoOnWithHealedContainers() throws IOException {
-        storeAndDamage();
-        write("b", contents.get("a"));
-        heal();
-        volume.unlink(Inode.ROOT, "b".getBytes(UTF_8));
-        contents.remove("b");
-        volume.sync();
-        volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
-        assertWhole();
-        reopen();
-        assertWhole();
-    }
-
-    @Test
     void aPassCanBeStopped() throws IOException {
         storeAndDamage();
         assertThrows(
                 InterruptedIOException.class, () -> volume.maintenance().heal().run(soFar -> false));
         BitSet damaged = volume.context().metadata().counts().damaged(firstContainer());
         assertTrue(damaged.cardinality() > 0, "it stays as it was");
-    }
-
-    private void awaitHealed() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-        while (damagedChunks() > 0) {
-            assertTrue(System.nanoTime() < deadline, "not within a minute");
-            Thread.sleep(20);
-        }
     }
 
     @Test
@@ -384,7 +269,7 @@ final class HealTest {
         // The pass begins when the content is stored.
         volume.maintenance().heal().setDelays(2000, 2000);
         write("b", contents.get("a"));
-        awaitHealed();
+        TestWait.until(() -> unhealedChunks() == 0);
         assertWhole();
     }
 
@@ -398,7 +283,7 @@ final class HealTest {
         volume = Volume.open(config);
         volume.maintenance().heal().setDelays(0, 0);
         volume.maintenance().scrub().run((totals, rest, next) -> true);
-        awaitHealed();
+        TestWait.until(() -> unhealedChunks() == 0);
         assertWhole();
     }
 
@@ -432,7 +317,7 @@ final class HealTest {
             }
         }
         volume = Volume.open(config);
-        awaitHealed();
+        TestWait.until(() -> unhealedChunks() == 0);
         assertWhole();
     }
 
@@ -449,7 +334,7 @@ final class HealTest {
             }
         });
         volume.context().damaged().found(firstContainer(), -1, 0, 2, new IOException("a test says so"));
-        awaitHealed();
+        TestWait.until(() -> unhealedChunks() == 0);
         assertTrue(refusals.get() < 0, "it was refused three times before");
     }
 

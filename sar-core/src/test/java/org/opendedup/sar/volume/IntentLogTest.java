@@ -49,7 +49,7 @@ class IntentLogTest {
 
     private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
-    private final IntentFiles files = new IntentFiles();
+    private final FileHistory files = FileHistory.ofFilesInChunks();
     private final AtomicInteger commits = new AtomicInteger();
     private final AtomicInteger dataCalls = new AtomicInteger();
     private final AtomicLong logged = new AtomicLong();

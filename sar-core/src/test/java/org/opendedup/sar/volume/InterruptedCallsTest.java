@@ -13,7 +13,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 
 /** The threads of a client are its own: it interrupts them, and neither they nor others notice it in the volume. */
 @Timeout(240)
@@ -22,7 +22,7 @@ class InterruptedCallsTest {
     private static final int CHUNKS = 300;
 
     @Test
-    void interruptedThreadsReadWriteAndSync(@TempDir Path data) throws Exception {
+    void interruptedThreadsReadWriteAndSync(@MemoryFolder Path data) throws Exception {
         try (ChunkFolder folder = new ChunkFolder(data, null)) {
             folder.put(0, CHUNKS);
             folder.reopen();

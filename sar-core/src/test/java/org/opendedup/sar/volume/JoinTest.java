@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -12,7 +11,6 @@ import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
@@ -48,7 +46,6 @@ import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.rewrite.KeptChunks;
-import org.opendedup.sar.volume.rewrite.VolumeJoin;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -60,7 +57,7 @@ class JoinTest {
     private static final KeptChunks UNVERIFIED = HashSet::new;
     private static final long INDEX_BYTES = 32 << 20;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final long seed = TestSeed.next();
@@ -263,17 +260,6 @@ class JoinTest {
     }
 
     @Test
-    void usesByProgramsEndTheQuiet() throws Exception {
-        store("file", data(FILE));
-        VolumeJoin join = volume.maintenance().join();
-        Duration before = join.quiet();
-        Thread.sleep(20);
-        assertTrue(join.quiet().compareTo(before.plusMillis(20)) >= 0);
-        GarbageTrial.read(volume, "file", FILE);
-        assertEquals(Duration.ZERO, join.quiet());
-    }
-
-    @Test
     void theYoungestCopyIsKept() throws IOException {
         storeDuplicates();
         List<Long> third = chunks("third");
@@ -392,18 +378,6 @@ class JoinTest {
         }
         collect();
         assertEquals(exactBytes(), volume.statistics().uniqueBytes());
-    }
-
-    @Test
-    void nothingIsJoinedThatIsStoppedAtOnce() throws IOException {
-        storeDuplicates();
-        long before = volume.statistics().uniqueBytes();
-        assertThrows(
-                InterruptedIOException.class,
-                () -> volume.maintenance().join().run(JoinLimits.ALL, (stage, done, of) -> {
-                    throw new InterruptedIOException("stopped");
-                }));
-        assertEquals(before, volume.statistics().uniqueBytes());
     }
 
     @Test

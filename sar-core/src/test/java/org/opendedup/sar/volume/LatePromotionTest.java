@@ -5,20 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.opendedup.sar.TestWait;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.record.Inode;
@@ -36,28 +33,24 @@ import org.opendedup.sar.volume.posix.Owner;
  * Chunks that are judged by the recipe, because their bytes are not in memory or their run was not complete: promoted
  * like any other duplicate.
  */
-class LatePromotionTest {
+class LatePromotionTest extends OpenVolumeTrial {
+    /** Time for which nothing is noted of a file before it is judged. */
+    private static final String QUIET = "sar.promotion.quiet.ms";
+
     private static final int CHUNK = 4096;
-    private static final int MIB = 1 << 20;
     private static final int MAX_RUN = 128 << 10;
 
-    @TempDir
-    Path folder;
-
-    private Volume volume;
     private int files;
 
-    @BeforeEach
-    void makeVolume() throws IOException {
-        VolumeConfig config =
-                VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(folder.resolve("ssd"), settings(5));
-        Volume.create(config);
-        volume = Volume.open(config);
+    @AfterAll
+    static void clear() {
+        System.clearProperty(QUIET);
     }
 
-    @AfterEach
-    void closeVolume() throws IOException {
-        volume.close();
+    @Override
+    VolumeConfig configured() {
+        System.setProperty(QUIET, "500");
+        return VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(folder.resolve("ssd"), settings(5));
     }
 
     private static TierSettings settings(int threshold) {
@@ -81,7 +74,7 @@ class LatePromotionTest {
         for (int copy = 0; copy < 10; copy++) {
             copyAll(eleven);
         }
-        await(() -> status().mapTableEntries() >= 400);
+        TestWait.until(() -> status().mapTableEntries() >= 400);
         assertEquals(
                 400, chunks(eleven, volume.tier()::contains, 5, Verdict.ON_SSD).size());
         assertEquals(Set.of(), chunks(four, volume.tier()::contains, 5, Verdict.ON_SSD), "four references");
@@ -109,7 +102,7 @@ class LatePromotionTest {
         System.arraycopy(base, MIB, file, 2 * MIB - (80 << 10), 160 << 10);
         System.arraycopy(base, 2 * MIB, file, 3 * MIB - (20 << 10), 40 << 10);
         long inode = write(file, 0, file.length, file.length);
-        await(() -> status().mapTableEntries() == 10);
+        TestWait.until(() -> status().mapTableEntries() == 10);
         Set<Long> longRun = chunks(List.of(inode), chunk -> false, 2, Verdict.LONG_RUN);
         assertTrue(longRun.stream().noneMatch(volume.tier()::contains), "chunks of a run of 160 KiB are promoted");
         assertEquals(
@@ -129,11 +122,11 @@ class LatePromotionTest {
             byte[] file = new byte[2 * MIB + random.nextInt(3 * MIB / CHUNK) * CHUNK];
             mix(random, base, file);
             inodes.add(write(file, 0, file.length, 4096 + random.nextInt(MIB)));
-            await(() -> status().log().queuedBytes() == 0);
+            TestWait.until(() -> status().log().queuedBytes() == 0);
         }
         Set<Long> wanted = chunks(inodes, chunk -> false, 2, Verdict.NOT_WANTED_AGAIN);
         assertNotEquals(Set.of(), chunks(inodes, chunk -> false, 2, Verdict.LONG_RUN));
-        await(() -> chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD).containsAll(wanted));
+        TestWait.until(() -> chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD).containsAll(wanted));
         assertEquals(wanted, chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD));
     }
 
@@ -202,16 +195,4 @@ class LatePromotionTest {
         return data;
     }
 
-    @FunctionalInterface
-    private interface Condition {
-        boolean holds() throws IOException;
     }
-
-    private static void await(Condition condition) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!condition.holds()) {
-            assertTrue(System.nanoTime() < deadline, "not within a minute");
-            Thread.sleep(20);
-        }
-    }
-}

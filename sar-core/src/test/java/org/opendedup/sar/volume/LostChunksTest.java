@@ -15,12 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.StoredContainer;
@@ -39,26 +35,11 @@ import org.opendedup.sar.volume.config.OtherHistory;
 
 /** Frames of which some chunks exist nowhere else: the others are healed, and these stay listed without their bytes. */
 @Timeout(120)
-class LostChunksTest {
+class LostChunksTest extends OpenVolumeTrial {
     private static final int CONTAINER_HEADER_BYTES = 32;
     private static final int FRAME_HEADER_BYTES = 48;
     /** Less than the first frame has, and more than its first chunk. */
     private static final int PART = 40 << 10;
-
-    @TempDir
-    Path folder;
-
-    private HealVolume volume;
-
-    @BeforeEach
-    void make() throws IOException {
-        volume = new HealVolume(folder, TestSeed.next());
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
-    }
 
     /** Overwrites the payload of the first frame of the first container, and returns what was there. */
     private byte[] damage() throws IOException {
@@ -67,7 +48,7 @@ class LostChunksTest {
 
     /** Overwrites the payloads of the first frames of the first container, and returns what was there. */
     private byte[] damage(int frames) throws IOException {
-        PackedContainer container = volume.containers().get(0);
+        PackedContainer container = containers().get(0);
         byte[] all = container.read();
         ByteBuffer numbers = ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN);
         int at = CONTAINER_HEADER_BYTES;
@@ -82,31 +63,31 @@ class LostChunksTest {
 
     /** Damages the first frame, stores a part of it again, and heals that. */
     private HealReport loseAPart() throws IOException {
-        if (!volume.contents.containsKey("a")) {
-            volume.store("a", HealVolume.MIB);
+        if (!contents.containsKey("a")) {
+            store("a", MIB);
         }
         volume.close();
         damage();
-        volume.open();
-        assertTrue(volume.scrub().damagedFrames() > 0);
-        assertFalse(volume.canRead("a", 0, 1000), "control: the whole frame cannot be read");
-        volume.writeBegin("a", PART, "part");
-        HealReport report = volume.heal();
+        open();
+        assertTrue(scrub().damagedFrames() > 0);
+        assertFalse(canRead("a", 0, 1000), "control: the whole frame cannot be read");
+        writeBegin("a", PART, "part");
+        HealReport report = heal();
         assertTrue(report.fromCopies() > 0, report::toString);
         assertTrue(report.unhealedChunks() > 0, report::toString);
-        assertEquals(report.unhealedChunks(), volume.damagedChunks());
+        assertEquals(report.unhealedChunks(), unhealedChunks());
         return report;
     }
 
     /** Stores a file whose container has chunks that only another file refers to, "whole". */
     private void storeBesideGarbage() throws IOException {
-        volume.store("whole", HealVolume.MIB * 5 / 4);
-        volume.writeBegin("whole", HealVolume.MIB, "a");
+        store("whole", MIB * 5 / 4);
+        writeBegin("whole", MIB, "a");
     }
 
     private void assertPartIsReadAndTheRestIsNot() throws IOException {
-        assertTrue(volume.canRead("a", 0, 1000));
-        IOException lost = assertThrows(IOException.class, () -> volume.read("a"));
+        assertTrue(canRead("a", 0, 1000));
+        IOException lost = assertThrows(IOException.class, () -> read("a"));
         assertTrue(lost.getMessage().contains("lost: no copy was found"), lost::getMessage);
     }
 
@@ -114,81 +95,81 @@ class LostChunksTest {
     void theChunksThatAreFoundAreReadAndTheOthersStayKnown() throws IOException {
         loseAPart();
         assertPartIsReadAndTheRestIsNot();
-        long lost = volume.damagedChunks();
+        long lost = unhealedChunks();
         List<DamagedPlace> places = places();
-        assertEquals(1, volume.damage().files().size());
-        assertTrue(volume.scrub().isClean(), "known damage is not new damage");
-        assertEquals(lost, volume.damagedChunks(), "a scrub does not take the lost ones for sound");
+        assertEquals(1, volume.maintenance().damage().list((step, done, of) -> {}).files().size());
+        assertTrue(scrub().isClean(), "known damage is not new damage");
+        assertEquals(lost, unhealedChunks(), "a scrub does not take the lost ones for sound");
         assertEquals(places, places());
-        assertEquals(List.of(), VolumeChecker.check(volume.volume));
-        HealReport again = volume.heal();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        HealReport again = heal();
         assertEquals(0, again.healedChunks(), again::toString);
-        volume.reopen();
+        reopen();
         assertPartIsReadAndTheRestIsNot();
-        assertEquals(lost, volume.damagedChunks());
-        assertEquals(1, volume.damage().files().size());
+        assertEquals(lost, unhealedChunks());
+        assertEquals(1, volume.maintenance().damage().list((step, done, of) -> {}).files().size());
 
-        long unique = volume.volume.statistics().uniqueBytes();
-        volume.write("b", volume.contents.get("a"));
-        assertTrue(volume.volume.statistics().uniqueBytes() > unique, "a lost chunk is no duplicate");
-        HealReport whole = volume.heal();
+        long unique = volume.statistics().uniqueBytes();
+        write("b", contents.get("a"));
+        assertTrue(volume.statistics().uniqueBytes() > unique, "a lost chunk is no duplicate");
+        HealReport whole = heal();
         assertEquals(List.of(), whole.unhealed());
-        volume.assertWhole();
-        volume.reopen();
-        volume.assertWhole();
+        assertWhole();
+        reopen();
+        assertWhole();
     }
 
     private List<DamagedPlace> places() throws IOException {
-        return volume.volume.context().metadata().damage().places();
+        return volume.context().metadata().damage().places();
     }
 
     /** What is written again piece by piece is healed piece by piece, and takes no more space for each. */
     @Test
     void manyPassesOverAContainerLeaveOneFormerPlace() throws IOException {
-        volume.store("a", HealVolume.MIB);
+        store("a", MIB);
         volume.close();
         damage(2);
-        volume.open();
-        assertEquals(2, volume.scrub().damagedFrames());
+        open();
+        assertEquals(2, scrub().damagedFrames());
         int passes = 0;
         for (int bytes = 16 << 10; bytes < 60 << 10; bytes += 8 << 10) {
-            volume.writeBegin("a", bytes, "part " + bytes);
-            passes += volume.heal().healedContainers() > 0 ? 1 : 0;
+            writeBegin("a", bytes, "part " + bytes);
+            passes += heal().healedContainers() > 0 ? 1 : 0;
         }
         assertTrue(passes > 1, "control: " + passes + " passes healed something");
         assertEquals(1, formerContainers().size());
-        volume.write("again", volume.contents.get("a"));
-        assertEquals(List.of(), volume.heal().unhealed());
+        write("again", contents.get("a"));
+        assertEquals(List.of(), heal().unhealed());
         assertEquals(List.of(), formerContainers());
-        volume.assertWhole();
+        assertWhole();
     }
 
     @Test
     void aCollectionKeepsThemListedAndForgetsThoseWithoutFiles() throws IOException {
         storeBesideGarbage();
         loseAPart();
-        volume.remove("part");
-        volume.remove("whole");
-        CollectionReport report = GarbageTrial.collect(volume.volume, 0);
+        remove("part");
+        remove("whole");
+        CollectionReport report = GarbageTrial.collect(volume, 0);
         assertTrue(report.rewritten() > 0, report::toString);
         assertPartIsReadAndTheRestIsNot();
-        assertTrue(volume.damagedChunks() > 0);
-        assertEquals(List.of(), VolumeChecker.check(volume.volume));
-        assertTrue(volume.scrub().isClean());
-        volume.write("b", volume.contents.get("a"));
-        volume.heal();
-        volume.assertWhole();
+        assertTrue(unhealedChunks() > 0);
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        assertTrue(scrub().isClean());
+        write("b", contents.get("a"));
+        heal();
+        assertWhole();
     }
 
     @Test
     void aFormerPlaceThatIsOfUseIsNoStray() throws IOException {
         loseAPart();
         volume.close();
-        OfflineCheck check = new OfflineCheck(volume.config, (step, done, of) -> {}, InstantSource.system());
+        OfflineCheck check = new OfflineCheck(config, (step, done, of) -> {}, InstantSource.system());
         List<Finding> strays = check.check().findings().stream()
                 .filter(finding -> finding.kind() == Finding.Kind.STRAYS)
                 .toList();
-        volume.open();
+        open();
         assertEquals(1, formerContainers().size(), "control: there is one");
         assertEquals(List.of(), strays);
     }
@@ -196,111 +177,111 @@ class LostChunksTest {
     /** The place in the backup is still there, with its damage; what was healed since has no other copy. */
     @Test
     void metadataFromABackupFindWhatWasHealedSince() throws IOException {
-        volume.store("a", HealVolume.MIB);
+        store("a", MIB);
         volume.close();
         damage();
-        volume.open();
-        volume.scrub();
-        volume.volume.maintenance().backups().backUp(1);
-        volume.writeBegin("a", PART, "part");
-        volume.heal();
-        volume.remove("part");
-        GarbageTrial.collect(volume.volume, 0);
+        open();
+        scrub();
+        volume.maintenance().backups().backUp(1);
+        writeBegin("a", PART, "part");
+        heal();
+        remove("part");
+        GarbageTrial.collect(volume, 0);
         assertPartIsReadAndTheRestIsNot();
         volume.close();
-        Path data = volume.config.locations().data();
+        Path data = config.locations().data();
         Path backups = MetadataBackups.folderIn(data);
         MetadataRestore.restore(
-                volume.config.locations(),
+                config.locations(),
                 backups,
                 MetadataBackups.automatic(data).backups().get(0));
         OtherHistory.giveUp(FileDirectory.open(data));
-        volume.open();
-        assertTrue(volume.canRead("a", 0, 1000), "the place that lacks less is taken");
-        GarbageTrial.collect(volume.volume, 0);
-        volume.heal();
+        open();
+        assertTrue(canRead("a", 0, 1000), "the place that lacks less is taken");
+        GarbageTrial.collect(volume, 0);
+        heal();
         assertPartIsReadAndTheRestIsNot();
-        GarbageTrial.collect(volume.volume, 0);
-        volume.write("again", volume.contents.get("a"));
-        volume.heal();
-        volume.assertWhole();
+        GarbageTrial.collect(volume, 0);
+        write("again", contents.get("a"));
+        heal();
+        assertWhole();
         assertEquals(List.of(), formerContainers());
     }
 
     /** Metadata that were put together of older ones may name places that are given back. */
     @Test
     void aFormerPlaceWithoutMarksIsForgotten() throws IOException {
-        volume.store("a", HealVolume.MIB);
-        volume.reopen();
-        MetadataStore metadata = volume.volume.context().metadata();
+        store("a", MIB);
+        reopen();
+        MetadataStore metadata = volume.context().metadata();
         metadata.containers().forEach(entry -> metadata.damage().former().add(entry.container(), entry.stored()));
-        volume.reopen();
+        reopen();
         assertEquals(1, formerContainers().size(), "control: it is known");
-        volume.heal();
+        heal();
         assertEquals(List.of(), formerContainers());
-        volume.assertWhole();
+        assertWhole();
     }
 
     @Test
     void marksThatAreGoneAreMadeAnewWhileThereIsAFormerPlace() throws IOException {
         loseAPart();
-        MetadataStore metadata = volume.volume.context().metadata();
+        MetadataStore metadata = volume.context().metadata();
         long container = formerContainers().get(0);
         StoredContainer place = metadata.damage().former().of(container).get(0);
         metadata.counts().markSound(container, metadata.counts().damaged(container));
         metadata.damage().former().add(container, place);
-        volume.reopen();
-        assertEquals(0, volume.damagedChunks(), "control: no mark is left");
-        volume.heal();
-        assertTrue(volume.damagedChunks() > 0);
+        reopen();
+        assertEquals(0, unhealedChunks(), "control: no mark is left");
+        heal();
+        assertTrue(unhealedChunks() > 0);
         assertEquals(1, formerContainers().size());
-        volume.write("again", volume.contents.get("a"));
-        volume.heal();
-        volume.assertWhole();
+        write("again", contents.get("a"));
+        heal();
+        assertWhole();
         assertEquals(List.of(), formerContainers());
     }
 
     @Test
     void withTheirFilesTheyGo() throws IOException {
         loseAPart();
-        volume.remove("a");
-        GarbageTrial.collect(volume.volume, 0);
-        assertEquals(0, volume.damagedChunks());
-        volume.assertWhole();
+        remove("a");
+        GarbageTrial.collect(volume, 0);
+        assertEquals(0, unhealedChunks());
+        assertWhole();
         assertEquals(List.of(), formerContainers(), "nothing keeps the old place");
     }
 
     private List<Long> formerContainers() throws IOException {
         List<Long> found = new ArrayList<>();
-        volume.volume.context().metadata().damage().former().forEach((container, place) -> found.add(container));
+        volume.context().metadata().damage().former().forEach((container, place) -> found.add(container));
         return found;
     }
 
     /** A cable that was bad gave wrong bytes, and all are there again afterwards. */
     @Test
     void bytesThatAreRightLaterInTheOldPlaceHealThem() throws IOException {
-        volume.store("a", HealVolume.MIB);
+        store("a", MIB);
         volume.close();
-        Path pack = volume.packs().get(0);
+        Path pack = packs().get(0);
         byte[] right = Files.readAllBytes(pack);
         damage();
-        volume.open();
-        volume.scrub();
-        volume.writeBegin("a", PART, "part");
-        volume.heal();
+        open();
+        scrub();
+        writeBegin("a", PART, "part");
+        heal();
         assertPartIsReadAndTheRestIsNot();
-        GarbageTrial.collect(volume.volume, 0);
+        GarbageTrial.collect(volume, 0);
         assertTrue(Files.exists(pack), "a collection leaves the old place");
         volume.close();
         Files.write(pack, right);
-        volume.open();
-        HealReport report = volume.heal();
+        open();
+        HealReport report = heal();
         assertTrue(report.fromFrame() > 0, report::toString);
-        volume.assertWhole();
+        assertWhole();
         assertEquals(List.of(), formerContainers());
-        GarbageTrial.collect(volume.volume, 0);
+        GarbageTrial.collect(volume, 0);
         assertFalse(Files.exists(pack), "nothing needs the old place any more");
-        volume.assertWhole();
+        assertWhole();
     }
 
     @Test
@@ -308,9 +289,9 @@ class LostChunksTest {
         storeBesideGarbage();
         volume.close();
         damage();
-        volume.open();
+        open();
         var told = new LinkedBlockingQueue<DamageFound>();
-        volume.volume.maintenance().damage().listen(new NewDamageListener() {
+        volume.maintenance().damage().listen(new NewDamageListener() {
             @Override
             public void found(DamageFound damage) {
                 told.add(damage);
@@ -319,18 +300,18 @@ class LostChunksTest {
             @Override
             public void gone() {}
         });
-        volume.volume.maintenance().heal().setDelays(0, 0);
-        volume.remove("whole");
-        CollectionReport report = GarbageTrial.collect(volume.volume, 0);
+        volume.maintenance().heal().setDelays(0, 0);
+        remove("whole");
+        CollectionReport report = GarbageTrial.collect(volume, 0);
         assertEquals(1, report.keptContainers(), report::toString);
         DamageFound found = told.poll(60, TimeUnit.SECONDS);
         assertEquals(How.COLLECTION, found.note().how(), found::toString);
         assertTrue(found.place().matches("frame \\d+ of container 1"), found::place);
         assertTrue(found.paths().contains("/a"), found::toString);
-        volume.write("c", volume.contents.get("a"));
-        while (volume.damagedChunks() > 0) {
+        write("c", contents.get("a"));
+        while (unhealedChunks() > 0) {
             Thread.sleep(10);
         }
-        volume.assertWhole();
+        assertWhole();
     }
 }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.IndexClass;
@@ -32,7 +32,7 @@ class LostIndexTest {
     private static final String LOOK = "sar.index.look.ms";
     private static final int BYTES = 3 << 20;
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     private VolumeConfig config;

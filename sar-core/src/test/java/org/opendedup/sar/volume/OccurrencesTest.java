@@ -5,16 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
@@ -35,30 +30,17 @@ import org.opendedup.sar.volume.posix.Owner;
  * References for promotion and statistics are occurrences of a chunk in files, wherever the borders of recipe pages
  * are.
  */
-class OccurrencesTest {
-    private static final int MIB = 1 << 20;
+class OccurrencesTest extends OpenVolumeTrial {
     private static final int THRESHOLD = 3;
     /** Runs of any length are promoted: only references decide here. */
     private static final TierSettings SETTINGS =
             new TierSettings(true, 64 << 20, THRESHOLD, 1 << 30, false, 1000, TierSettings.Policy.REFERENCE_COUNT);
 
-    @TempDir
-    Path folder;
-
-    private VolumeConfig config;
-    private Volume volume;
     private int files;
 
-    @BeforeEach
-    void makeVolume() throws IOException {
-        config = VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256).withSsd(folder.resolve("ssd"), SETTINGS);
-        Volume.create(config);
-        volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void closeVolume() throws IOException {
-        volume.close();
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256).withSsd(folder.resolve("ssd"), SETTINGS);
     }
 
     @Test
@@ -76,19 +58,6 @@ class OccurrencesTest {
         assertTrue(
                 recount(volume.context().metadata(), false).containsValue(2),
                 "no chunk crosses a page: this shows nothing");
-    }
-
-    @Test
-    void nothingIsPromotedBeforeAsManyCopiesAsTheThreshold() throws IOException {
-        byte[] data = random(MIB);
-        for (int copy = 1; copy < THRESHOLD; copy++) {
-            write(make(), 0, data);
-            assertEquals(0, status().promotion().byWrite(), "at copy " + copy);
-        }
-        write(make(), 0, data);
-        volume.close();
-        volume = Volume.open(config);
-        assertEquals(volume.statistics().chunks(), status().mapTableEntries());
     }
 
     @Test
@@ -162,14 +131,6 @@ class OccurrencesTest {
         return volume.makeNode(Inode.ROOT, name, 0100644, 0, new Owner(0, 0)).inode();
     }
 
-    private void write(long inode, long offset, byte[] data) throws IOException {
-        OpenFile file = volume.open(inode, true);
-        volume.write(file, offset, ByteBuffer.wrap(data));
-        volume.close(file);
-        // Not fsync: if the background has stored all but the end, that puts the end into the intent log.
-        volume.sync();
-    }
-
     private void zero(long inode, long offset, long length) throws IOException {
         OpenFile file = volume.open(inode, true);
         volume.zero(file, offset, length, true);
@@ -191,9 +152,4 @@ class OccurrencesTest {
         return java.util.Arrays.copyOfRange(data, from, Math.min(data.length, from + length));
     }
 
-    private static byte[] random(int length) {
-        byte[] data = new byte[length];
-        new Random(1).nextBytes(data);
-        return data;
-    }
 }

@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.tier.copies.Refusal;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.promotion.PromotionStatistics;
@@ -15,6 +17,9 @@ import org.opendedup.sar.tier.promotion.PromotionStatistics;
 /** More simultaneous duplicates than an SSD accepts: those that do not fit into its queue are offered again. */
 @Timeout(120)
 class OfferBurstTest {
+    /** Time for which nothing is noted of a file before it is judged. */
+    private static final String QUIET = "sar.promotion.quiet.ms";
+
     /** 50 MB: many times the size of the queue of so small a volume. */
     private static final int CHUNKS = 12_800;
     /**
@@ -26,8 +31,18 @@ class OfferBurstTest {
     private static final TierSettings SETTINGS =
             new TierSettings(true, 256 << 20, 3, 128 << 10, false, 1000, TierSettings.Policy.REFERENCE_COUNT);
 
-    @TempDir
+    @MemoryFolder
     Path folder;
+
+    @BeforeAll
+    static void hurry() {
+        System.setProperty(QUIET, "500");
+    }
+
+    @AfterAll
+    static void clear() {
+        System.clearProperty(QUIET);
+    }
 
     /** Writes all chunks three times while the SSD waits; the third time they qualify. */
     private static void burst(TierTrial trial) throws IOException {

@@ -18,7 +18,7 @@ import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
@@ -39,7 +39,7 @@ final class PlaceCheckerTest {
     /** An id that no container of the volume has. */
     private static final long FREE = 77;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private VolumeConfig config;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.opendedup.sar.TestWait;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -11,12 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.FileExplainer;
@@ -30,7 +27,7 @@ import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** Which compressible chunks a full SSD accepts, and what remains known of them after the table was lost. */
-class RanksTest {
+class RanksTest extends OpenVolumeTrial {
     private static final int CHUNK = 4096;
     /** Short enough for a run of its own to be promoted. */
     private static final int CHUNKS_PER_FILE = 16;
@@ -40,23 +37,11 @@ class RanksTest {
     private static final int RESIDENTS = 4000;
     private static final int CANDIDATES = 1500;
 
-    @TempDir
-    Path folder;
-
-    private VolumeConfig config;
-    private Volume volume;
     private int files;
 
-    @BeforeEach
-    void makeVolume() throws IOException {
-        config = VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(folder.resolve("ssd"), threshold(2));
-        Volume.create(config);
-        volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void closeVolume() throws IOException {
-        volume.close();
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(folder.resolve("ssd"), threshold(2));
     }
 
     private static TierSettings threshold(int references) {
@@ -119,7 +104,7 @@ class RanksTest {
         volume = Volume.open(config);
         assertEquals(160, onSsd(three));
         volume.tier().change(threshold(4));
-        await(() -> !status().demotion().running());
+        TestWait.until(() -> !status().demotion().running());
         assertEquals(0, onSsd(three));
         assertEquals(160, onSsd(four));
         assertEquals(160, status().demotion().bySettings());
@@ -154,9 +139,9 @@ class RanksTest {
             volume.close(file);
             inodes.add(inode);
             // No more at a time than the queue accepts.
-            await(() -> status().log().queuedBytes() < 1 << 20);
+            TestWait.until(() -> status().log().queuedBytes() < 1 << 20);
         }
-        await(() -> status().log().queuedBytes() == 0);
+        TestWait.until(() -> status().log().queuedBytes() == 0);
         return inodes;
     }
 
@@ -185,16 +170,4 @@ class RanksTest {
         return found.size();
     }
 
-    @FunctionalInterface
-    private interface Condition {
-        boolean holds() throws IOException;
     }
-
-    private static void await(Condition condition) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!condition.holds()) {
-            assertTrue(System.nanoTime() < deadline, "not within a minute");
-            Thread.sleep(1);
-        }
-    }
-}

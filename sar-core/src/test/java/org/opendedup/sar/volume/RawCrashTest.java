@@ -7,19 +7,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.raw.CrashRawFolder;
 import org.opendedup.sar.raw.RawStores;
-import org.opendedup.sar.volume.HookedStores.Call;
+import org.opendedup.sar.volume.CutStores.Promise;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -28,38 +25,26 @@ import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
  * Takes raw files through every step of their lives, and cuts the power before and in each change that the volume makes
- * to its stores or to the fast tier. {@link RawHistory} says what may be found.
+ * to its stores or to the fast tier. {@link FileHistory} says what may be found.
  */
-@Timeout(300)
-class RawCrashTest {
-    private static final int NEVER = Integer.MAX_VALUE;
-    private static final int CONTROL_TRIALS = 60;
-    /** Number of changes from one place of the first of two cuts to the next. */
-    private static final int SECOND_CUT_STEP = 7;
-    /** Number of states in which each power cut leaves what was not forced. */
-    private static final int LEFT = TestSeed.rounds(1);
-
+class RawCrashTest extends CrashRun<Volume> {
     /** What the check and the volume say of lost bytes. */
     private static final List<String> LOSSES =
             List.of("were only on the fast tier, which does not have them any more", ", possible: ");
 
-    private final long seed = TestSeed.next();
-    /** Chooses the state that a power cut leaves. */
-    private int left;
-
-    private enum Promise {
-        KEPT,
-        FORCE_OF_RAW_FILES_DOES_NOTHING,
-        COMMIT_IS_NOT_DURABLE,
-        BACKING_FILES_STAY_UNTIL_THE_COMMIT
-    }
+    private FileHistory files;
+    private boolean forceOfRawFilesDoesNothing;
+    /** Backing files vanish as soon as a commit begins. */
+    private boolean deletesEarly;
+    /** Files without a record may be left until the mount after the next one. */
+    private boolean straysMayStay;
 
     private static VolumeConfig config() {
         return RawStores.of(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256));
     }
 
     /** Every step of a raw file's life. */
-    private static void script(RawHistory files, Random random) throws IOException {
+    private static void script(FileHistory files, Random random) throws IOException {
         for (String name : List.of("a", "b", "c")) {
             files.make(name);
             files.append(name, bytes(random, 5_000));
@@ -123,269 +108,142 @@ class RawCrashTest {
         return made;
     }
 
-    /** Stores, and a fast tier, that lose power at a change. */
-    private final class Stores {
-        final CrashDirectory data;
-        final CrashKeyValueStore metadata;
-        final CrashRawFolder raw;
-        private final int at;
-        private final boolean inTheMiddle;
-        private final HookedStores hooked = new HookedStores();
-        final List<String> changes = Collections.synchronizedList(new ArrayList<>());
-        private boolean off;
-        /** Whether backing files vanish as soon as a commit begins. */
-        private boolean deletesEarly;
-
-        Stores(CrashDirectory data, CrashKeyValueStore metadata, CrashRawFolder raw, int at, boolean inTheMiddle) {
-            this.data = data;
-            this.metadata = metadata;
-            this.raw = raw;
-            this.at = at;
-            this.inTheMiddle = inTheMiddle;
-            hooked.hook = this::around;
-        }
-
-        Volume open() throws IOException {
-            VolumeStores stores = new VolumeStores(
-                            hooked.hooked(data), hooked.hooked(metadata), ChunkIndexes.heap(), InstantSource.system())
-                    .withRaw(volume -> hooked.hooked(raw));
-            return Volume.open(config(), stores, Verification.FINGERPRINTS);
-        }
-
-        /** Returns what the power cut left; cuts it now if that did not happen yet. */
-        synchronized Stores crash(int nextAt, boolean nextInTheMiddle) throws IOException {
-            off = true;
-            long chosen = seed + at * (long) LEFT + left;
-            return new Stores(data.crash(chosen), metadata.crash(chosen), raw.crash(chosen), nextAt, nextInTheMiddle);
-        }
-
-        private synchronized Object around(Call call) throws IOException {
-            if (off) {
-                throw new IOException("the power is off");
-            }
-            if (!call.isChange()) {
-                return call.proceed();
-            }
-            changes.add(call.toString());
+    @Override
+    CutStores stores(long crashSeed) throws IOException {
+        files = FileHistory.ofRawFiles();
+        CutStores made = new CutStores(
+                new CrashDirectory(seed),
+                new CrashKeyValueStore(),
+                new CrashRawFolder(seed, forceOfRawFilesDoesNothing));
+        Volume.create(config(), made.data, made.metadata, InstantSource.system());
+        made.omit(call -> {
             if (deletesEarly && call.what().equals("commit")) {
-                raw.wipe();
+                made.raw.wipe();
             }
-            if (changes.size() <= at) {
-                return call.proceed();
-            }
-            off = true;
-            if (inTheMiddle && call.what().equals("commit")) {
-                metadata.failNextCommits(1);
-            }
-            if (inTheMiddle && !call.what().equals("force") && !call.what().equals("sync")) {
-                try {
-                    call.proceed();
-                } catch (IOException e) {
-                    throw new IOException("the power is cut", e);
-                }
-            }
-            throw new IOException("the power is cut");
-        }
-    }
-
-    private Stores created(Promise promise, int at, boolean inTheMiddle) throws IOException {
-        CrashDirectory data = new CrashDirectory(seed);
-        CrashKeyValueStore metadata = new CrashKeyValueStore();
-        CrashRawFolder raw = new CrashRawFolder(seed, promise == Promise.FORCE_OF_RAW_FILES_DOES_NOTHING);
-        Volume.create(config(), data, metadata, InstantSource.system());
-        metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
-        Stores made = new Stores(data, metadata, raw, at, inTheMiddle);
-        made.deletesEarly = promise == Promise.BACKING_FILES_STAY_UNTIL_THE_COMMIT;
+            return false;
+        });
         return made;
     }
 
-    /** Runs the script until the power is cut; returns what is left. */
-    private Stores runUntilCut(RawHistory files, Stores stores) throws IOException {
-        return runUntilCut(files, stores, NEVER, false);
+    @Override
+    Volume open(CutStores stores) throws IOException {
+        stores.begin();
+        VolumeStores opened = new VolumeStores(
+                        stores.data(), stores.metadata(), ChunkIndexes.heap(), InstantSource.system())
+                .withRaw(volume -> stores.raw());
+        return Volume.open(config(), opened, Verification.FINGERPRINTS);
     }
 
-    /**
-     * Runs the script until the power is cut; returns what is left.
-     *
-     * @param nextAt change at which the power is cut again
-     */
-    private Stores runUntilCut(RawHistory files, Stores stores, int nextAt, boolean nextInTheMiddle)
-            throws IOException {
-        Volume volume = null;
-        try {
-            volume = stores.open();
-            files.use(volume);
-            script(files, new Random(seed));
-            return stores.crash(nextAt, nextInTheMiddle);
-        } catch (IOException e) {
-            if (!stores.off) {
-                throw e;
-            }
-            return stores.crash(nextAt, nextInTheMiddle);
-        } finally {
-            if (volume != null) {
-                VolumeInMemory.abandon(volume);
-            }
-        }
+    @Override
+    void run(Volume volume) throws IOException {
+        files.use(volume);
+        script(files, new Random(seed));
     }
 
-    private static List<String> problems(RawHistory files, Stores left) {
-        return problems(files, left, false);
-    }
-
-    /** @param straysMayStay whether files without a record may be left until the mount after the next one */
-    private static List<String> problems(RawHistory files, Stores left, boolean straysMayStay) {
+    @Override
+    List<String> problems(CutStores left) throws IOException {
         List<String> problems = new ArrayList<>();
-        try {
-            try (Volume found = left.open()) {
-                files.use(found);
-                long records = found.fastTier().status().files();
-                if (!straysMayStay && left.raw.numbers().size() > records) {
-                    problems.add(left.raw.numbers() + " are more than the " + records + " raw files");
-                }
-                problems.addAll(files.problemsAfterCrash());
-                problems.addAll(VolumeChecker.check(found));
-                files.migrateAll();
-                problems.addAll(files.problems());
-                problems.addAll(VolumeChecker.check(found));
+        try (Volume found = open(left)) {
+            files.use(found);
+            long records = found.fastTier().status().files();
+            if (!straysMayStay && left.raw.numbers().size() > records) {
+                problems.add(left.raw.numbers() + " are more than the " + records + " raw files");
             }
-            try (Volume again = left.open()) {
-                files.use(again);
-                problems.addAll(files.problems());
-                if (!left.raw.numbers().isEmpty()) {
-                    problems.add("backing files are left: " + left.raw.numbers());
-                }
-            }
-        } catch (IOException | RuntimeException e) {
+            problems.addAll(files.problemsAfterCrash());
+            problems.addAll(VolumeChecker.check(found));
+            files.migrateAll();
+            problems.addAll(files.problems());
+            problems.addAll(VolumeChecker.check(found));
+        } catch (IOException e) {
+            // A control looks for a loss that was found before.
             problems.add("after the crash: " + e);
+            return problems;
+        }
+        try (Volume again = open(left)) {
+            files.use(again);
+            problems.addAll(files.problems());
+            if (!left.raw.numbers().isEmpty()) {
+                problems.add("backing files are left: " + left.raw.numbers());
+            }
         }
         return problems;
     }
 
+    /** A control accepts no other problem than synced bytes that are lost. */
+    @Override
+    boolean isLoss(List<String> problems) {
+        return LOSSES.stream().anyMatch(problems.toString()::contains);
+    }
+
     @Test
     void aCrashAtAnyChangeLeavesWhatWasSynced() throws IOException {
-        Stores whole = created(Promise.KEPT, NEVER, false);
-        RawHistory all = new RawHistory();
-        assertEquals(List.of(), problems(all, runUntilCut(all, whole)));
-        int count = whole.changes.size();
-        assertTrue(count > 80, whole.changes::toString);
-        for (int at = 0; at < count; at++) {
-            for (left = 0; left < LEFT; left++) {
-                for (boolean inTheMiddle : new boolean[] {false, true}) {
-                    assertCrashIsHarmless(at, inTheMiddle);
+        assertNoCutLoses(80);
+    }
+
+    /**
+     * Cuts the power at a change, and once more at changes of the mount that follows. Returns what is wrong, for each
+     * first change.
+     */
+    private List<List<String>> problemsAfterTwoCuts() throws IOException {
+        // A cut between the epoch of the metadata and that of the containers looks like another history.
+        straysMayStay = true;
+        List<List<String>> all = new ArrayList<>();
+        for (int step : TestSeed.steps(2 * changes().size()).toArray()) {
+            int at = step / 2;
+            boolean inTheMiddle = step % 2 > 0;
+            CutStores whole = cut(stores(seed + at), at, inTheMiddle, seed + at);
+            mount(whole);
+            List<String> problems = new ArrayList<>();
+            for (int next : TestSeed.steps(whole.changes.size(), 2).toArray()) {
+                CutStores first = cut(stores(seed + at), at, inTheMiddle, seed + at);
+                first.cutAt(next, inTheMiddle, seed);
+                mount(first);
+                List<String> found = problemsOf(first.crash(seed));
+                if (!found.isEmpty()) {
+                    problems.add("at step " + step + ", then at " + first.changes + ": " + found);
                 }
             }
+            all.add(problems);
         }
+        return all;
     }
 
-    private void assertCrashIsHarmless(int at, boolean inTheMiddle) throws IOException {
-        RawHistory files = new RawHistory();
-        Stores stores = created(Promise.KEPT, at, inTheMiddle);
-        List<String> problems = problems(files, runUntilCut(files, stores));
-        assertEquals(
-                List.of(),
-                problems,
-                () -> "at change " + at + ", " + stores.changes.get(Math.min(at, stores.changes.size() - 1)) + ", left "
-                        + left + ", in the middle: " + inTheMiddle);
-    }
-
-    /** Mounts what a cut left, and cuts the power again at a change; null if the mount ended before that change. */
-    private @Nullable Stores cutAgain(Stores left) throws IOException {
-        Volume volume = null;
-        boolean ended = false;
-        try {
-            volume = left.open();
-            volume.close();
-            ended = true;
+    private void mount(CutStores stores) throws IOException {
+        try (Volume volume = open(stores)) {
+            files.use(volume);
         } catch (IOException | RuntimeException e) {
-            if (!left.off) {
+            if (!stores.isOff()) {
                 throw e;
-            }
-        }
-        if (ended && !left.off) {
-            return null;
-        }
-        Stores again = left.crash(NEVER, false);
-        if (volume != null) {
-            VolumeInMemory.abandon(volume);
-        }
-        return again;
-    }
-
-    /** Cuts the power at a change, and once more at each change of the mount that follows. Returns what is wrong. */
-    private List<String> problemsAfterTwoCuts(Promise promise, int at, boolean inTheMiddle) throws IOException {
-        for (int next = 0; ; next++) {
-            RawHistory files = new RawHistory();
-            Stores first = runUntilCut(files, created(promise, at, inTheMiddle), next, inTheMiddle);
-            Stores second = cutAgain(first);
-            if (second == null) {
-                return List.of();
-            }
-            // A cut between the epoch of the metadata and that of the containers looks like another history.
-            List<String> problems = problems(files, second, true);
-            if (!problems.isEmpty()) {
-                return List.of(
-                        "at change " + at + ", then " + next + ", in the middle: " + inTheMiddle + ": " + problems);
             }
         }
     }
 
     @Test
     void aSecondCutWhileTheFirstIsMendedLosesNothing() throws IOException {
-        Stores whole = created(Promise.KEPT, NEVER, false);
-        runUntilCut(new RawHistory(), whole);
-        int count = whole.changes.size();
-        for (int at = (int) Math.floorMod(seed, (long) SECOND_CUT_STEP); at < count; at += SECOND_CUT_STEP) {
-            for (boolean inTheMiddle : new boolean[] {false, true}) {
-                assertEquals(List.of(), problemsAfterTwoCuts(Promise.KEPT, at, inTheMiddle));
-            }
-        }
-    }
-
-    private interface Cuts {
-        List<String> problems(int at) throws IOException;
-    }
-
-    /** Whether a cut loses synced bytes; a control accepts no other problem. */
-    private static boolean losesBytes(Cuts cuts) throws IOException {
-        for (int trial = 0; trial < CONTROL_TRIALS; trial++) {
-            String problems;
-            try {
-                problems = cuts.problems(20 + 2 * trial).toString();
-            } catch (IOException e) {
-                problems = e.getMessage();
-            }
-            if (LOSSES.stream().anyMatch(problems::contains)) {
-                return true;
-            }
-        }
-        return false;
+        problemsAfterTwoCuts().forEach(problems -> assertEquals(List.of(), problems));
     }
 
     @Test
     void controlASecondCutFindsAForceThatDoesNothing() throws IOException {
-        assertTrue(losesBytes(at -> problemsAfterTwoCuts(Promise.FORCE_OF_RAW_FILES_DOES_NOTHING, at, false)));
-    }
-
-    private boolean isNoticed(Promise promise) throws IOException {
-        return losesBytes(at -> {
-            RawHistory files = new RawHistory();
-            return problems(files, runUntilCut(files, created(promise, at, false)));
-        });
+        forceOfRawFilesDoesNothing = true;
+        assertTrue(problemsAfterTwoCuts().stream().anyMatch(this::isLoss));
     }
 
     @Test
     void controlAForceThatDoesNothingIsNoticed() throws IOException {
-        assertTrue(isNoticed(Promise.FORCE_OF_RAW_FILES_DOES_NOTHING));
+        forceOfRawFilesDoesNothing = true;
+        assertIsNoticed(Promise.KEPT);
     }
 
     @Test
     void controlACommitThatIsNotDurableIsNoticed() throws IOException {
-        assertTrue(isNoticed(Promise.COMMIT_IS_NOT_DURABLE));
+        assertIsNoticed(Promise.COMMIT_IS_NOT_DURABLE);
     }
 
     @Test
     void controlABackingFileThatIsDeletedBeforeTheCommitIsNoticed() throws IOException {
-        assertTrue(isNoticed(Promise.BACKING_FILES_STAY_UNTIL_THE_COMMIT));
+        int changes = changes().size();
+        deletesEarly = true;
+        assertIsNoticed(Promise.KEPT, changes);
     }
 }

@@ -42,15 +42,13 @@ import org.opendedup.sar.volume.store.VolumeStores;
 /** Raw files on a fast tier that is full, fails, is gone, or has lost something. */
 @Timeout(120)
 class RawFaultsTest {
-    private static final int REPETITIONS = 20;
-
     private final VolumeConfig config =
             RawStores.of(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256));
     private final CrashDirectory data = new CrashDirectory(1);
     private final CrashKeyValueStore metadata = new CrashKeyValueStore();
     private final CrashRawFolder raw = new CrashRawFolder(1);
     private final HookedStores hooked = new HookedStores();
-    private final RawHistory files = new RawHistory();
+    private final FileHistory files = FileHistory.ofRawFiles();
     private Volume volume;
 
     @BeforeEach
@@ -249,32 +247,6 @@ class RawFaultsTest {
         remount();
         assertEquals(List.of(), VolumeChecker.check(volume));
         assertEquals(List.of(), raw.numbers());
-    }
-
-    @Test
-    void aChangeWithinOneTickOfTheClockIsNotTakenForCopied() throws IOException {
-        raw.setCoarse(true);
-        file("a", filled(100, 0));
-        for (int i = 1; i < REPETITIONS; i++) {
-            files.write("a", 0, filled(100, i));
-            files.copy("a");
-            files.write("a", 0, filled(100, -i));
-            files.copy("a");
-        }
-        files.migrate("a");
-        assertEquals(List.of(), files.problems());
-    }
-
-    @Test
-    void aTruncationWithoutAnOpenFileIsSyncedToo() throws IOException {
-        file("a", filled(5_000, 1));
-        files.store();
-        files.truncate("a", 1_000);
-        files.store();
-        for (int seed = 0; seed < REPETITIONS; seed++) {
-            CrashRawFolder left = raw.crash(seed);
-            assertEquals(1_000, left.status(left.numbers().get(0)).size());
-        }
     }
 
     /** A commit that runs has taken the file's changes, and they are not durable. */

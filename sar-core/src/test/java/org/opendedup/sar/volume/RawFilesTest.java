@@ -13,8 +13,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -22,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.PrivateFiles;
@@ -47,7 +45,7 @@ import org.opendedup.sar.volume.raw.FastTier.Place;
 class RawFilesTest {
     private static final Owner OWNER = new Owner(0, 0, 0);
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private VolumeConfig config;
@@ -123,59 +121,6 @@ class RawFilesTest {
         return volume.fastTier().explain(inode).place();
     }
 
-    private long backingFiles() throws IOException {
-        try (Stream<Path> all = Files.walk(folder.resolve("ssd/raw"))) {
-            return all.filter(path -> path.getFileName().toString().length() == 16)
-                    .count();
-        }
-    }
-
-    @Test
-    void aNewFileLiesOnTheFastTierAndSurvivesARemount() throws IOException {
-        byte[] content = bytes(300_000);
-        long inode = file("a", content);
-        assertEquals(Place.FAST_TIER, place(inode));
-        assertArrayEquals(content, read(inode));
-        remount();
-        assertEquals(Place.FAST_TIER, place(inode));
-        assertEquals(content.length, volume.attributes(inode).size());
-        assertArrayEquals(content, read(inode));
-        assertEquals(List.of(), VolumeChecker.check(volume));
-    }
-
-    @Test
-    void aMigratedFileIsTheSameInChunks() throws IOException {
-        byte[] content = bytes(300_000);
-        long inode = file("a", content);
-        long modified = volume.attributes(inode).modifiedNs();
-        assertTrue(volume.fastTier().migrate(inode));
-        assertEquals(Place.CHUNKS, place(inode));
-        assertArrayEquals(content, read(inode));
-        assertEquals(modified, volume.attributes(inode).modifiedNs());
-        assertEquals(List.of(), VolumeChecker.check(volume));
-        remount();
-        assertArrayEquals(content, read(inode));
-        assertEquals(0, backingFiles());
-    }
-
-    @Test
-    void migratedDuplicatesAreStoredOnce() throws IOException {
-        byte[] content = bytes(2_000_000);
-        volume.fastTier().migrate(file("a", content));
-        long stored = volume.statistics().storedBytes();
-        volume.fastTier().migrate(file("b", content));
-        assertEquals(stored, volume.statistics().storedBytes());
-    }
-
-    @Test
-    void anOpenFileIsNotMigrated() throws IOException {
-        long inode = file("a", bytes(1000));
-        OpenFile open = volume.open(inode, false);
-        assertThrows(PosixException.class, () -> volume.fastTier().migrate(inode));
-        volume.close(open);
-        assertTrue(volume.fastTier().migrate(inode));
-    }
-
     private Path backingFile() throws IOException {
         try (Stream<Path> all = Files.walk(folder.resolve("ssd/raw"))) {
             return all.filter(path -> path.getFileName().toString().length() == 16)
@@ -198,48 +143,6 @@ class RawFilesTest {
         }
         assertTrue(volume.fastTier().migrate(inode), "the control");
         assertArrayEquals(bytes(1000), read(inode));
-    }
-
-    @Test
-    void aMigratedFileThatIsWrittenStaysInChunks() throws IOException {
-        byte[] content = bytes(100_000);
-        long inode = file("a", content);
-        volume.fastTier().migrate(inode);
-        write(inode, 50, new byte[] {1, 2, 3});
-        System.arraycopy(new byte[] {1, 2, 3}, 0, content, 50, 3);
-        assertArrayEquals(content, read(inode));
-        assertEquals(Place.CHUNKS, place(inode));
-    }
-
-    @Test
-    void aMigratedFileThatIsEmptiedBecomesRawAgain() throws IOException {
-        long inode = file("a", bytes(100_000));
-        volume.fastTier().migrate(inode);
-        volume.change(inode, AttributeChange.ofTruncation(0, Instant.now()));
-        byte[] content = bytes(5_000);
-        write(inode, 0, content);
-        assertEquals(Place.FAST_TIER, place(inode));
-        assertArrayEquals(content, read(inode));
-        remount();
-        assertArrayEquals(content, read(inode));
-        assertEquals(List.of(), VolumeChecker.check(volume));
-    }
-
-    @Test
-    void aFileThatChangedSinceItWasCopiedIsCopiedAgain() throws IOException {
-        remount(config(Placement.TDDFS, 1));
-        byte[] content = bytes(300_000);
-        long inode = file("a", content);
-        awaitPlace(inode, Place.BOTH);
-        content[7]++;
-        write(inode, 7, new byte[] {content[7]});
-        volume.change(inode, AttributeChange.ofTruncation(250_000, Instant.now()));
-        assertEquals(Place.FAST_TIER, place(inode));
-        byte[] shorter = Arrays.copyOf(content, 250_000);
-        awaitPlace(inode, Place.BOTH);
-        assertTrue(volume.fastTier().migrate(inode));
-        assertArrayEquals(shorter, read(inode));
-        assertEquals(List.of(), VolumeChecker.check(volume));
     }
 
     private void awaitPlace(long inode, Place wanted) throws IOException {
@@ -450,17 +353,6 @@ class RawFilesTest {
     }
 
     @Test
-    void aRemovedFileGivesItsSpaceBack() throws Exception {
-        file("a", bytes(1000));
-        volume.unlink(Inode.ROOT, "a".getBytes(UTF_8));
-        remount();
-        volume.context().reaper().freed().get();
-        remount();
-        assertEquals(0, backingFiles());
-        assertEquals(0, volume.fastTier().status().files());
-    }
-
-    @Test
     void useAboveTheThresholdMigratesTheOldest() throws IOException {
         long first = file("0", bytes(10_000_000));
         for (int i = 1; i < 6; i++) {
@@ -472,29 +364,6 @@ class RawFilesTest {
         }
         assertFalse(volume.fastTier().status().files() == 0);
         assertArrayEquals(bytes(10_000_000), read(first));
-    }
-
-    @Test
-    void manySmallFilesAreMigratedTogether() throws IOException {
-        List<Long> inodes = new ArrayList<>();
-        for (int i = 0; i < 400; i++) {
-            inodes.add(file("small " + i, bytes(2_000 + i)));
-        }
-        for (int i = 0; i < 6; i++) {
-            file("large " + i, bytes(9_000_000 + i));
-        }
-        remount(config(Placement.TDDFS, 1));
-        for (int i = 0; i < 400; i++) {
-            Place before = place(inodes.get(i));
-            if (before == Place.FAST_TIER) {
-                awaitPlace(inodes.get(i), Place.BOTH);
-            }
-        }
-        for (int i = 0; i < 400; i++) {
-            volume.fastTier().migrate(inodes.get(i));
-            assertArrayEquals(bytes(2_000 + i), read(inodes.get(i)));
-        }
-        assertEquals(List.of(), VolumeChecker.check(volume));
     }
 
     @Test

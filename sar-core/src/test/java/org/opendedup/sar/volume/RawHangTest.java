@@ -85,7 +85,7 @@ class RawHangTest {
     private CrashKeyValueStore metadata = new CrashKeyValueStore();
     private CrashRawFolder raw = new CrashRawFolder(seed);
     private final HookedStores hooked = new HookedStores();
-    private final RawHistory files = new RawHistory();
+    private final FileHistory files = FileHistory.ofRawFiles();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     /** Calls of the fast tier that do not return. Guarded by the test. */
     private Set<String> hanging = Set.of();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.record.Inode;
@@ -42,7 +42,7 @@ class RawMoverTest {
     private static final int FILE_BYTES = 40 << 10;
     private static final Owner OWNER = new Owner(0, 0, 0);
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final Random random = new Random(TestSeed.next());

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.metadata.record.Inode;
@@ -36,7 +36,7 @@ class RawSpaceTest {
     private static final int ROOT = 0;
     private static final int USER = 1000;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private Volume volume;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
@@ -52,7 +52,7 @@ class ReadAheadMemoryTest {
     private Volume volume;
 
     @BeforeAll
-    void makeFragmentedFiles(@TempDir Path folder) throws IOException {
+    void makeFragmentedFiles(@MemoryFolder Path folder) throws IOException {
         config = VolumeConfigs.in(folder, 1L << 30, Chunking.VARIABLE_SHA256);
         Volume.create(config);
         try (Volume made = Volume.open(config)) {

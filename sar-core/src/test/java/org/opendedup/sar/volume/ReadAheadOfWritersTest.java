@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.record.Inode;
@@ -40,7 +40,7 @@ class ReadAheadOfWritersTest {
     /** For 20 MiB, which are 320 requests of a reader. */
     private static final int MAX_DISK_READS = 60;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final long seed = TestSeed.next();

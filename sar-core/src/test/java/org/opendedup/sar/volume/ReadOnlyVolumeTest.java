@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.TestFolders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,8 +27,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.PackedContainer;
@@ -38,12 +40,7 @@ import org.opendedup.sar.volume.posix.Owner;
 
 /** A volume that is opened for reading only is read, also where it is damaged, and no file of it changes. */
 @Timeout(120)
-class ReadOnlyVolumeTest {
-    @TempDir
-    Path folder;
-
-    private final long seed = TestSeed.next();
-
+class ReadOnlyVolumeTest extends OpenVolumeTrial {
     /** What one file is: its bytes and its time. */
     private Map<String, String> files() throws IOException {
         Map<String, String> found = new TreeMap<>();
@@ -70,90 +67,76 @@ class ReadOnlyVolumeTest {
         assertTrue(refused.getMessage().contains("mounted read-only"), refused.toString());
     }
 
-    private HealVolume made() throws IOException {
-        HealVolume made = new HealVolume(folder, seed);
-        made.store("a", 3 * HealVolume.MIB);
-        made.store("b", HealVolume.MIB);
-        made.remove("b");
-        made.volume.close();
-        return made;
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder.resolve("volume"), 4L << 30, Chunking.VARIABLE_SHA256);
     }
 
     @Test
     void whatIsReadAndAskedForChangesNoFile() throws Exception {
-        HealVolume made = made();
-        PackedContainer container = made.containers().get(0);
+        store("a", 3 * MIB);
+        store("b", MIB);
+        remove("b");
+        volume.close();
+        PackedContainer container = containers().get(0);
         container.flipBit(container.bytes() / 3);
         Map<String, String> before = files();
-        try (Volume volume = Volume.openReadOnly(made.config, Verification.CHECKSUMS)) {
-            made.volume = volume;
-            VolumeMaintenance maintenance = volume.maintenance();
-            maintenance.heal().setDelays(0, 0);
-            assertFalse(made.canRead("a", 0, 3 * HealVolume.MIB), "a frame is damaged");
-            assertTrue(made.canRead("a", 3 * HealVolume.MIB - 1000, 1000));
-            long inode = volume.lookup(Inode.ROOT, "a".getBytes(UTF_8)).inode();
-            assertFalse(volume.noteAccess(inode, AccessTimes.ALWAYS));
-            assertRefused(() -> volume.open(inode, true));
-            OpenFile file = volume.open(inode, false);
-            volume.sync(file);
-            volume.sync();
-            volume.context().committer().tick();
-            volume.close(file);
-            Owner root = new Owner(0, 0);
-            assertRefused(() -> volume.makeNode(Inode.ROOT, "new".getBytes(UTF_8), 0100644, 0, root));
-            assertRefused(() -> volume.unlink(Inode.ROOT, "a".getBytes(UTF_8)));
-            volume.collector().collect(new CollectionLimits(0, true), (done, bytes, returned) -> true);
-            assertRefused(() -> maintenance.heal().run(soFar -> true));
-            assertRefused(() -> maintenance.heal().start());
-            assertRefused(() -> maintenance.scrub().run((totals, rest, next) -> true));
-            assertRefused(() -> maintenance.check().run((step, done, of) -> {}));
-            assertRefused(() -> maintenance.join().run(JoinLimits.ALL, Progress.NONE));
-            assertRefused(
-                    () -> volume.collector().collect(new CollectionLimits(0, false), (done, bytes, returned) -> true));
-            assertRefused(() -> maintenance.backups().backUp(4));
-            assertRefused(() -> maintenance.backups().backUpTo(folder.resolve("backup")));
-            assertEquals(List.of(), maintenance.backups().list());
-            assertFalse(made.damage().isClean(), "what a read found is listed");
-            VolumeCondition condition = volume.condition();
-            assertEquals(null, condition.stopped());
-            assertTrue(condition.index().usable());
-        }
+        volume = Volume.openReadOnly(config, Verification.CHECKSUMS);
+        VolumeMaintenance maintenance = volume.maintenance();
+        maintenance.heal().setDelays(0, 0);
+        assertFalse(canRead("a", 0, 3 * MIB), "a frame is damaged");
+        assertTrue(canRead("a", 3 * MIB - 1000, 1000));
+        long inode = volume.lookup(Inode.ROOT, "a".getBytes(UTF_8)).inode();
+        assertFalse(volume.noteAccess(inode, AccessTimes.ALWAYS));
+        assertRefused(() -> volume.open(inode, true));
+        OpenFile file = volume.open(inode, false);
+        volume.sync(file);
+        volume.sync();
+        volume.context().committer().tick();
+        volume.close(file);
+        Owner root = new Owner(0, 0);
+        assertRefused(() -> volume.makeNode(Inode.ROOT, "new".getBytes(UTF_8), 0100644, 0, root));
+        assertRefused(() -> volume.unlink(Inode.ROOT, "a".getBytes(UTF_8)));
+        volume.collector().collect(new CollectionLimits(0, true), (done, bytes, returned) -> true);
+        assertRefused(() -> maintenance.heal().run(soFar -> true));
+        assertRefused(() -> maintenance.heal().start());
+        assertRefused(() -> maintenance.scrub().run((totals, rest, next) -> true));
+        assertRefused(() -> maintenance.check().run((step, done, of) -> {}));
+        assertRefused(() -> maintenance.join().run(JoinLimits.ALL, Progress.NONE));
+        assertRefused(
+                () -> volume.collector().collect(new CollectionLimits(0, false), (done, bytes, returned) -> true));
+        assertRefused(() -> maintenance.backups().backUp(4));
+        assertRefused(() -> maintenance.backups().backUpTo(folder.resolve("backup")));
+        assertEquals(List.of(), maintenance.backups().list());
+        assertFalse(volume.maintenance().damage().list((step, done, of) -> {}).isClean(), "what a read found is listed");
+        VolumeCondition condition = volume.condition();
+        assertEquals(null, condition.stopped());
+        assertTrue(condition.index().usable());
+        volume.close();
         assertEquals(Set.of(), changedSince(before));
-        made.open();
-        made.close();
+        open();
+        volume.close();
         assertNotEquals(Set.of(), changedSince(before), "the control: a mount that may write does");
     }
 
     @Test
     void aVolumeThatWasNotClosedIsRecoveredFirst() throws IOException {
-        HealVolume made = new HealVolume(folder.resolve("volume"), seed);
-        byte[] stored = made.store("a", HealVolume.MIB);
+        byte[] stored = store("a", MIB);
         // As after kill -9, and with a container that is open.
         Path crashed = folder.resolve("crashed");
-        copy(folder.resolve("volume"), crashed);
-        made.volume.close();
+        TestFolders.copy(folder.resolve("volume"), crashed);
+        volume.close();
         Files.move(folder.resolve("volume"), folder.resolve("closed"));
         Files.move(crashed, folder.resolve("volume"));
-        try (Volume volume = Volume.openReadOnly(made.config, Verification.CHECKSUMS)) {
-            made.volume = volume;
-            assertArrayEquals(stored, made.read("a"));
-        }
+        volume = Volume.openReadOnly(config, Verification.CHECKSUMS);
+        assertArrayEquals(stored, read("a"));
+        volume.close();
         Map<String, String> before = files();
-        try (Volume volume = Volume.openReadOnly(made.config, Verification.CHECKSUMS)) {
-            made.volume = volume;
-            assertArrayEquals(stored, made.read("a"));
-        }
+        volume = Volume.openReadOnly(config, Verification.CHECKSUMS);
+        assertArrayEquals(stored, read("a"));
+        volume.close();
         assertEquals(Set.of(), changedSince(before), "it is closed in order now");
-        made.open();
-        made.assertWhole();
-        made.close();
-    }
-
-    private static void copy(Path from, Path to) throws IOException {
-        try (Stream<Path> paths = Files.walk(from)) {
-            for (Path path : (Iterable<Path>) paths::iterator) {
-                Files.copy(path, to.resolve(from.relativize(path)));
-            }
-        }
+        open();
+        assertWhole();
     }
 }

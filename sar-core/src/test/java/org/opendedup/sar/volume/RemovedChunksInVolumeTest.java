@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
@@ -18,11 +17,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.chunk.Chunking;
@@ -43,28 +40,25 @@ import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** A volume whose container was written anew without chunks that a file refers to, as no collector must do. */
 @Timeout(60)
-class RemovedChunksInVolumeTest {
+class RemovedChunksInVolumeTest extends OpenVolumeTrial {
     private static final int CHUNK = 4096;
     private static final int CHUNKS = 256;
 
-    @TempDir
-    Path folder;
-
-    private VolumeConfig config;
-    private Volume volume;
     private final byte[] content = new byte[CHUNKS * CHUNK];
     private long inode;
     private long container;
     private FrameTable table;
 
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
+    }
+
     @BeforeEach
-    void makeVolume() throws IOException {
-        config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
+    void findContainer() throws IOException {
         new Random(1).nextBytes(content);
-        inode = make("file", content);
-        open();
+        inode = stored("file", content);
+        reopen();
         volume.maintenance().forEachReference(inode, (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
             container = ChunkId.container(chunkId);
             assertEquals(offset / CHUNK, ChunkId.slot(chunkId));
@@ -73,12 +67,7 @@ class RemovedChunksInVolumeTest {
         assertTrue(table.frames() > 4);
     }
 
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
-    }
-
-    private long make(String name, byte[] data) throws IOException {
+    private long stored(String name, byte[] data) throws IOException {
         long made = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
                 .inode();
         OpenFile file = volume.open(made, true);
@@ -87,16 +76,11 @@ class RemovedChunksInVolumeTest {
         return made;
     }
 
-    private void open() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
-    }
-
     private void remove(int from, int to) throws IOException {
         BitSet removed = new BitSet();
         removed.set(from, to);
         RemovedChunks.remove(volume, config, container, removed);
-        open();
+        reopen();
     }
 
     private void assertReported(String problem) throws IOException {
@@ -164,15 +148,15 @@ class RemovedChunksInVolumeTest {
     void aRemovedChunkIsNotDefragmented() throws IOException {
         byte[] other = new byte[content.length];
         new Random(2).nextBytes(other);
-        make("other", other);
-        open();
+        stored("other", other);
+        reopen();
         byte[] sparse = new byte[content.length];
         new Random(3).nextBytes(sparse);
         System.arraycopy(content, 5 * CHUNK, sparse, 0, CHUNK);
         System.arraycopy(content, 6 * CHUNK, sparse, 100 * CHUNK, CHUNK);
         System.arraycopy(other, 7 * CHUNK, sparse, 200 * CHUNK, CHUNK);
-        long fragmented = make("sparse", sparse);
-        open();
+        long fragmented = stored("sparse", sparse);
+        reopen();
         remove(5, 6);
         Defragmentation done = volume.maintenance()
                 .defragment(fragmented, DiskModel.HDD, new Limits(0.05, false), (bytes, of) -> true);
@@ -195,8 +179,8 @@ class RemovedChunksInVolumeTest {
     void aScrubMarksNothingOfAPlaceThatIsNotCurrentAnyMore(boolean isReplaced) throws IOException {
         StoredContainer whole =
                 Objects.requireNonNull(volume.context().metadata().containers().get(container));
-        make("other", Arrays.copyOf(content, 5 * CHUNK + 1));
-        open();
+        stored("other", Arrays.copyOf(content, 5 * CHUNK + 1));
+        reopen();
         long[] last = new long[1];
         volume.context().metadata().containers().forEach(entry -> last[0] = entry.container());
         assertTrue(last[0] > container);
@@ -208,7 +192,7 @@ class RemovedChunksInVolumeTest {
         remove(1, 2);
         // It lies behind, so that the scrub reads the first one before it asks for the last time whether to go on.
         RemovedChunks.remove(volume, config, last[0], new BitSet());
-        open();
+        reopen();
         MetadataStore metadata = volume.context().metadata();
         volume.maintenance().scrub().run((totals, rest, cursor) -> {
             if (cursor.phase() == ScrubPhase.CONTAINERS && ++calls[1] == calls[0] && isReplaced) {

@@ -19,7 +19,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.Scratch;
@@ -66,7 +66,7 @@ class RepairCrashTest {
         COMMIT
     }
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final SplittableRandom random = new SplittableRandom(TestSeed.next());

@@ -17,7 +17,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
@@ -34,7 +34,7 @@ class RepairOfDamageTest {
     private static final long DATABASE_BYTES = 32 << 20;
     private static final byte[] END = {(byte) 0xff};
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final byte[] contents = new byte[700 << 10];

@@ -11,6 +11,10 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.EnumSet;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.TestFolders;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -27,7 +31,7 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -72,7 +76,7 @@ class RepairTest {
     private static final long DATABASE_BYTES = 32 << 20;
     private static final byte[] END = {(byte) 0xff};
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final SplittableRandom random = new SplittableRandom(TestSeed.next());
@@ -119,6 +123,13 @@ class RepairTest {
             this.kind = kind;
         }
     }
+
+    /** Where a directory had more than one way from the root, or none. */
+    private static final Set<Defect> ONE_NAME = EnumSet.of(
+            Defect.DIRECTORY_WITH_TWO_NAMES,
+            Defect.DIRECTORY_WITH_TWO_NAMES_IN_ONE,
+            Defect.DIRECTORY_IN_ITSELF,
+            Defect.DIRECTORIES_IN_A_CIRCLE);
 
     @BeforeEach
     void make() throws IOException {
@@ -321,7 +332,6 @@ class RepairTest {
             assertTrue(Files.exists(config.locations().metadata().resolve(quarantine)));
         }
         assertEquals(List.of(), findings());
-        assertEquals(List.of(), offline().repair().done());
         try (Volume volume = Volume.open(config)) {
             assertArrayEquals(contents, GarbageTrial.read(volume, "again", contents.length));
             assertEquals(List.of(), VolumeChecker.check(volume));
@@ -333,14 +343,40 @@ class RepairTest {
             }
             assertEquals(file, volume.lookup(holder, name.getBytes(UTF_8)).inode());
             assertArrayEquals(contents, read(volume, holder, name));
+            if (ONE_NAME.contains(defect)) {
+                assertDirectoryHasOneName(volume, defect);
+            }
         }
+    }
+
+    /** Every directory is reached from the root again, and what lay in it is there. */
+    private void assertDirectoryHasOneName(Volume volume, Defect defect) throws IOException {
+        long holder = Inode.ROOT;
+        String name = "directory";
+        if (defect == Defect.DIRECTORY_IN_ITSELF || defect == Defect.DIRECTORIES_IN_A_CIRCLE) {
+            holder = volume.lookup(Inode.ROOT, "lost+found".getBytes(UTF_8)).inode();
+            name = "#" + directory;
+        }
+        long found;
+        try {
+            found = volume.lookup(holder, name.getBytes(UTF_8)).inode();
+        } catch (PosixException e) {
+            assertEquals(Defect.DIRECTORY_WITH_TWO_NAMES_IN_ONE, defect);
+            found = volume.lookup(holder, "second".getBytes(UTF_8)).inode();
+        }
+        assertEquals(directory, found);
+        assertEquals(inside(), volume.lookup(found, "inside".getBytes(UTF_8)).inode());
+    }
+
+    private static IntStream someDefects() {
+        return TestSeed.steps(Defect.values().length);
     }
 
     /** A repair that is stopped at any step is repeated; {@link RepairCrashTest} cuts the power at each write. */
     @ParameterizedTest
-    @EnumSource(Defect.class)
-    void aStoppedRepairIsRepeated(Defect defect) throws IOException {
-        make(defect);
+    @MethodSource("someDefects")
+    void aStoppedRepairIsRepeated(int defect) throws IOException {
+        make(Defect.values()[defect]);
         long[] steps = {random.nextInt(40)};
         OfflineCheck interrupted = new OfflineCheck(
                 config,
@@ -357,39 +393,6 @@ class RepairTest {
         }
         offline().repair();
         assertEquals(List.of(), findings());
-    }
-
-    /** Every directory is reached from the root again, and what lay in it is there. */
-    @ParameterizedTest
-    @EnumSource(
-            value = Defect.class,
-            names = {
-                "DIRECTORY_WITH_TWO_NAMES",
-                "DIRECTORY_WITH_TWO_NAMES_IN_ONE",
-                "DIRECTORY_IN_ITSELF",
-                "DIRECTORIES_IN_A_CIRCLE"
-            })
-    void aDirectoryHasOneNameAfterwardsAndWhatLiesInItIsThere(Defect defect) throws IOException {
-        make(defect);
-        offline().repair();
-        try (Volume volume = Volume.open(config)) {
-            long holder = Inode.ROOT;
-            String name = "directory";
-            if (defect == Defect.DIRECTORY_IN_ITSELF || defect == Defect.DIRECTORIES_IN_A_CIRCLE) {
-                holder = volume.lookup(Inode.ROOT, "lost+found".getBytes(UTF_8)).inode();
-                name = "#" + directory;
-            }
-            long found;
-            try {
-                found = volume.lookup(holder, name.getBytes(UTF_8)).inode();
-            } catch (PosixException e) {
-                assertEquals(Defect.DIRECTORY_WITH_TWO_NAMES_IN_ONE, defect);
-                found = volume.lookup(holder, "second".getBytes(UTF_8)).inode();
-            }
-            assertEquals(directory, found);
-            assertEquals(
-                    inside(), volume.lookup(found, "inside".getBytes(UTF_8)).inode());
-        }
     }
 
     /** Frames with chunks to which nothing refers: their total lengths tell nothing about the others. */
@@ -502,7 +505,7 @@ class RepairTest {
     void eachCorrectionIsOfSomeDefect() throws IOException {
         Path metadata = config.locations().metadata();
         Path saved = folder.resolve("saved");
-        copy(metadata, saved);
+        TestFolders.copy(metadata, saved);
         Set<String> corrected = new TreeSet<>();
         Corrections recording = (Corrections) Proxy.newProxyInstance(
                 Corrections.class.getClassLoader(), new Class<?>[] {Corrections.class}, (proxy, method, arguments) -> {
@@ -512,7 +515,7 @@ class RepairTest {
         Directory data = FileDirectory.open(config.locations().data());
         for (int i = 0; i <= Defect.values().length + 1; i++) {
             PrivateFiles.deleteFolder(metadata);
-            copy(saved, metadata);
+            TestFolders.copy(saved, metadata);
             if (i < Defect.values().length) {
                 make(Defect.values()[i]);
             } else if (i > Defect.values().length) {
@@ -538,14 +541,6 @@ class RepairTest {
             }
         }
         assertEquals(all, corrected);
-    }
-
-    private static void copy(Path from, Path to) throws IOException {
-        try (Stream<Path> all = Files.walk(from)) {
-            for (Path path : all.toList()) {
-                Files.copy(path, to.resolve(from.relativize(path).toString()));
-            }
-        }
     }
 
     private void damageRecipePage() throws IOException {

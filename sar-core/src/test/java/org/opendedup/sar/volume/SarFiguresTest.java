@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
@@ -30,7 +30,7 @@ class SarFiguresTest {
     private static final int STEPS = 40;
     private static final long CAPACITY = 64 << 20;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private static TierSettings settings(long capacity, int threshold, boolean enabled, Policy policy) {

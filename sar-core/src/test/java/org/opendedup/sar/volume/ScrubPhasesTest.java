@@ -28,7 +28,7 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
@@ -53,7 +53,6 @@ import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
-import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.store.Ballasts;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeLocations;
@@ -76,7 +75,7 @@ final class ScrubPhasesTest {
     private static final TierSettings SETTINGS =
             new TierSettings(true, 64 << 20, 3, 128 << 10, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final SplittableRandom random = new SplittableRandom(TestSeed.next());
@@ -138,12 +137,7 @@ final class ScrubPhasesTest {
     }
 
     private void write(String name, byte[] bytes) throws IOException {
-        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
-                .inode();
-        OpenFile file = volume.open(inode, true);
-        volume.write(file, 0, ByteBuffer.wrap(bytes));
-        volume.sync();
-        volume.close(file);
+        GarbageTrial.store(volume, name, bytes);
     }
 
     private byte[] read(String name, int bytes) throws IOException {

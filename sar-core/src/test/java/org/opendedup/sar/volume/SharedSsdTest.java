@@ -1,11 +1,10 @@
 package org.opendedup.sar.volume;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.opendedup.sar.TestWait;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -13,16 +12,13 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.SsdShare;
-import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.node.OpenFile;
-import org.opendedup.sar.volume.posix.Owner;
 
 /** A volume whose index and whose copies of SAR share one SSD: both together have no more than its capacity. */
 class SharedSsdTest {
@@ -33,7 +29,7 @@ class SharedSsdTest {
     /** More than the copies have if the index has its share, and less than they have otherwise. */
     private static final long SHARED_COPIES_BYTES = 8 * MIB;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private VolumeConfig config;
@@ -58,13 +54,7 @@ class SharedSsdTest {
     }
 
     private void write(byte[] data) throws IOException {
-        byte[] name = ("file" + files++).getBytes(UTF_8);
-        long inode =
-                volume.makeNode(Inode.ROOT, name, 0100644, 0, new Owner(0, 0)).inode();
-        OpenFile file = volume.open(inode, true);
-        volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file);
-        volume.close(file);
+        GarbageTrial.store(volume, "file" + files++, data);
     }
 
     /** Writes content of which all is there twice, so that its copies are wanted on the SSD. */
@@ -73,18 +63,7 @@ class SharedSsdTest {
         new Random(seed).nextBytes(data);
         write(data);
         write(data);
-        await(() -> volume.tier().status().log().queuedBytes() == 0);
-    }
-
-    private interface Condition {
-        boolean holds() throws IOException;
-    }
-
-    private static void await(Condition condition) throws Exception {
-        for (int i = 0; i < 6000 && !condition.holds(); i++) {
-            Thread.sleep(10);
-        }
-        assertTrue(condition.holds(), "after a minute");
+        TestWait.until(() -> volume.tier().status().log().queuedBytes() == 0);
     }
 
     private static long bytesIn(Path place) throws IOException {
@@ -133,7 +112,7 @@ class SharedSsdTest {
         // Smaller while in use: the copies give way.
         volume.tier().change(settings(7 * MIB));
         assertEquals(7 * MIB, share().capacityBytes());
-        await(() -> bytesOnSsd() <= 7 * MIB);
+        TestWait.until(() -> bytesOnSsd() <= 7 * MIB);
         volume.close();
         volume = Volume.open(config);
         assertEquals(full.indexBytes(), share().indexBytes(), MIB);

@@ -42,6 +42,7 @@ import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.UnreadableByte;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.HookedKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
@@ -407,53 +408,24 @@ class TableRebuildTest {
     }
 
     /** Writes each change of a batch as a batch of its own: the control of the test below. */
-    private record Divided(KeyValueStore store, int[] commits) implements KeyValueStore {
-        @Override
-        public byte[] get(Family family, byte[] key) throws IOException {
-            return store.get(family, key);
+    private static final class Divided extends HookedKeyValueStore<KeyValueStore> {
+        private int commitsLeft;
+
+        Divided(KeyValueStore store, int commits) {
+            super(store);
+            commitsLeft = commits;
         }
 
         @Override
-        public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
-            return store.scan(family, from, to);
-        }
-
-        @Override
-        public Batch batch() {
-            return new Batch() {
-                @Override
-                public void put(Family family, byte[] key, byte[] value) throws IOException {
-                    try (Batch one = store.batch()) {
-                        one.put(family, key, value);
-                        write(one);
-                    }
-                }
-
-                @Override
-                public void delete(Family family, byte[] key) throws IOException {
-                    try (Batch one = store.batch()) {
-                        one.delete(family, key);
-                        write(one);
-                    }
-                }
-
-                @Override
-                public void commit() {}
-
-                @Override
-                public void close() {}
-            };
-        }
-
-        private void write(Batch one) throws IOException {
-            if (commits[0]-- == 0) {
+        protected void put(Batch batch, Family family, byte[] key, byte[] value) throws IOException {
+            if (commitsLeft-- == 0) {
                 throw new IOException("the power is off");
             }
-            one.commit();
+            try (Batch one = store.batch()) {
+                one.put(family, key, value);
+                one.commit();
+            }
         }
-
-        @Override
-        public void close() {}
     }
 
     /** All records of the table and of the counts, as text. */
@@ -485,7 +457,7 @@ class TableRebuildTest {
             CrashKeyValueStore cut = metadata.crash(1);
             cut.failNextCommits(divided ? 0 : 1);
             try {
-                rebuild(divided ? new Divided(cut, new int[] {1 + trial}) : cut);
+                rebuild(divided ? new Divided(cut, 1 + trial) : cut);
             } catch (IOException e) {
                 // The power is off.
             }

@@ -196,7 +196,7 @@ class VolumeCheckTest extends OpenVolumeTrial {
         GarbageTrial.store(volume, "again", bytes);
     }
 
-    private void heal() throws IOException {
+    private void healDirectly() throws IOException {
         volume.maintenance().heal().run(soFar -> true);
         assertEquals(0, volume.maintenance().heal().unhealedChunks());
     }
@@ -223,7 +223,7 @@ class VolumeCheckTest extends OpenVolumeTrial {
         assertEquals(List.of(), findings(true, now(), () -> {
             healing[0] = new Thread(() -> {
                 try {
-                    heal();
+                    healDirectly();
                 } catch (IOException | RuntimeException | AssertionError e) {
                     failure.set(e);
                 }

@@ -15,21 +15,15 @@ import static org.opendedup.sar.volume.posix.AccessControlListTest.list;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
@@ -39,35 +33,16 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /** Access lists, files without a name, and access by inode number. */
-class VolumePosixRulesTest {
+class VolumePosixRulesTest extends OpenVolumeTrial {
     private static final byte[] ACCESS = name("system.posix_acl_access");
     private static final byte[] DEFAULT = name("system.posix_acl_default");
     private static final byte[] DEFAULTS = list(OWNER, 7, USER, 6, GROUP, 5, MASK, 7, OTHERS, 0);
     /** A user who wants other users to have no access. */
     private static final Owner ALICE = new Owner(1000, 1000, 077);
 
-    @TempDir
-    Path folder;
-
-    private VolumeConfig config;
-    private Volume volume;
-
-    @BeforeEach
-    void makeVolume() throws IOException {
-        config = VolumeConfigs.in(folder, 100L << 30, Chunking.VARIABLE_SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
-    }
-
     @AfterEach
-    void closeVolume() throws IOException {
-        assertEquals(List.of(), VolumeChecker.check(volume));
-        volume.close();
-    }
-
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
+    void check() throws IOException {
+        assertConsistent();
     }
 
     private static byte[] name(String name) {
@@ -192,36 +167,11 @@ class VolumePosixRulesTest {
     }
 
     @Test
-    void aFileWithoutANameGoesWithItsLastUser() throws IOException {
-        long inode = volume.makeUnnamed(Inode.ROOT, 0600, ALICE).inode();
-        write(inode, 100_000);
-        assertEquals(0, volume.attributes(inode).links());
-        assertEquals(2, volume.statistics().files());
-        volume.forget(inode, 1);
-        assertEquals(1, volume.statistics().files());
-        assertRefused(Reason.ESTALE, () -> volume.attributes(inode));
-    }
-
-    @Test
     void aFileWithoutANameIsGoneWhenTheVolumeIsOpenedAgain() throws IOException {
         long inode = volume.makeUnnamed(Inode.ROOT, 0600, ALICE).inode();
         write(inode, 100_000);
         reopen();
         assertRefused(Reason.ESTALE, () -> volume.attributes(inode));
-    }
-
-    @Test
-    void aFileWithoutANameMayGetOneAndKeepsItsBytes() throws IOException {
-        long inode = volume.makeUnnamed(directoryWithDefaults(), 0666, ALICE).inode();
-        write(inode, 3 << 20);
-        volume.change(inode, AttributeChange.ofSize(1 << 20));
-        Attributes linked = volume.link(inode, Inode.ROOT, name("f"));
-        assertEquals(1, linked.links());
-        assertEquals(0100660, linked.mode());
-        reopen();
-        assertEquals(1 << 20, volume.lookup(Inode.ROOT, name("f")).size());
-        volume.unlink(Inode.ROOT, name("f"));
-        assertRefused(Reason.ENOENT, () -> volume.link(inode, Inode.ROOT, name("again")));
     }
 
     @Test
@@ -285,17 +235,6 @@ class VolumePosixRulesTest {
         volume.change(inode, AttributeChange.ofSize(11));
         assertNotEquals(7_000_000_008L, volume.attributes(inode).modifiedNs());
         assertNotEquals(7_000_000_008L, volume.attributes(inode).changedNs());
-    }
-
-    @Test
-    void anAttributeThatMustBothBeThereAndNotIsRefusedEitherWay() throws IOException {
-        long file = make(Inode.ROOT, "f", 0600).inode();
-        byte[] name = name("user.a");
-        assertRefused(
-                Reason.ENODATA, () -> volume.setExtendedAttribute(file, name, new byte[1], SetMode.CREATE_AND_REPLACE));
-        volume.setExtendedAttribute(file, name, new byte[1], SetMode.CREATE);
-        assertRefused(
-                Reason.EEXIST, () -> volume.setExtendedAttribute(file, name, new byte[1], SetMode.CREATE_AND_REPLACE));
     }
 
     @Test

@@ -43,17 +43,16 @@ import org.opendedup.sar.volume.care.VolumeScrub;
 
 /** What a scrub verifies, what it finds, and how it goes on after a stop. */
 final class VolumeScrubTest extends OpenVolumeTrial {
-    private static final int MIB = 1 << 20;
     private static final int FRAME_HEADER_BYTES = 48;
     private static final int CONTAINER_HEADER_BYTES = 32;
     private static final long NEVER_MS = 1L << 40;
 
-    private VolumeScrub scrub() {
+    private VolumeScrub scrubs() {
         return volume.maintenance().scrub();
     }
 
     private ScrubRecord scrubAll() throws IOException {
-        return scrub().run((totals, rest, next) -> true);
+        return scrubs().run((totals, rest, next) -> true);
     }
 
     @Test
@@ -75,7 +74,7 @@ final class VolumeScrubTest extends OpenVolumeTrial {
         assertEquals(table[1], record.totals().bytes());
         assertTrue(record.totals().chunks() > 9 * MIB / (64 << 10), record::toString);
         reopen();
-        assertEquals(record, scrub().last());
+        assertEquals(record, scrubs().last());
     }
 
     @Test
@@ -319,17 +318,17 @@ final class VolumeScrubTest extends OpenVolumeTrial {
         while (record == null) {
             long[] before = {-1};
             try {
-                record = scrub().run((totals, rest, next) -> {
+                record = scrubs().run((totals, rest, next) -> {
                     places.add(next);
                     before[0] = before[0] < 0 ? totals.containers() : before[0];
                     return totals.containers() < before[0] + 2;
                 });
             } catch (InterruptedIOException stopped) {
                 stops++;
-                ScrubRecord kept = scrub().current();
+                ScrubRecord kept = scrubs().current();
                 assertNotNull(kept);
                 assertFalse(kept.isComplete());
-                assertEquals(whole, scrub().last(), "the last complete one stays");
+                assertEquals(whole, scrubs().last(), "the last complete one stays");
                 volume.sync();
                 reopen();
             }
@@ -366,7 +365,7 @@ final class VolumeScrubTest extends OpenVolumeTrial {
         boolean[] moved = new boolean[1];
         assertThrows(
                 InterruptedIOException.class,
-                () -> scrub().run((totals, rest, next) -> {
+                () -> scrubs().run((totals, rest, next) -> {
                     if (!moved[0]) {
                         moved[0] = true;
                         collect();
@@ -392,21 +391,21 @@ final class VolumeScrubTest extends OpenVolumeTrial {
     @Test
     void aHeldScrubStaysHeldOverARemountUntilItGoesOn() throws IOException {
         store("a", 9 * MIB);
-        assertThrows(InterruptedIOException.class, () -> scrub().run((totals, rest, next) -> false));
+        assertThrows(InterruptedIOException.class, () -> scrubs().run((totals, rest, next) -> false));
         reopen();
-        ScrubRecord stopped = scrub().current();
+        ScrubRecord stopped = scrubs().current();
         assertNotNull(stopped);
         assertFalse(stopped.held() || stopped.isComplete(), "control: it was stopped, but not on request");
-        scrub().hold();
+        scrubs().hold();
         reopen();
-        ScrubRecord held = scrub().current();
+        ScrubRecord held = scrubs().current();
         assertEquals(stopped.hold(), held);
         assertNotNull(held);
         assertTrue(held.held());
-        assertThrows(InterruptedIOException.class, () -> scrub().run((totals, rest, next) -> false));
-        assertEquals(stopped, scrub().current(), "who continues it releases it");
+        assertThrows(InterruptedIOException.class, () -> scrubs().run((totals, rest, next) -> false));
+        assertEquals(stopped, scrubs().current(), "who continues it releases it");
         ScrubRecord complete = scrubAll();
-        scrub().hold();
-        assertEquals(complete, scrub().current(), "a complete one is not held");
+        scrubs().hold();
+        assertEquals(complete, scrubs().current(), "a complete one is not held");
     }
 }

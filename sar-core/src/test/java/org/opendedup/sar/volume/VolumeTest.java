@@ -1,24 +1,15 @@
 package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -28,34 +19,11 @@ import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** A volume on real folders, used like a front end. */
-class VolumeTest {
+class VolumeTest extends OpenVolumeTrial {
     private static final Owner ALICE = new Owner(1000, 1000);
-
-    @TempDir
-    Path folder;
-
-    private VolumeConfig config;
-    private Volume volume;
-
-    @BeforeEach
-    void makeVolume() throws IOException {
-        config = config(Chunking.VARIABLE_SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
-    }
 
     private VolumeConfig config(Chunking chunking) {
         return VolumeConfigs.in(folder, 100L << 30, chunking);
-    }
-
-    @AfterEach
-    void closeVolume() throws IOException {
-        volume.close();
-    }
-
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
     }
 
     private static byte[] name(String name) {
@@ -66,46 +34,6 @@ class VolumeTest {
         byte[] data = new byte[bytes];
         new Random(seed).nextBytes(data);
         return data;
-    }
-
-    private long make(String name) throws IOException {
-        return volume.makeNode(Inode.ROOT, name(name), 0100644, 0, ALICE).inode();
-    }
-
-    private void write(long inode, long offset, byte[] data) throws IOException {
-        OpenFile file = volume.open(inode, true);
-        for (int at = 0; at < data.length; at += 1 << 20) {
-            volume.write(file, offset + at, ByteBuffer.wrap(data, at, Math.min(1 << 20, data.length - at)));
-        }
-        volume.sync();
-        volume.close(file);
-    }
-
-    private byte[] read(long inode) throws IOException {
-        OpenFile file = volume.open(inode, false);
-        byte[] data = new byte[(int) volume.attributes(inode).size()];
-        for (int at = 0; at < data.length; at += 1 << 20) {
-            int length = Math.min(1 << 20, data.length - at);
-            assertEquals(length, volume.read(file, at, ByteBuffer.wrap(data, at, length)));
-        }
-        volume.close(file);
-        return data;
-    }
-
-    private void assertConsistent() throws IOException {
-        assertEquals(List.of(), VolumeChecker.check(volume));
-    }
-
-    @Test
-    void aFileReadsBackAsWrittenAlsoAfterReopening() throws IOException {
-        byte[] data = random(9 << 20, 1);
-        long inode = make("a");
-        write(inode, 0, data);
-        assertArrayEquals(data, read(inode));
-        reopen();
-        assertEquals(inode, volume.lookup(Inode.ROOT, name("a")).inode());
-        assertArrayEquals(data, read(inode));
-        assertConsistent();
     }
 
     @Test
@@ -132,59 +60,6 @@ class VolumeTest {
     }
 
     @Test
-    void overwritesOfAnySizeAndPlaceReadBack() throws IOException {
-        for (Chunking chunking : Chunking.values()) {
-            volume.close();
-            folder = folder.resolve(chunking.name());
-            config = config(chunking);
-            Volume.create(config);
-            volume = Volume.open(config);
-            Random random = new Random(4);
-            byte[] data = random(3 << 20, 5);
-            long inode = make("a");
-            write(inode, 0, data);
-            for (int i = 0; i < 200; i++) {
-                int length = 1 + random.nextInt(i % 10 == 0 ? 300_000 : 9000);
-                int offset = random.nextInt(data.length - length);
-                byte[] change = i % 7 == 0 ? new byte[length] : random(length, i);
-                System.arraycopy(change, 0, data, offset, length);
-                write(inode, offset, change);
-            }
-            assertArrayEquals(data, read(inode));
-            assertConsistent();
-        }
-    }
-
-    @Test
-    void aFileCutOffReadsZerosWhereItGrowsAgain() throws IOException {
-        byte[] data = random(2 << 20, 6);
-        long inode = make("a");
-        write(inode, 0, data);
-        volume.change(inode, AttributeChange.ofSize(1_000_001));
-        volume.change(inode, AttributeChange.ofSize(data.length));
-        Arrays.fill(data, 1_000_001, data.length, (byte) 0);
-        assertArrayEquals(data, read(inode));
-        reopen();
-        assertArrayEquals(data, read(inode));
-        assertConsistent();
-    }
-
-    @Test
-    void anUnlinkedOpenFileStaysUntilItIsForgotten() throws IOException {
-        byte[] data = random(1 << 20, 7);
-        long inode = make("a");
-        write(inode, 0, data);
-        volume.unlink(Inode.ROOT, name("a"));
-        assertThrows(PosixException.class, () -> volume.lookup(Inode.ROOT, name("a")));
-        assertArrayEquals(data, read(inode));
-        assertEquals(2, volume.statistics().files());
-        volume.forget(inode, 1);
-        assertEquals(1, volume.statistics().files());
-        assertEquals(0, volume.statistics().logicalBytes());
-        assertConsistent();
-    }
-
-    @Test
     void syncingAFileLeavesNothingOfItInMemoryOnly() throws IOException {
         OpenFile file = volume.open(make("a"), true);
         byte[] data = random(30 << 20, 9);
@@ -204,22 +79,6 @@ class VolumeTest {
         volume.unlink(Inode.ROOT, name("link"));
         assertEquals(0, volume.statistics().logicalBytes());
         assertEquals(1, volume.statistics().files());
-    }
-
-    @Test
-    void bytesNotYetStoredAreRead() throws IOException {
-        long inode = make("a");
-        OpenFile file = volume.open(inode, true);
-        byte[] data = random(10_000, 8);
-        volume.write(file, 5000, ByteBuffer.wrap(data));
-        ByteBuffer target = ByteBuffer.allocate(20_000);
-        assertEquals(15_000, volume.read(file, 0, target));
-        byte[] expected = new byte[15_000];
-        System.arraycopy(data, 0, expected, 5000, data.length);
-        assertArrayEquals(expected, Arrays.copyOf(target.array(), 15_000));
-        volume.close(file);
-        assertArrayEquals(expected, read(inode));
-        assertConsistent();
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.opendedup.sar.TestWait;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -15,10 +16,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.record.Inode;
@@ -36,7 +35,7 @@ import org.opendedup.sar.volume.store.VolumeLocations;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** A volume with an SSD on real folders. */
-class VolumeTierTest {
+class VolumeTierTest extends OpenVolumeTrial {
     private static final Owner OWNER = new Owner(0, 0);
     /** Short enough for a run of its own to be promoted. */
     private static final int FILE_BYTES = 64 << 10;
@@ -44,32 +43,19 @@ class VolumeTierTest {
     private static final TierSettings SETTINGS =
             new TierSettings(true, 64 << 20, 3, 128 << 10, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
 
-    @TempDir
-    Path folder;
-
     private final byte[] shared = new byte[FILE_BYTES];
     private Path ssd;
-    private VolumeConfig config;
-    private Volume volume;
     private int files;
 
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(folder.resolve("ssd"), SETTINGS);
+    }
+
     @BeforeEach
-    void makeVolume() throws IOException {
+    void make() throws IOException {
         new Random(1).nextBytes(shared);
         ssd = folder.resolve("ssd");
-        config = VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(ssd, SETTINGS);
-        Volume.create(config);
-        volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void closeVolume() throws IOException {
-        volume.close();
-    }
-
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
     }
 
     private long writeShared() throws IOException {
@@ -170,7 +156,7 @@ class VolumeTierTest {
         assertEquals(1, heal.unhealedChunks(), "control: it waits for an hour");
         heal.setDelays(0, 0);
         volume.tier().attach(ssd);
-        await(() -> heal.unhealedChunks() == 0);
+        TestWait.until(() -> heal.unhealedChunks() == 0);
     }
 
     @Test
@@ -199,26 +185,13 @@ class VolumeTierTest {
             volume.unlink(Inode.ROOT, name);
             volume.forget(inode, 1);
         }
-        await(() -> volume.statistics().files() == 1);
+        TestWait.until(() -> volume.statistics().files() == 1);
         assertEquals(0, volume.tier().status().demotion().unreferenced());
     }
 
     private void awaitEmptySsd() throws IOException, InterruptedException {
-        await(() -> volume.tier().status().mapTableEntries() == 0);
+        TestWait.until(() -> volume.tier().status().mapTableEntries() == 0);
         assertEquals(FILE_BYTES / 4096, volume.tier().status().demotion().unreferenced());
-    }
-
-    @FunctionalInterface
-    private interface Condition {
-        boolean holds() throws IOException;
-    }
-
-    private static void await(Condition condition) throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!condition.holds()) {
-            assertTrue(System.nanoTime() < deadline, "not within a minute");
-            Thread.sleep(5);
-        }
     }
 
     @Test

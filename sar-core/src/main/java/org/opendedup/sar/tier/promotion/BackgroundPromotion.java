@@ -2,6 +2,7 @@ package org.opendedup.sar.tier.promotion;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.Closeable;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,7 +15,10 @@ import org.slf4j.LoggerFactory;
 public final class BackgroundPromotion implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(BackgroundPromotion.class);
 
-    private static final long QUIET_NANOS = 10_000_000_000L;
+    /** A test may wait less. */
+    private static final String QUIET = "sar.promotion.quiet.ms";
+
+    private static final long QUIET_MS = 10_000;
     private static final int POLL_MILLIS = 250;
 
     private final IdleDisk disk;
@@ -35,7 +39,14 @@ public final class BackgroundPromotion implements Closeable {
             long windowBytes,
             long heapBytes,
             String name) {
-        this(promotion, admission, sources, windowBytes, heapBytes, QUIET_NANOS, name);
+        this(
+                promotion,
+                admission,
+                sources,
+                windowBytes,
+                heapBytes,
+                TimeUnit.MILLISECONDS.toNanos(Long.getLong(QUIET, QUIET_MS)),
+                name);
     }
 
     BackgroundPromotion(

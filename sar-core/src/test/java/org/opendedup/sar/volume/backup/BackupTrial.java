@@ -5,8 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -18,7 +16,6 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
@@ -59,21 +56,6 @@ final class BackupTrial {
 
     static CollectionReport collect(Volume volume) throws IOException {
         return volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
-    }
-
-    /** What differs between a volume and a set of files, and what is inconsistent in it. */
-    static List<String> differences(Volume volume, Map<String, byte[]> expected) throws IOException {
-        List<String> found = new ArrayList<>(VolumeChecker.check(volume));
-        expected.forEach((name, bytes) -> {
-            try {
-                if (!Arrays.equals(bytes, GarbageTrial.read(volume, name))) {
-                    found.add(name + " has other bytes");
-                }
-            } catch (IOException e) {
-                found.add(name + ": " + e);
-            }
-        });
-        return found;
     }
 
     /** Returns the files of the database whose names end or begin like that. */

@@ -17,13 +17,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.metadata.backup.BackupFile;
 import org.opendedup.sar.metadata.record.ScrubPhase;
+import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
 
 /** Backups of the metadata on a disk that becomes full, and beside collections. */
@@ -34,7 +35,7 @@ class MetadataBackupsTest {
 
     private final long seed = TestSeed.next();
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     private BackupTrial trial;
@@ -121,7 +122,7 @@ class MetadataBackupsTest {
         Files.writeString(checkpoint.resolve("000001.sst"), "a table that was replaced");
         try (Volume volume = trial.open()) {
             assertFalse(Files.exists(checkpoint));
-            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+            assertEquals(List.of(), GarbageTrial.problems(volume, trial.files));
         }
     }
 

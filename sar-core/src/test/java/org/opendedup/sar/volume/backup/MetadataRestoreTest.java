@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,7 +22,8 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
+import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
@@ -52,7 +54,7 @@ class MetadataRestoreTest {
 
     private final long seed = TestSeed.next();
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     private BackupTrial trial;
@@ -109,13 +111,13 @@ class MetadataRestoreTest {
         assertEquals(0, report.movedContainers() + report.missingContainers(), report::toString);
         assertTrue(Files.exists(report.oldDatabase().resolve("CURRENT")));
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
             assertThrows(IOException.class, () -> GarbageTrial.read(volume, "newer"));
             trial.write(volume, "after", trial.random(400_000));
             backedUp.put("after", trial.files.get("after"));
         }
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         }
     }
 
@@ -130,7 +132,7 @@ class MetadataRestoreTest {
         MetadataReport again = restore();
         assertEquals(NewerContainers.NONE, again.newer(), again::toString);
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
             trial.write(volume, "newest", trial.random(400_000));
         }
         assertTrue(restore().newer().bytes() >= 400_000, "what is newer than this backup is told");
@@ -159,7 +161,7 @@ class MetadataRestoreTest {
         // Control: without the mark it is swept.
         try (Volume volume = trial.open()) {
             assertTrue(BackupTrial.collect(volume).strayBytes() >= 900_000);
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         }
     }
 
@@ -176,7 +178,7 @@ class MetadataRestoreTest {
         }
         goBackTo(report.oldDatabase());
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, all));
+            assertEquals(List.of(), GarbageTrial.problems(volume, all));
         }
     }
 
@@ -202,7 +204,7 @@ class MetadataRestoreTest {
         goBackTo(report.oldDatabase());
         List<String> differences;
         try (Volume volume = trial.open()) {
-            differences = BackupTrial.differences(volume, all);
+            differences = GarbageTrial.problems(volume, all);
         }
         assertTrue(differences.stream().anyMatch(text -> text.startsWith("old3")), differences::toString);
     }
@@ -266,36 +268,35 @@ class MetadataRestoreTest {
         }
         assertEquals(List.of(), restore().damagedFiles());
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         }
     }
 
     @Test
     void aRestoreThatIsInterruptedAnywhereCanBeRepeated() throws IOException {
-        int step = 1;
-        boolean interrupted = true;
-        while (interrupted) {
-            int stop = step;
-            int[] steps = new int[1];
-            try {
-                MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
-                    if (++steps[0] == stop) {
-                        throw new IllegalStateException("a crash");
-                    }
-                });
-                interrupted = false;
-            } catch (IllegalStateException e) {
-                assertEquals("a crash", e.getMessage());
-            }
-            if (interrupted && step % 3 == 0) {
+        int count = restoreUntil(Integer.MAX_VALUE);
+        assertTrue(count > 10, "only " + count + " steps");
+        for (int step : TestSeed.steps(count).toArray()) {
+            assertThrows(IllegalStateException.class, () -> restoreUntil(step));
+            if (step % 3 == 0) {
                 mountsOrRefuses();
             }
-            step++;
         }
-        assertTrue(step > 10, "only " + step + " steps");
+        restore();
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         }
+    }
+
+    /** Restores, and crashes at a step; returns how many there were. */
+    private int restoreUntil(int stop) throws IOException {
+        int[] steps = new int[1];
+        MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
+            if (steps[0]++ == stop) {
+                throw new IllegalStateException("a crash");
+            }
+        });
+        return steps[0];
     }
 
     /** A restore that fails at a step, if it is not the last, leaves nothing behind and everything as it was. */
@@ -317,7 +318,7 @@ class MetadataRestoreTest {
             assertFalse(Files.exists(metadata.resolve(MetadataFolder.NEW)), "step " + stop);
         }
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, all));
+            assertEquals(List.of(), GarbageTrial.problems(volume, all));
         }
     }
 
@@ -335,7 +336,7 @@ class MetadataRestoreTest {
         assertTrue(Files.exists(metadata.resolve(MetadataFolder.NEW).resolve("CURRENT")));
         restore();
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         }
     }
 
@@ -370,7 +371,7 @@ class MetadataRestoreTest {
     /** A mount between two attempts finds the old state, the restored one, or nothing. */
     private void mountsOrRefuses() throws IOException {
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         } catch (CorruptionException e) {
             assertTrue(e.getMessage().contains("a database"), e.getMessage());
         }
@@ -386,7 +387,7 @@ class MetadataRestoreTest {
         trial.flip(stored.get(0));
         assertThrows(CorruptionException.class, this::restore);
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, all));
+            assertEquals(List.of(), GarbageTrial.problems(volume, all));
         }
     }
 
@@ -410,7 +411,7 @@ class MetadataRestoreTest {
                 IOException.class,
                 () -> MetadataRestore.restore(trial.config.locations(), Path.of(foreign.folder()), foreign.backup()));
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+            assertEquals(List.of(), GarbageTrial.problems(volume, trial.files));
         }
     }
 
@@ -427,7 +428,7 @@ class MetadataRestoreTest {
         assertNull(report.oldDatabase());
         assertFalse(Files.exists(trial.config.locations().metadata().resolve(MetadataFolder.ASIDE + 1)));
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+            assertEquals(List.of(), GarbageTrial.problems(volume, trial.files));
         }
     }
 
@@ -437,7 +438,7 @@ class MetadataRestoreTest {
         List<Path> backups = List.of(automatic());
         Path metadata = trial.config.locations().metadata();
         int mended = 0;
-        for (int round = 0; round < 8; round++) {
+        for (int round = 0; round < TestSeed.rounds(4); round++) {
             List<Path> tables = trial.databaseFiles(".sst");
             Path table = tables.get(trial.random.nextInt(tables.size()));
             try (Volume volume = trial.open()) {
@@ -454,7 +455,7 @@ class MetadataRestoreTest {
             assertFalse(OtherHistory.isMarked(
                     FileDirectory.open(trial.config.locations().data())));
             try (Volume volume = trial.open()) {
-                assertEquals(List.of(), BackupTrial.differences(volume, all), () -> "seed " + seed);
+                assertEquals(List.of(), GarbageTrial.problems(volume, all), () -> "seed " + seed);
                 trial.write(volume, "round" + round, trial.random(100_000));
                 all.put("round" + round, trial.files.get("round" + round));
             }
@@ -472,66 +473,62 @@ class MetadataRestoreTest {
                 .orElseThrow();
     }
 
-    private boolean mendIsInterrupted(int stop) throws IOException {
+    /** Mends, if not interrupted at a step; returns how many there were. */
+    private int mendUntil(int stop) throws IOException {
         int[] steps = new int[1];
-        try {
-            MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN, () -> {
-                if (++steps[0] == stop) {
-                    throw new IOException("interrupted");
-                }
-            });
-            return false;
-        } catch (IOException e) {
-            assertEquals("interrupted", e.getMessage());
-            return true;
+        MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN, () -> {
+            if (steps[0]++ == stop) {
+                throw new InterruptedIOException("interrupted");
+            }
+        });
+        return steps[0];
+    }
+
+    private void damageTable() throws IOException {
+        try (Volume volume = trial.open()) {
+            volume.maintenance().backups().backUp(2);
         }
+        trial.flip(tableInBackup());
     }
 
     @Test
     void aMendThatIsInterruptedAnywhereCanBeRepeated() throws IOException {
         Map<String, byte[]> all = new TreeMap<>(trial.files);
         Path restoring = trial.config.locations().metadata().resolve(MetadataFolder.NEW);
-        int step = 0;
+        Path marker = restoring.resolve(MetadataFolder.CLEARED);
+        damageTable();
+        int count = mendUntil(Integer.MAX_VALUE);
+        assertTrue(count > 10, "only " + count + " steps");
         int controls = 0;
-        boolean interrupted = true;
-        while (interrupted) {
-            try (Volume volume = trial.open()) {
-                volume.maintenance().backups().backUp(2);
+        for (int step : TestSeed.steps(count).toArray()) {
+            damageTable();
+            // The number of steps depends on the tables that are there.
+            boolean interrupted = true;
+            try {
+                mendUntil(step);
+                interrupted = false;
+            } catch (InterruptedIOException expected) {
+                assertEquals("interrupted", expected.getMessage());
             }
-            trial.flip(tableInBackup());
-            interrupted = mendIsInterrupted(++step);
-            Path marker = restoring.resolve(MetadataFolder.CLEARED);
-            if (interrupted && controls == 0 && Files.exists(marker)) {
+            if (controls == 0 && Files.exists(marker)) {
                 // Control: without the marker the replacement cannot be finished.
                 Path away = folder.resolve("away");
                 Files.move(marker, away);
                 Path copy = folder.resolve("copy");
-                copy(restoring, copy);
-                assertThrows(
-                        IOException.class,
-                        () -> MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN));
+                TestFolders.copy(restoring, copy);
+                assertThrows(IOException.class, () -> mendUntil(Integer.MAX_VALUE));
                 PrivateFiles.deleteFolder(restoring);
-                copy(copy, restoring);
+                TestFolders.copy(copy, restoring);
                 Files.move(away, marker);
                 controls++;
             }
             MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN);
             assertEquals(interrupted, !report.mended().isEmpty(), "step " + step);
             try (Volume volume = trial.open()) {
-                assertEquals(List.of(), BackupTrial.differences(volume, all), "step " + step + ", seed " + seed);
+                assertEquals(List.of(), GarbageTrial.problems(volume, all), "step " + step + ", seed " + seed);
             }
         }
         assertEquals(1, controls);
-        assertTrue(step > 10, "only " + step + " steps");
-    }
-
-    private static void copy(Path from, Path to) throws IOException {
-        Files.createDirectory(to);
-        try (var list = Files.list(from)) {
-            for (Path file : list.toList()) {
-                Files.copy(file, to.resolve(file.getFileName()));
-            }
-        }
     }
 
     @Test
@@ -552,25 +549,27 @@ class MetadataRestoreTest {
                         .size());
     }
 
+    private List<String> mended() throws IOException {
+        return MetadataMend.mend(trial.config.locations(), List.of(), UNSEEN).mended();
+    }
+
     @Test
     void aCurrentThatIsNoTextOrMissingIsWrittenAnew() throws IOException {
         Path current = trial.config.locations().metadata().resolve("CURRENT");
         byte[] bytes = Files.readAllBytes(current);
+        assertEquals(List.of(), mended(), "an intact database is left alone");
         bytes[3] ^= (byte) 0x80;
         Files.write(current, bytes);
-        assertEquals(
-                List.of("CURRENT"),
-                MetadataMend.mend(trial.config.locations(), List.of(), UNSEEN).mended());
+        assertEquals(List.of("CURRENT"), mended());
+        Files.writeString(current, "MANIFEST-");
+        assertEquals(List.of("CURRENT"), mended());
         Files.delete(current);
-        assertEquals(
-                List.of("CURRENT"),
-                MetadataMend.mend(trial.config.locations(), List.of(), UNSEEN).mended());
+        assertEquals(List.of("CURRENT"), mended());
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+            assertEquals(List.of(), GarbageTrial.problems(volume, trial.files));
         }
     }
 
-    /** A crash left the newest writing of a container as a footer without frames; an older one is whole. */
     /** The block may be readable again, and marks would stay; so would another place. */
     @Test
     void whatCannotBeReadIsNotMarkedAsLost() throws IOException {
@@ -609,6 +608,7 @@ class MetadataRestoreTest {
         }
     }
 
+    /** A crash left the newest writing of a container as a footer without frames; an older one is whole. */
     @Test
     void theWritingWithAllChunksIsTakenAndNotTheNewest() throws IOException {
         Map<Path, byte[]> first;
@@ -689,7 +689,7 @@ class MetadataRestoreTest {
         assertFalse(report.damagedFiles().isEmpty(), report::toString);
         Files.write(pack, packs.get(pack));
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertEquals(List.of(), GarbageTrial.problems(volume, backedUp));
         }
     }
 
@@ -705,22 +705,7 @@ class MetadataRestoreTest {
         assertTrue(named.getMessage().contains(table.getFileName().toString()), named.getMessage());
         Files.write(table, right);
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
-        }
-    }
-
-    @Test
-    void aDamagedCurrentIsWrittenAnewAndAnIntactDatabaseIsLeftAlone() throws IOException {
-        assertEquals(
-                List.of(),
-                MetadataMend.mend(trial.config.locations(), List.of(automatic()), UNSEEN)
-                        .mended());
-        Files.writeString(trial.config.locations().metadata().resolve("CURRENT"), "MANIFEST-");
-        assertEquals(
-                List.of("CURRENT"),
-                MetadataMend.mend(trial.config.locations(), List.of(), UNSEEN).mended());
-        try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+            assertEquals(List.of(), GarbageTrial.problems(volume, trial.files));
         }
     }
 
@@ -729,7 +714,7 @@ class MetadataRestoreTest {
     void flippedBitsNeverGiveWrongBytesAndARestoreMendsThem() throws IOException {
         int refused = 0;
         for (String kind : List.of("MANIFEST", "CURRENT", ".sst", ".log", "OPTIONS", "ACKNOWLEDGED", "IDENTITY")) {
-            for (int round = 0; round < 3; round++) {
+            for (int round = 0; round < TestSeed.rounds(1); round++) {
                 List<Path> files = trial.databaseFiles(kind).stream()
                         .filter(file -> file.toFile().length() > 0)
                         .toList();
@@ -751,7 +736,7 @@ class MetadataRestoreTest {
                 }
                 restore();
                 try (Volume volume = trial.open()) {
-                    assertEquals(List.of(), BackupTrial.differences(volume, backedUp), () -> kind + ", seed " + seed);
+                    assertEquals(List.of(), GarbageTrial.problems(volume, backedUp), () -> kind + ", seed " + seed);
                 }
             }
         }

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.check.StoredVolume;
@@ -44,7 +44,7 @@ class MetadataSalvageTest {
     private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     private Path saved;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.TestSeed;
@@ -39,7 +39,7 @@ import org.opendedup.sar.volume.config.OtherHistory;
 class PunchedPlaceTest {
     private static final int BLOCK = 64 << 10;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private BackupTrial trial;

@@ -21,7 +21,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
@@ -39,7 +39,7 @@ import org.opendedup.sar.volume.posix.Owner;
 class SalvageOfBackupTest {
     private static final int FILES = 1500;
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     private BackupTrial trial;
@@ -131,7 +131,7 @@ class SalvageOfBackupTest {
         assertThrows(CorruptionException.class, this::salvage);
         MetadataRestore.restore(trial.config.locations(), automatic(), backups().get(1));
         try (Volume volume = trial.open()) {
-            assertEquals(List.of(), BackupTrial.differences(volume, files));
+            assertEquals(List.of(), GarbageTrial.problems(volume, files));
         }
     }
 

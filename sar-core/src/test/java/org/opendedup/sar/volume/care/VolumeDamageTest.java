@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.opendedup.sar.volume.GarbageTrial;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -19,7 +20,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.check.DamagedFiles;
@@ -38,7 +39,7 @@ import org.opendedup.sar.volume.posix.Owner;
 final class VolumeDamageTest {
     private static final int STEP = 1024;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final long seed = TestSeed.next();
@@ -72,12 +73,7 @@ final class VolumeDamageTest {
     }
 
     private static void write(Volume volume, String name, byte[] data) throws IOException {
-        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
-                .inode();
-        OpenFile file = volume.open(inode, true);
-        volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync();
-        volume.close(file);
+        GarbageTrial.store(volume, name, data);
     }
 
     private void damage() throws IOException {

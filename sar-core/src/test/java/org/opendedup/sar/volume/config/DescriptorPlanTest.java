@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.Volume;
@@ -17,7 +17,7 @@ import org.opendedup.sar.volume.Volume;
 class DescriptorPlanTest {
     private static final long MIB = 1 << 20;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private static TierSettings capacity(long bytes) {

@@ -36,7 +36,7 @@ import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.CrashRawFolder;
 import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.volume.HookedStores;
-import org.opendedup.sar.volume.RawHistory;
+import org.opendedup.sar.volume.FileHistory;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeInMemory;
 import org.opendedup.sar.volume.config.Verification;
@@ -70,7 +70,7 @@ class RawRulesTest {
     private final CrashKeyValueStore metadata = new CrashKeyValueStore();
     private final CrashRawFolder raw = new CrashRawFolder(seed);
     private final HookedStores hooked = new HookedStores();
-    private final RawHistory files = new RawHistory();
+    private final FileHistory files = FileHistory.ofRawFiles();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private Volume volume;
 

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.TimeLimit;
@@ -32,7 +32,7 @@ class IndexLocationTest {
     private static final Duration SHORT = Duration.ofMillis(100);
     private static final Duration LONG = Duration.ofMinutes(10);
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     private Path location;

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
@@ -45,7 +45,7 @@ import org.opendedup.sar.volume.posix.Owner;
 class IndexOpeningTest {
     private static final long MINUTE_NS = 60_000_000_000L;
 
-    @TempDir
+    @MemoryFolder
     Path folder;
 
     private final AtomicLong now = new AtomicLong();

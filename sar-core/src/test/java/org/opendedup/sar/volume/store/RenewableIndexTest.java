@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
@@ -25,7 +25,7 @@ class RenewableIndexTest {
     private static final byte[] TABLE = {1, 2, 3};
     private static final Epoch EPOCH = new Epoch(new UUID(1, 1), 1, 1);
 
-    @TempDir
+    @MemoryFolder
     private Path folder;
 
     private long nextContainer = 5;

@@ -20,15 +20,34 @@ import org.opendedup.sar.volume.posix.RenameMode;
 
 /**
  * Small files of a volume, and what a power cut may leave of each. A name leads to the file that it had at its last
- * sync, or to a later one. Each byte of a file is as in one of the file's versions since its last sync, or zero where
- * one of these is shorter; no byte is of another file. For one thread.
+ * sync, or to a later one. A file is as in one of its versions since its last sync. Of a raw file that is so for each byte,
+ * which may also be zero where one of these versions is shorter; no byte is of another file. For one thread.
  */
-public final class RawHistory {
+public final class FileHistory {
     private Volume volume;
     /** What each name may lead to; the last one is the present. */
     private final Map<String, List<Candidate>> names = new TreeMap<>();
 
+    private final boolean isRaw;
     private boolean commitsFirst;
+
+    private FileHistory(boolean isRaw) {
+        this.isRaw = isRaw;
+    }
+
+    /** Files on the fast tier. */
+    public static FileHistory ofRawFiles() {
+        return new FileHistory(true);
+    }
+
+    static FileHistory ofFilesInChunks() {
+        return new FileHistory(false);
+    }
+
+    /** Uses an open file. */
+    interface Use {
+        void with(OpenFile file) throws IOException;
+    }
 
     /** A file, with its contents so far; a crash leaves none before {@code synced}. */
     private static final class Versions {
@@ -81,7 +100,7 @@ public final class RawHistory {
         return inode;
     }
 
-    private void with(String name, boolean writable, IntentFiles.Use use) throws IOException {
+    private void with(String name, boolean writable, Use use) throws IOException {
         OpenFile file = volume.open(inode(name), writable);
         try {
             use.with(file);
@@ -160,6 +179,15 @@ public final class RawHistory {
         with(name, true, file -> volume.zero(file, offset, length, true));
     }
 
+    /** Copies the content of a file to the begin of another one. */
+    void copy(String from, String to) throws IOException {
+        byte[] source = content(from);
+        byte[] now = Arrays.copyOf(content(to), Math.max(content(to).length, source.length));
+        System.arraycopy(source, 0, now, 0, source.length);
+        file(to).all.add(now);
+        with(from, true, open -> with(to, true, target -> volume.copy(open, 0, target, 0, source.length)));
+    }
+
     /** The name that the file gets shows no bytes from before. */
     void rename(String from, String to) throws IOException {
         Versions moved = file(from);
@@ -224,7 +252,7 @@ public final class RawHistory {
             }
             if (candidates.stream().noneMatch(candidate -> isPossible(found, candidate))) {
                 problems.add(name + (found == null ? " is missing" : " has " + found.length + " bytes") + ", possible: "
-                        + candidates.stream().map(RawHistory::describe).toList());
+                        + candidates.stream().map(FileHistory::describe).toList());
             }
             Versions now = new Versions();
             now.all.add(found);
@@ -240,11 +268,14 @@ public final class RawHistory {
                 : candidate.possible().stream().map(bytes -> bytes.length).toList() + " bytes";
     }
 
-    private static boolean isPossible(byte @Nullable [] found, Candidate candidate) {
+    private boolean isPossible(byte @Nullable [] found, Candidate candidate) {
         if (found == null || candidate.file == null) {
             return found == null && candidate.file == null;
         }
         List<byte[]> possible = candidate.possible();
+        if (!isRaw) {
+            return possible.stream().anyMatch(version -> Arrays.equals(version, found));
+        }
         int shortest = possible.stream().mapToInt(bytes -> bytes.length).min().orElseThrow();
         int longest = possible.stream().mapToInt(bytes -> bytes.length).max().orElseThrow();
         if (found.length < shortest || found.length > longest) {
@@ -267,7 +298,7 @@ public final class RawHistory {
     }
 
     /** Returns a file's bytes; null if there is none of this name. */
-    private byte @Nullable [] read(String name) throws IOException {
+    byte @Nullable [] read(String name) throws IOException {
         try {
             inode(name);
         } catch (PosixException e) {
