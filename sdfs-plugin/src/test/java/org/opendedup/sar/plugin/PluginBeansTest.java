@@ -147,31 +147,6 @@ class PluginBeansTest {
     }
 
     @Test
-    void noCollectionStartsIfTheSettingsForbidIt() throws Exception {
-        open("kept", "sar-collect='false'");
-        Exception refused = assertThrows(Exception.class, () -> call("GarbageCollector", "kept", "start"));
-        assertTrue(
-                String.valueOf(refused.getCause()).contains("because sar-collect on"),
-                () -> refused + ", " + refused.getCause());
-        assertEquals("", get("GarbageCollector", "kept", "LastState"));
-    }
-
-    @Test
-    void withAnSsdThereAreItsBeansAndItsLocationIsChecked() throws Exception {
-        open(
-                "ssd",
-                "sar-ssd-location='" + folder.resolve("copies") + "' sar-ssd-capacity='256MB' "
-                        + "sar-memory-budget='400MB' sar-scrub-interval-days='0'");
-        assertTrue(types("ssd").containsAll(Set.of("SelectivePromotion", "DataDemotion", "SsdLog", "MapTable")));
-        assertEquals("off", get("Scrub", "ssd", "Schedule"));
-        String inside = folder.resolve("ssd/chunks/sar/data/copies").toString();
-        assertThrows(
-                Exception.class,
-                () -> SERVER.invoke(
-                        bean("SsdLog", "ssd"), "attach", new Object[] {inside}, new String[] {String.class.getName()}));
-    }
-
-    @Test
     void twoVolumesHaveTheirOwnBeans() throws Exception {
         PluginEngine one = open("one", "");
         PluginEngine two = open("two", "");
@@ -274,28 +249,6 @@ class PluginBeansTest {
         await(() -> get("Heal", "one", "DamagedChunks").equals(0L));
         await(() -> get("Volume", "one", "Health").equals("well"));
         assertEquals(0, ((String[]) call("Heal", "one", "listDamage")).length);
-    }
-
-    @Test
-    void restoredMetadataAreAFindingUntilTheReplacedOnesAreGivenUp() throws Exception {
-        PluginEngine engine = open("one", "");
-        put(engine);
-        assertEquals("well", get("Volume", "one", "Health"), "the control");
-        close(engine);
-        // What sdfs-check leaves after a restore.
-        Files.createFile(folder.resolve("one/chunks/sar/data/other-history"));
-        open("one", "");
-        assertEquals("degraded", get("Volume", "one", "Health"));
-        String[] findings = (String[]) get("Volume", "one", "Findings");
-        assertEquals(1, findings.length);
-        assertTrue(findings[0].contains("metadata-backup --accept-restored"), findings[0]);
-        call("GarbageCollector", "one", "start");
-        await(() -> get("GarbageCollector", "one", "LastState").equals("failed"));
-        await(() -> ((String[]) get("Volume", "one", "Findings")).length == 1);
-        assertTrue((boolean) call("MetadataBackup", "one", "acceptRestored"));
-        await(() -> get("Volume", "one", "Health").equals("well"));
-        call("GarbageCollector", "one", "start");
-        await(() -> get("GarbageCollector", "one", "LastState").equals("done"));
     }
 
     @Test

@@ -160,13 +160,6 @@ class PluginCommandsTest {
     }
 
     @Test
-    void onlyTheUserOfTheProcessCanAsk() throws Exception {
-        open();
-        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket())));
-        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket().getParent())));
-    }
-
-    @Test
     void jobsAreStartedSetAndSeenToEnd() throws Exception {
         PluginEngine opened = open();
         long[] locations = put(opened);
@@ -195,28 +188,29 @@ class PluginCommandsTest {
         assertEquals(false, json("resume").get("resumed"), "it accepts changes already");
     }
 
-    /** SDFS has the locations of its chunks: a collection that leaves out what was asked for would not say so. */
     @Test
-    void nothingIsArranged() throws Exception {
+    void metadataAreBackedUpOutsideTheVolumesFoldersAndWhatDoesNotSuitSdfsIsRefused() throws Exception {
         put(open());
-        assertEquals(1, cli("gc", "--wait", "--arrange=10"));
-        assertTrue(err.toString().contains("are not arranged"), err::toString);
-        assertEquals(1, cli("gc", "set", "--arrange=true"));
-        assertTrue(err.toString().contains("are not arranged"), err::toString);
-        assertEquals(0, cli("gc", "--wait"), err::toString);
-        assertEquals(0, cli("gc", "set", "--arrange=false"), err::toString);
-        assertEquals(0, cli("status"), out::toString);
-    }
-
-    @Test
-    void metadataAreBackedUpOutsideTheVolumesFolders() throws Exception {
-        put(open());
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket())));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(socket().getParent())));
         Path target = folder.resolve("backups");
         json("metadata-backup", target.toString());
         assertTrue(Files.isDirectory(target));
         assertEquals(List.of(), Json.objects(json("metadata-backup", "--list"), "backups"), "the automatic ones");
         assertEquals(1, cli("metadata-backup", store.resolve("sar/data/mine").toString()));
         assertTrue(err.toString().contains("lies in the data location"), err::toString);
+        // SDFS has the locations of its chunks: a collection that leaves out what was asked for would not say so.
+        for (String command : List.of("gc --wait --arrange=10", "gc set --arrange=true")) {
+            assertEquals(1, cli(command.split(" ")));
+            assertTrue(err.toString().contains("are not arranged"), err::toString);
+        }
+        for (String command : List.of("gc --wait", "gc set --arrange=false", "status")) {
+            assertEquals(0, cli(command.split(" ")), err::toString);
+        }
+        for (String command : List.of("df", "damaged", "unmount", "index join", "tier status", "file a")) {
+            assertEquals(1, cli(command.split(" ")), command);
+            assertTrue(err.toString().contains("it has no files and no volume file of its own"), err::toString);
+        }
     }
 
     @Test
@@ -321,14 +315,5 @@ class PluginCommandsTest {
         assertTrue(
                 findings[0].contains("acceptRestored of org.opendedup.sar:type=MetadataBackup,volume=pool0"),
                 findings[0]);
-    }
-
-    @Test
-    void whatNeedsFilesIsRefusedInTheProcessAsWell() throws Exception {
-        open();
-        for (String command : List.of("df", "damaged", "unmount", "index join", "tier status", "file a")) {
-            assertEquals(1, cli(command.split(" ")), command);
-            assertTrue(err.toString().contains("it has no files and no volume file of its own"), err::toString);
-        }
     }
 }

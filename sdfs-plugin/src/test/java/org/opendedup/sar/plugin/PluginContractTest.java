@@ -31,6 +31,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.collections.AbstractHashesMap;
 import org.opendedup.collections.InsertRecord;
 import org.opendedup.collections.KeyNotFoundException;
@@ -38,6 +40,7 @@ import org.opendedup.logging.SDFSLogger;
 import org.opendedup.sdfs.filestore.AbstractChunkStore;
 import org.opendedup.sdfs.filestore.ChunkData;
 import org.opendedup.sdfs.notification.SDFSEvent;
+import org.w3c.dom.Element;
 
 /** Both classes as SDFS drives them, against a model in memory. */
 @Timeout(240)
@@ -105,30 +108,23 @@ class PluginContractTest {
     }
 
     @Test
-    void referencesThatAreNotSetCountAsOne() throws Exception {
+    void whatSdfsMayGiveIsStoredOrRefusedWithTheWayOut() throws Exception {
         open("");
         Chunk chunk = Chunk.of(1);
+        // References that are not set count as one.
         long location = Chunk.location(map.put(new ChunkData(chunk.hash(), chunk.bytes().length, chunk.bytes(), "f")));
         map.claimKey(chunk.hash(), location, -1);
         assertFalse(map.isClaimed(chunk.data(1, null)));
-    }
 
-    @Test
-    void largeFixedChunksAreStored() throws Exception {
-        open("");
         byte[] bytes = new byte[1 << 20];
         new SplittableRandom(seed).nextBytes(bytes);
-        Chunk chunk = new Chunk(bytes, Chunk.sha256(bytes));
-        long location = Chunk.location(map.put(chunk.data(1, "file")));
+        Chunk large = new Chunk(bytes, Chunk.sha256(bytes));
+        location = Chunk.location(map.put(large.data(1, "file")));
         store.sync();
-        assertArrayEquals(bytes, map.getData(chunk.hash(), location));
-    }
+        assertArrayEquals(bytes, map.getData(large.hash(), location));
 
-    @Test
-    void fingerprintsOfMd5AreRefusedWithTheWayOut() throws Exception {
-        open("");
-        Chunk chunk = new Chunk(new byte[5000], new byte[16]);
-        IOException e = assertThrows(IOException.class, () -> map.put(chunk.data(1, "file")));
+        Chunk ofMd5 = new Chunk(new byte[5000], new byte[16]);
+        IOException e = assertThrows(IOException.class, () -> map.put(ofMd5.data(1, "file")));
         assertTrue(e.getMessage().contains("SHA-256"), e.getMessage());
     }
 
@@ -181,28 +177,28 @@ class PluginContractTest {
         assertEquals(20L << 30, store.getMaxCacheSize());
     }
 
-    @Test
-    void encryptionIsRefusedAndNothingIsMade() {
-        var config = Host.config(folder, "");
-        ((org.w3c.dom.Element) config.getParentNode()).setAttribute("encrypt", "true");
+    /** Of the file, which element to change, the attribute and its value, and what the refusal says. */
+    @ParameterizedTest
+    @CsvSource({
+        "local-chunkstore, encrypt, true, does not encrypt",
+        // SDFS's own index would keep the counts, and a later collection of SAR would find none.
+        "local-chunkstore, hashdb-class, org.opendedup.collections.RocksDBMap, hashdb-class",
+        "local-chunkstore, hashdb-class, '', hashdb-class",
+        "io, hash-type, VARIABLE_MD5, with hash-type VARIABLE_SHA256 on <io>",
+        "io, hash-type, '', with hash-type VARIABLE_SHA256 on <io>",
+        "extended-config, sar-grace-period-minutes, soon, sar-grace-period-minutes",
+        "extended-config, sar-read-ahead, yes, sar-read-ahead",
+        "extended-config, sar-promote-on-read, 1, sar-promote-on-read",
+        "extended-config, sar-grace-minutes, 10, sar-grace-period-minutes",
+    })
+    void whatIsWrongInTheVolumeFileIsNamedBeforeAnythingIsMade(
+            String element, String attribute, String value, String message) {
+        String ssd = attribute.equals("sar-promote-on-read") ? "sar-ssd-location='/nowhere'" : "";
+        var config = Host.config(folder, ssd);
+        ((Element) config.getOwnerDocument().getElementsByTagName(element).item(0)).setAttribute(attribute, value);
         IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(config));
-        assertTrue(e.getMessage().contains("does not encrypt"), e.getMessage());
-        assertFalse(Files.exists(folder.resolve("chunks")));
-    }
-
-    @Test
-    void wrongSettingsAreNamed() {
-        for (String[] settingAndName : new String[][] {
-            {"sar-grace-period-minutes='soon'", "sar-grace-period-minutes"},
-            {"sar-read-ahead='yes'", "sar-read-ahead"},
-            {"sar-ssd-location='/nowhere' sar-promote-on-read='1'", "sar-promote-on-read"},
-            {"sar-grace-minutes='10'", "sar-grace-period-minutes"}
-        }) {
-            IOException e = assertThrows(
-                    IOException.class, () -> new SarChunkStore().init(Host.config(folder, settingAndName[0])));
-            assertTrue(e.getMessage().contains(settingAndName[1]), e.getMessage());
-            assertFalse(Files.exists(folder.resolve("chunks")), "nothing was made");
-        }
+        assertTrue(e.getMessage().contains(message), e.getMessage());
+        assertFalse(Files.exists(folder.resolve("chunks")), "nothing was made");
     }
 
     @Test
@@ -233,31 +229,6 @@ class PluginContractTest {
         close();
         Files.createFile(archive);
         open("");
-    }
-
-    @Test
-    void aStoreWithoutItsIndexIsRefused() {
-        // SDFS's own index would keep the counts, and a later collection of SAR would find none.
-        for (String index : new String[] {"org.opendedup.collections.RocksDBMap", ""}) {
-            var config = Host.config(folder, "");
-            ((org.w3c.dom.Element) config.getParentNode()).setAttribute("hashdb-class", index);
-            IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(config));
-            assertTrue(e.getMessage().contains("hashdb-class"), e.getMessage());
-            assertFalse(Files.exists(folder.resolve("chunks")));
-        }
-    }
-
-    @Test
-    void otherFingerprintsAreRefusedBeforeAnythingIsMade() {
-        for (String kind : new String[] {"VARIABLE_MD5", "VARIABLE_HWY_256", ""}) {
-            var config = Host.config(folder, "");
-            ((org.w3c.dom.Element)
-                            config.getOwnerDocument().getElementsByTagName("io").item(0))
-                    .setAttribute("hash-type", kind);
-            IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(config));
-            assertTrue(e.getMessage().contains("with hash-type VARIABLE_SHA256 on <io>"), e.getMessage());
-            assertFalse(Files.exists(folder.resolve("chunks")));
-        }
     }
 
     @Test
@@ -329,31 +300,37 @@ class PluginContractTest {
     @Test
     void recordsAreClaimedAfterTheGracePeriodAndSpaceComesBack() throws Exception {
         open(NO_GRACE);
+        Map<Integer, Long> locations = putAndRelease();
+        long before = store.compressedSize();
+        SDFSEvent event = new SDFSEvent();
+        assertEquals(150, map.claimRecords(event, true));
+        assertTrue(event.getCount() > 0);
+        assertTrue(store.compressedSize() < before / 2);
+        assertTheRestIsThere(locations);
+        assertFalse(map.containsKey(Chunk.of(0).hash()));
+    }
+
+    /** Puts 200 chunks, of which a file has the last 50, and releases the others. Returns the locations. */
+    private Map<Integer, Long> putAndRelease() throws Exception {
         Map<Integer, Long> locations = new HashMap<>();
         for (int number = 0; number < 200; number++) {
             locations.put(number, Chunk.location(map.put(Chunk.of(number).data(1, "file"))));
         }
         store.sync();
-        writeMap(locations, 150, 200);
-        long before = store.compressedSize();
-        for (int number = 0; number < 150; number++) {
-            map.claimKey(Chunk.of(number).hash(), locations.get(number), -1);
+        for (int number = 0; number < 200; number++) {
+            if (number < 150) {
+                map.claimKey(Chunk.of(number).hash(), locations.get(number), -1);
+            } else {
+                writePage(number, locations.get(number));
+            }
         }
-        SDFSEvent event = new SDFSEvent();
-        assertEquals(150, map.claimRecords(event, true));
-        assertTrue(event.getCount() > 0);
-        assertTrue(store.compressedSize() < before / 2);
+        return locations;
+    }
+
+    private void assertTheRestIsThere(Map<Integer, Long> locations) throws Exception {
         for (int number = 150; number < 200; number++) {
             assertArrayEquals(
                     Chunk.of(number).bytes(), map.getData(Chunk.of(number).hash(), locations.get(number)));
-        }
-        assertFalse(map.containsKey(Chunk.of(0).hash()));
-    }
-
-    /** Writes the map of a file that has the chunks with some of the numbers, one a page. */
-    private void writeMap(Map<Integer, Long> locations, int from, int to) throws IOException {
-        for (int number = from; number < to; number++) {
-            writePage(number, locations.get(number));
         }
     }
 
@@ -365,15 +342,7 @@ class PluginContractTest {
     @Test
     void aCloseEndsACollectionThatSdfsAskedFor() throws Exception {
         open(NO_GRACE);
-        Map<Integer, Long> locations = new HashMap<>();
-        for (int number = 0; number < 200; number++) {
-            locations.put(number, Chunk.location(map.put(Chunk.of(number).data(1, "file"))));
-        }
-        store.sync();
-        writeMap(locations, 150, 200);
-        for (int number = 0; number < 150; number++) {
-            map.claimKey(Chunk.of(number).hash(), locations.get(number), -1);
-        }
+        Map<Integer, Long> locations = putAndRelease();
         Thread closer = new Thread(store::close);
         SDFSEvent closing = new SDFSEvent() {
             @Override
@@ -390,32 +359,25 @@ class PluginContractTest {
         assertThrows(IOException.class, () -> map.claimRecords(closing, true));
         closer.join();
         open(NO_GRACE);
-        for (int number = 150; number < 200; number++) {
-            assertArrayEquals(
-                    Chunk.of(number).bytes(), map.getData(Chunk.of(number).hash(), locations.get(number)));
-        }
+        assertTheRestIsThere(locations);
     }
 
-    @Test
-    void nothingIsClaimedIfCollectionsAreSwitchedOff() throws Exception {
-        open(NO_GRACE + " sar-collect='false'");
-        Chunk chunk = Chunk.of(1);
-        long location = Chunk.location(map.put(chunk.data(1, "file")));
-        map.claimKey(chunk.hash(), location, -1);
-        assertEquals(0, map.claimRecords(null, true));
-        assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
-        assertEquals(1, lines("warn org.opendedup.sar.plugin.engine.VolumeEngine: nothing is collected"));
-    }
-
-    @Test
-    void withinTheGracePeriodNothingIsClaimed() throws Exception {
-        open("sar-grace-period-minutes='600'");
+    @ParameterizedTest
+    @CsvSource({
+        "sar-grace-period-minutes='0' sar-collect='false', 1",
+        "sar-grace-period-minutes='600', 0",
+    })
+    void nothingIsClaimedWithinTheGracePeriodOrIfCollectionsAreSwitchedOff(String settings, int warnings)
+            throws Exception {
+        open(settings);
+        SDFSLogger.LINES.clear();
         Chunk chunk = Chunk.of(1);
         long location = Chunk.location(map.put(chunk.data(1, "file")));
         map.claimKey(chunk.hash(), location, -1);
         Files.createDirectory(folder.resolve("ddb"));
         assertEquals(0, map.claimRecords(null, true));
         assertArrayEquals(chunk.bytes(), map.getData(chunk.hash(), location));
+        assertEquals(warnings, lines("warn org.opendedup.sar.plugin.engine.VolumeEngine: nothing is collected"));
     }
 
     @Test
