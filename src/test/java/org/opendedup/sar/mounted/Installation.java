@@ -10,8 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 
@@ -153,13 +151,21 @@ final class Installation implements AutoCloseable {
                 "--memory-budget=256MB");
     }
 
-    ProcessHandle daemon(String volume) throws IOException {
-        String info = succeed("sdfscli", volume, "info", "--json");
-        Matcher pid = Pattern.compile("\"pid\" : (\\d+)").matcher(info);
-        return pid.results()
+    /** Returns the daemon of a mount; its command line ends with the volume and the mount point. */
+    static ProcessHandle daemon(String volume, Path mountPoint) {
+        String end = "\0--\0" + volume + "\0" + mountPoint + "\0";
+        return ProcessHandle.allProcesses()
+                .filter(process -> commandLine(process).endsWith(end))
                 .findFirst()
-                .flatMap(match -> ProcessHandle.of(Long.parseLong(match.group(1))))
-                .orElseThrow(() -> new AssertionError(volume + " is not mounted: " + info));
+                .orElseThrow(() -> new AssertionError(volume + " is not mounted on " + mountPoint));
+    }
+
+    private static String commandLine(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"));
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     /** Even if no process reaps it. */

@@ -21,19 +21,24 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
+import org.opendedup.sar.disks.LoopDisk;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 
 /**
  * The installed commands under mount(8), umount(8) and fstab: ways to mount, to change a mount, and all the ways it can
- * end.
+ * end. umount(8) returns when the daemon has ended.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MountCommandTest {
     private static final String VOLUME = "installed";
+    private static final Path NOTES = Path.of("/run/mount/utab");
 
     private Path folder;
     private Path mountPoint;
     private Path fstab;
     private Installation installation;
+    private LoopDisk disk;
+    private Path base;
 
     @BeforeAll
     void install(@TempDir Path temporary) throws IOException {
@@ -42,20 +47,21 @@ class MountCommandTest {
         // A name with a space, which fstab and the mount table escape.
         mountPoint = Files.createDirectory(folder.resolve("mount point"));
         fstab = folder.resolve("fstab");
-        installation.makeVolume(VOLUME, folder.resolve("base"));
+        disk = new LoopDisk(folder, 64 << 20);
+        base = disk.folder().resolve("base");
+        installation.makeVolume(VOLUME, base);
     }
 
     @AfterAll
     void uninstall() throws IOException {
-        if (installation != null) {
-            installation.close();
-        }
+        try (Installation installed = installation;
+                LoopDisk mounted = disk) {}
     }
 
     @AfterEach
     void leaveNothingMounted() throws IOException {
         installation.run("umount", "-l", mountPoint);
-        Installation.awaitClosed(folder.resolve("base"), VOLUME);
+        Installation.awaitClosed(base, VOLUME);
     }
 
     @Test
@@ -98,8 +104,7 @@ class MountCommandTest {
     }
 
     private void writeFstab(String options) throws IOException {
-        Files.writeString(
-                fstab, VOLUME + " " + mountPoint.toString().replace(" ", "\\040") + " sdfs " + options + " 0 0\n");
+        Files.writeString(fstab, VOLUME + " " + escaped(mountPoint) + " sdfs " + options + " 0 0\n");
     }
 
     @Test
@@ -226,7 +231,7 @@ class MountCommandTest {
     void aLazyUnmountEndsWithTheLastOpenFile() throws Exception {
         mount();
         Path file = mountPoint.resolve("lazy");
-        ProcessHandle daemon = installation.daemon(VOLUME);
+        ProcessHandle daemon = daemon();
         try (Holder holder = writing(file)) {
             installation.succeed("umount", "-l", mountPoint);
             assertFalse(isMounted());
@@ -246,7 +251,7 @@ class MountCommandTest {
     void aKilledDaemonLeavesADeadMountThatTheNextMountClearsAway() throws Exception {
         mount();
         Bytes.writeAndSync(mountPoint.resolve("synced"), Bytes.random(7, 100_000));
-        ProcessHandle daemon = installation.daemon(VOLUME);
+        ProcessHandle daemon = daemon();
         daemon.destroyForcibly();
         Installation.awaitEnd(daemon);
         Commands.Result dead = installation.run("ls", mountPoint);
@@ -267,7 +272,7 @@ class MountCommandTest {
     void sigtermTakesTheMountFromItsUsersAndKeepsWhatTheyWrote() throws Exception {
         mount();
         Path file = mountPoint.resolve("terminated");
-        ProcessHandle daemon = installation.daemon(VOLUME);
+        ProcessHandle daemon = daemon();
         try (Holder holder = writing(file)) {
             daemon.destroy();
             Installation.awaitEnd(daemon);
@@ -309,6 +314,164 @@ class MountCommandTest {
         }
     }
 
+    @Test
+    void theDiskOfAVolumeCanBeUnmountedAfterIt() throws IOException {
+        mount();
+        Files.write(mountPoint.resolve("large"), Bytes.random(1, 3_000_000));
+        ProcessHandle daemon = daemon();
+        String both = "umount \"$0\" && umount \"$1\"";
+        Commands.Result unmounted = installation.run("bash", "-c", both, mountPoint, disk.folder());
+        assertEquals(0, unmounted.exitCode(), unmounted::output);
+        assertFalse(DaemonProcess.isAlive(daemon.pid()));
+        assertFalse(isNoted());
+        disk.mount();
+    }
+
+    /** Also the control of the other tests of umount(8). A stopped daemon stands for a slow one. */
+    @Test
+    void withoutTheHelperItReturnsWhileTheDaemonHoldsTheDisk() throws Exception {
+        ProcessHandle daemon = mountAndStop();
+        try {
+            assertEquals(0, installation.run("umount", "-i", mountPoint).exitCode());
+            assertTrue(daemon.isAlive());
+            Commands.Result busy = installation.run("umount", disk.folder());
+            assertTrue(busy.output().contains("busy"), busy::output);
+        } finally {
+            goOn(daemon);
+        }
+        Installation.awaitEnd(daemon);
+        disk.unmount();
+        disk.mount();
+    }
+
+    @Test
+    void itDoesNotWaitForEver() throws Exception {
+        ProcessHandle daemon = mountAndStop();
+        try {
+            Commands.Result late = installation.run("env", "SDFS_UMOUNT_SECONDS=1", "umount", mountPoint);
+            assertEquals(32, late.exitCode(), late::output);
+            assertTrue(
+                    late.output().contains("process " + daemon.pid() + " is still closing the volume"), late::output);
+            assertFalse(isMounted());
+        } finally {
+            goOn(daemon);
+        }
+        Installation.awaitEnd(daemon);
+    }
+
+    @Test
+    void aLazyUnmountDoesNotWait() throws Exception {
+        ProcessHandle daemon = mountAndStop();
+        try {
+            Commands.Result lazy = installation.run("umount", "-l", mountPoint);
+            assertEquals(0, lazy.exitCode(), lazy::output);
+            assertEquals("", lazy.output());
+            assertFalse(isMounted());
+        } finally {
+            goOn(daemon);
+        }
+        Installation.awaitEnd(daemon);
+    }
+
+    @Test
+    void aBusyMountStaysAndAnotherPlaceOfItIsNotWaitedFor() throws IOException {
+        mount();
+        Path file = Files.writeString(mountPoint.resolve("open"), "x");
+        Commands.Result busy = installation.run("bash", "-c", "exec 5<\"$0\"; umount -v \"$1\"", file, mountPoint);
+        assertEquals(32, busy.exitCode(), busy::output);
+        assertTrue(busy.output().contains("busy"), busy::output);
+        assertTrue(isMounted() && isNoted());
+
+        Path other = Files.createDirectory(folder.resolve("other"));
+        Commands.succeed("mount", "--bind", mountPoint, other);
+        installation.succeed("umount", other);
+        Commands.succeed("mount", "--bind", mountPoint, other);
+        ProcessHandle daemon = daemon();
+        installation.succeed("umount", mountPoint);
+        assertTrue(daemon.isAlive());
+        assertEquals("x", Files.readString(other.resolve("open")));
+        // A relative path: for an absolute one umount(8) calls statfs(2), which has no subtype, and there is no entry
+        // for this place.
+        installation.succeed("bash", "-c", "cd \"$0\" && umount other", folder);
+        assertFalse(DaemonProcess.isAlive(daemon.pid()));
+    }
+
+    @Test
+    void theEntryGoesAlsoWhenTheDaemonUnmounts() throws IOException {
+        mount();
+        assertTrue(isNoted());
+        installation.succeed("sdfscli", VOLUME, "unmount");
+        assertFalse(isNoted());
+        disk.unmount();
+        disk.mount();
+    }
+
+    /** No other user may make an administrator wait. */
+    @Test
+    void aProcessOfAnotherUserIsNotTakenForTheDaemon() throws Exception {
+        mount();
+        ProcessHandle daemon = daemon();
+        Process impostor = new ProcessBuilder(new ArrayList<>(List.of(
+                        "setpriv",
+                        "--reuid=65534",
+                        "--clear-groups",
+                        "bash",
+                        "-c",
+                        "echo; read",
+                        "org.opendedup.sar.sdfs.cli.daemon.DaemonCommand",
+                        "--",
+                        VOLUME,
+                        mountPoint.toString())))
+                .start();
+        try {
+            assertEquals('\n', impostor.getInputStream().read());
+            installation.succeed("umount", mountPoint);
+            assertFalse(DaemonProcess.isAlive(daemon.pid()));
+            assertTrue(impostor.isAlive());
+        } finally {
+            impostor.destroyForcibly().waitFor();
+        }
+    }
+
+    /** As of a container, or a service with mounts of its own, that was started while the volume was mounted. */
+    @Test
+    void aMountNamespaceThatHasTheVolumeIsNamedAndSigtermClosesItNevertheless() throws Exception {
+        mount();
+        ProcessHandle daemon = daemon();
+        String hold = "own=\"$0\"\n" + Installation.LET_GO_OF_OTHERS + "echo; exec cat";
+        Process holder = new ProcessBuilder(installation.inside("unshare", "-m", "bash", "-c", hold, folder)).start();
+        try {
+            assertEquals('\n', holder.getInputStream().read());
+            Files.writeString(mountPoint.resolve("last"), "x");
+            Commands.Result kept = installation.run("sdfscli", VOLUME, "unmount");
+            assertEquals(1, kept.exitCode(), kept::output);
+            assertTrue(kept.output().contains("used by process " + holder.pid() + " (cat)"), kept::output);
+            assertFalse(isMounted());
+            assertTrue(daemon.isAlive());
+            Commands.succeed("kill", daemon.pid());
+            Installation.awaitEnd(daemon);
+            assertTrue(holder.isAlive());
+        } finally {
+            holder.destroyForcibly().waitFor();
+        }
+        mount();
+        assertEquals("x", Files.readString(mountPoint.resolve("last")));
+        installation.succeed("umount", mountPoint);
+    }
+
+    @Test
+    void aDaemonWhoseFolderIsTakenAwayEndsAndWritesNoMore() throws Exception {
+        mount();
+        ProcessHandle daemon = daemon();
+        Path metadata = base.resolve("ddb");
+        Path away = Files.move(metadata, base.resolve("away"));
+        Installation.awaitEnd(daemon);
+        assertFalse(Files.exists(metadata));
+        Files.move(away, metadata);
+        mount();
+        installation.succeed("umount", mountPoint);
+    }
+
     private Commands.Result tryMount(Object... options) throws IOException {
         List<Object> command = new ArrayList<>(List.of("mount", "-t", "sdfs", VOLUME, mountPoint));
         command.addAll(List.of(options));
@@ -322,8 +485,33 @@ class MountCommandTest {
         return result.output();
     }
 
+    private ProcessHandle daemon() throws IOException {
+        return Installation.daemon(VOLUME, mountPoint);
+    }
+
+    private ProcessHandle mountAndStop() throws IOException {
+        mount();
+        Files.write(mountPoint.resolve("file"), Bytes.random(1, 1_000_000));
+        Commands.succeed("sync", mountPoint);
+        ProcessHandle daemon = daemon();
+        Commands.succeed("kill", "-STOP", daemon.pid());
+        return daemon;
+    }
+
+    private static void goOn(ProcessHandle daemon) throws IOException {
+        Commands.succeed("kill", "-CONT", daemon.pid());
+    }
+
     private boolean isMounted() throws IOException {
         return mountLines() > 0;
+    }
+
+    private boolean isNoted() throws IOException {
+        return Files.exists(NOTES) && Files.readString(NOTES).contains("TARGET=" + escaped(mountPoint) + " ");
+    }
+
+    private static String escaped(Path path) {
+        return path.toString().replace(" ", "\\040");
     }
 
     private long mountLines() throws IOException {
@@ -335,7 +523,7 @@ class MountCommandTest {
     }
 
     private boolean isOurs(String line) {
-        return line.startsWith(VOLUME + " " + mountPoint.toString().replace(" ", "\\040") + " fuse.sdfs ");
+        return line.startsWith(VOLUME + " " + escaped(mountPoint) + " fuse.sdfs ");
     }
 
     /** Appends the line "ready" and keeps the file open. */
