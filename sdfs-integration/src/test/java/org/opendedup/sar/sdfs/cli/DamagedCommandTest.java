@@ -49,16 +49,16 @@ class DamagedCommandTest {
     @Test
     void aVolumeWithoutDamageExitsWithZero() {
         assertEquals(0, daemon.cli("damaged"), daemon.err());
-        assertTrue(daemon.out().contains("no damage is known"), daemon.out());
+        daemon.shows("no damage is known");
     }
 
     @Test
     void filesThatTheFastTierHasLostAreToldAsWell() throws Exception {
         service.tier.lostFiles = 2;
         assertEquals(2, daemon.cli("damaged"), daemon.err());
-        assertTrue(daemon.out().contains("no damage in chunks is known"), daemon.out());
-        assertTrue(daemon.out().contains("of 2 files all bytes are lost"), daemon.out());
-        assertTrue(daemon.out().contains("sdfscli pool0 tier status"), daemon.out());
+        daemon.shows("no damage in chunks is known");
+        daemon.shows("of 2 files all bytes are lost");
+        daemon.shows("sdfscli pool0 tier status");
         assertEquals(2, daemon.cli("damaged", "--json"), daemon.err());
         assertEquals(2, Json.number(Json.read(daemon.out()), "lostFiles"));
     }

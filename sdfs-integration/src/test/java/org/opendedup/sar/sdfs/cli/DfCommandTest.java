@@ -14,7 +14,6 @@ import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
-import org.opendedup.sar.sdfs.cli.report.Json;
 
 @Timeout(30)
 class DfCommandTest {
@@ -24,8 +23,7 @@ class DfCommandTest {
     @Test
     void theJsonHasTheFiguresOfDf() throws Exception {
         try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
-            assertEquals(0, daemon.cli("df", "--json"), daemon.err());
-            Map<String, Object> report = Json.read(daemon.out());
+            Map<String, Object> report = daemon.json("df");
             assertEquals(
                     List.of(
                             "name",
@@ -57,9 +55,9 @@ class DfCommandTest {
     void theTextNamesTheLimit() throws Exception {
         try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
             assertEquals(0, daemon.cli("df"), daemon.err());
-            assertTrue(daemon.out().contains("limited by the disk"), daemon.out());
-            assertTrue(daemon.out().contains("58 %"), daemon.out());
-            assertTrue(daemon.out().contains("sdfscli pool0 gc returns it"), daemon.out());
+            daemon.shows("limited by the disk");
+            daemon.shows("58 %");
+            daemon.shows("sdfscli pool0 gc returns it");
         }
     }
 

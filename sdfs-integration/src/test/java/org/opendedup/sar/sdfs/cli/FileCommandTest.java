@@ -12,7 +12,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
-import org.opendedup.sar.sdfs.cli.report.Json;
 
 @Timeout(30)
 class FileCommandTest {
@@ -40,8 +39,7 @@ class FileCommandTest {
     void theJsonHasStableKeys() throws Exception {
         try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
             Path inMount = daemon.mountPoint().resolve("vm/disk.img");
-            assertEquals(0, daemon.cli("file", inMount.toString(), "--json"), daemon.err());
-            Map<String, Object> report = Json.read(daemon.out());
+            Map<String, Object> report = daemon.json("file", inMount.toString());
             assertEquals(
                     List.of(
                             "path",

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,23 +86,10 @@ class GcCommandTest {
         daemon.close();
     }
 
-    private void shows(String... parts) {
-        for (String part : parts) {
-            assertTrue(daemon.out().contains(part), () -> part + " is not in\n" + daemon.out());
-        }
-    }
-
-    private Map<String, Object> json(String... arguments) throws IOException {
-        var all = new ArrayList<>(List.of(arguments));
-        all.add("--json");
-        assertEquals(0, daemon.cli(all.toArray(String[]::new)), daemon.err());
-        return Json.read(daemon.out());
-    }
-
     private Map<String, Object> awaitLast() throws Exception {
-        Map<String, Object> last = Json.object(json("gc", "status"), "last");
+        Map<String, Object> last = Json.object(daemon.json("gc", "status"), "last");
         while (last.isEmpty()) {
-            last = Json.object(json("gc", "status"), "last");
+            last = Json.object(daemon.json("gc", "status"), "last");
         }
         return last;
     }
@@ -111,7 +97,7 @@ class GcCommandTest {
     @Test
     void aWaitingCollectionSaysWhatItReturned() {
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
-        shows(
+        daemon.shows(
                 "88.0 MiB returned to the file system in",
                 "15 containers removed, 10 rewritten (12.0 MiB)",
                 "117 MiB of garbage are left, 3.0 % of the stored bytes");
@@ -135,18 +121,18 @@ class GcCommandTest {
     void whatCannotBeReadAndWhatACrashLeftIsNamed() {
         collector.unreadable = 3;
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
-        shows("94.0 MiB returned", "6.00 MiB of it were what a crash", "3 containers are kept");
+        daemon.shows("94.0 MiB returned", "6.00 MiB of it were what a crash", "3 containers are kept");
     }
 
     @Test
     void theJsonOfAResultHasStableKeys() throws Exception {
-        Map<String, Object> result = json("gc", "--wait", "--arrange=10");
+        Map<String, Object> result = daemon.json("gc", "--wait", "--arrange=10");
         assertEquals(Set.copyOf(RESULT), result.keySet());
         assertEquals("done", result.get("state"));
         assertEquals("sdfscli", result.get("cause"));
         assertEquals(88 << 20, result.get("returnedBytes"));
         assertEquals("", daemon.err());
-        Map<String, Object> dryRun = json("gc", "--dry-run");
+        Map<String, Object> dryRun = daemon.json("gc", "--dry-run");
         assertEquals(283 << 20, dryRun.remove("wouldReturnBytes"));
         assertEquals(
                 RESULT.stream().filter(key -> !key.equals("arrangement")).collect(Collectors.toSet()), dryRun.keySet());
@@ -156,31 +142,32 @@ class GcCommandTest {
     @Test
     void aDryRunWaitsAndSaysWhatWouldBeReturned() throws Exception {
         assertEquals(0, daemon.cli("gc", "--dry-run", "--leave=0.5"), daemon.err());
-        shows(
+        daemon.shows(
                 "Stored: 3.91 GiB in 1000 containers; garbage: 400 MiB, 10.0 %",
                 "Would remove or rewrite 25 containers of 100 MiB",
                 "Would return about 283 MiB to the file system, and leave 117 MiB");
         assertEquals(List.of(new CollectionLimits(0.005, true)), collector.asked);
-        assertEquals(Map.of(), json("gc", "status").get("last"));
+        assertEquals(Map.of(), daemon.json("gc", "status").get("last"));
     }
 
     @Test
     void withoutWaitTheCollectionGoesOnWithoutTheCommand() throws Exception {
         collector.endless = true;
         assertEquals(0, daemon.cli("gc", "--arrange=10"), daemon.err());
-        shows("it runs in the daemon", "sdfscli pool0 gc status", "sdfscli pool0 gc stop");
-        assertEquals(true, json("gc", "status").get("running"));
+        daemon.shows("it runs in the daemon", "sdfscli pool0 gc status", "sdfscli pool0 gc stop");
+        assertEquals(true, daemon.json("gc", "status").get("running"));
         assertEquals(0, daemon.cli("gc", "status"), daemon.err());
-        shows("a collection is running, started by sdfscli at ", "50 %, 50.0 MiB of 100 MiB", "30.0 MiB returned");
+        daemon.shows(
+                "a collection is running, started by sdfscli at ", "50 %, 50.0 MiB of 100 MiB", "30.0 MiB returned");
         collector.endless = false;
         assertEquals("done", awaitLast().get("state"));
         assertEquals(0, daemon.cli("gc", "status"));
-        shows("no collection is running", "started by sdfscli: 6.00 MiB of chunks moved", "88.0 MiB returned");
+        daemon.shows("no collection is running", "started by sdfscli: 6.00 MiB of chunks moved", "88.0 MiB returned");
     }
 
     @Test
     void statusHasStableKeys() throws Exception {
-        Map<String, Object> status = json("gc", "status");
+        Map<String, Object> status = daemon.json("gc", "status");
         assertEquals(
                 List.of(
                         "running",
@@ -197,11 +184,12 @@ class GcCommandTest {
         assertEquals("0 0 12 ? * SUN", status.get("schedule"));
         assertTrue(String.valueOf(status.get("next")).contains("T12:00:00"), status::toString);
         assertEquals(0, daemon.cli("gc", "status"));
-        shows("no collection is running", "pace      no bound", "0 0 12 ? * SUN; next at ", "none since the volume");
+        daemon.shows(
+                "no collection is running", "pace      no bound", "0 0 12 ? * SUN; next at ", "none since the volume");
         collector.diskFull = true;
-        assertEquals(true, json("gc", "status").get("diskFull"));
+        assertEquals(true, daemon.json("gc", "status").get("diskFull"));
         assertEquals(0, daemon.cli("gc", "status"));
-        shows("started by the volume because a disk is full");
+        daemon.shows("started by the volume because a disk is full");
         assertEquals(ExitCode.FAILED, daemon.cli("gc"));
         assertTrue(daemon.err().contains("because a disk is full"), daemon.err());
         assertEquals(ExitCode.FAILED, daemon.cli("gc", "stop"));
@@ -213,8 +201,8 @@ class GcCommandTest {
         collector.endless = true;
         assertEquals(0, daemon.cli("gc"), daemon.err());
         assertEquals(0, daemon.cli("gc", "--leave=50"), daemon.err());
-        shows("A collection is running already, started by sdfscli at ");
-        assertEquals(false, json("gc").get("started"));
+        daemon.shows("A collection is running already, started by sdfscli at ");
+        assertEquals(false, daemon.json("gc").get("started"));
         assertEquals(ExitCode.FAILED, daemon.cli("gc", "--dry-run"));
         assertTrue(daemon.err().contains("try again when it has ended"), daemon.err());
 
@@ -255,10 +243,10 @@ class GcCommandTest {
         collector.endless = true;
         assertEquals(0, daemon.cli("gc"), daemon.err());
         assertEquals(0, daemon.cli("gc", "stop"), daemon.err());
-        shows("is being stopped");
+        daemon.shows("is being stopped");
         assertEquals("stopped", awaitLast().get("state"));
         assertEquals(0, daemon.cli("gc", "status"));
-        shows("stopped; 30.0 MiB returned");
+        daemon.shows("stopped; 30.0 MiB returned");
     }
 
     @Test
@@ -267,18 +255,19 @@ class GcCommandTest {
         assertEquals(ExitCode.FAILED, daemon.cli("gc", "--wait"));
         assertTrue(daemon.err().contains("the collection failed: no space for the copies"), daemon.err());
         assertEquals(0, daemon.cli("gc", "status"));
-        shows("failed: no space for the copies");
+        daemon.shows("failed: no space for the copies");
     }
 
     @Test
     void chunksAreArrangedAsFarAsWanted() throws Exception {
         assertEquals(0, daemon.cli("gc", "--wait", "--arrange=25"), daemon.err());
-        shows("6.00 MiB of chunks moved for the newest 7 files: predicted time to read them 4.3 s, 12.5 s before");
+        daemon.shows(
+                "6.00 MiB of chunks moved for the newest 7 files: predicted time to read them 4.3 s, 12.5 s before");
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
         assertFalse(daemon.out().contains("chunks moved"), daemon.out());
         assertEquals(List.of(new ArrangementLimits(0.25, ArrangementLimits.DEFAULT.gain())), collector.askedToArrange);
         assertEquals(0, daemon.cli("gc", "set", "--arrange=true"), daemon.err());
-        shows("arrange: false -> true");
+        daemon.shows("arrange: false -> true");
         assertEquals(0, daemon.cli("gc", "--wait", "--arrange=0"), daemon.err());
         assertEquals(1, collector.askedToArrange.size());
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
@@ -291,17 +280,17 @@ class GcCommandTest {
     @Test
     void thePaceIsChangedOnline() throws Exception {
         assertEquals(0, daemon.cli("gc", "set", "--rate=20.5", "--paused=true"), daemon.err());
-        shows("paused: false -> true", "bytesPerSecond: 0 -> 20500000");
+        daemon.shows("paused: false -> true", "bytesPerSecond: 0 -> 20500000");
         assertEquals(20_500_000, collector.pace().bytesPerSecond());
         assertTrue(collector.pace().isPaused());
         assertEquals(0, daemon.cli("gc", "status"));
-        shows("paused; at most 20.5 MB/s");
+        daemon.shows("paused; at most 20.5 MB/s");
         collector.endless = true;
         assertEquals(0, daemon.cli("gc"));
-        shows("Collections are PAUSED");
+        daemon.shows("Collections are PAUSED");
         assertEquals(0, daemon.cli("gc", "set", "--paused=true"));
-        shows("Nothing changed");
-        Map<String, Object> reply = json("gc", "set", "--rate=0", "--paused=false");
+        daemon.shows("Nothing changed");
+        Map<String, Object> reply = daemon.json("gc", "set", "--rate=0", "--paused=false");
         assertEquals(
                 Map.of("paused", true, "bytesPerSecond", 20_500_000, "recompress", "off", "arrange", false),
                 reply.get("before"));
@@ -314,9 +303,9 @@ class GcCommandTest {
     @Test
     void oneCollectionCompressesHarderWhenItIsAsked() {
         assertEquals(0, daemon.cli("gc", "--wait", "--recompress=zstd:9"), daemon.err());
-        shows("70.0 MiB of it were saved by compressing harder; 180 containers were rewritten only for that");
+        daemon.shows("70.0 MiB of it were saved by compressing harder; 180 containers were rewritten only for that");
         assertEquals(0, daemon.cli("gc", "--dry-run", "--recompress=zstd:3"), daemon.err());
-        shows("Would also compress 200 containers of 800 MiB harder");
+        daemon.shows("Would also compress 200 containers of 800 MiB harder");
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
         assertFalse(daemon.out().contains("harder"), daemon.out());
         double share = CollectionLimits.DEFAULT_GARBAGE_SHARE;
@@ -331,9 +320,9 @@ class GcCommandTest {
     @Test
     void theLevelOfLaterCollectionsIsSetAndKept() throws Exception {
         assertEquals(0, daemon.cli("gc", "set", "--recompress=zstd:9"), daemon.err());
-        shows("recompress: off -> zstd:9");
+        daemon.shows("recompress: off -> zstd:9");
         assertEquals(0, daemon.cli("gc", "status"), daemon.err());
-        shows("compress  zstd:9");
+        daemon.shows("compress  zstd:9");
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
         assertEquals(0, daemon.cli("gc", "--wait", "--recompress=off"), daemon.err());
         double share = CollectionLimits.DEFAULT_GARBAGE_SHARE;

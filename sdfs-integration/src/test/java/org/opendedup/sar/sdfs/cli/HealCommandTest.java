@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,37 +37,28 @@ class HealCommandTest {
         daemon.close();
     }
 
-    private Map<String, Object> status() throws IOException {
-        assertEquals(ExitCode.OK, daemon.cli("heal", "status", "--json"), daemon.err());
-        return Json.read(daemon.out());
-    }
-
     private void awaitState(String state) throws IOException {
-        while (!state.equals(status().get("state"))) {
+        while (!state.equals(daemon.json("heal", "status").get("state"))) {
             Thread.onSpinWait();
         }
-    }
-
-    private void shows(String part) {
-        assertTrue(daemon.out().contains(part), () -> part + " is not in\n" + daemon.out());
     }
 
     @Test
     void waitingShowsTheResult() throws IOException {
         assertEquals(ExitCode.OK, daemon.cli("heal", "status"), daemon.err());
-        shows("No pass was asked for since the volume was mounted; 10 chunks are damaged.");
+        daemon.shows("No pass was asked for since the volume was mounted; 10 chunks are damaged.");
         assertEquals(ExitCode.OK, daemon.cli("heal", "--wait"), daemon.err());
-        shows("10 chunks healed: 0 from their own frames, 0 from the SSD, 10 from other copies, 0 were sound.");
-        assertEquals("done", status().get("state"));
-        assertEquals(10, Json.number(status(), "healedSinceMount"));
+        daemon.shows("10 chunks healed: 0 from their own frames, 0 from the SSD, 10 from other copies, 0 were sound.");
+        assertEquals("done", daemon.json("heal", "status").get("state"));
+        assertEquals(10, Json.number(daemon.json("heal", "status"), "healedSinceMount"));
     }
 
     @Test
     void whatStaysDamagedIsAFailureWithReasons() throws IOException {
         heal.unhealed = 3;
         assertEquals(ExitCode.FAILED, daemon.cli("heal", "--wait"), daemon.err());
-        shows("STILL DAMAGED: 3 chunks.");
-        shows("container 7: no copy is known");
+        daemon.shows("STILL DAMAGED: 3 chunks.");
+        daemon.shows("container 7: no copy is known");
         assertEquals(ExitCode.FAILED, daemon.cli("heal", "--wait", "--json"), daemon.err());
         assertEquals(3, Json.number(Json.read(daemon.out()), "unhealedChunks"));
     }
@@ -77,21 +67,21 @@ class HealCommandTest {
     void aPassIsWatchedAndStoppedAndTheSameCommandContinuesIt() throws IOException {
         heal.waitsAt = 5;
         assertEquals(ExitCode.OK, daemon.cli("heal"), daemon.err());
-        shows("A pass has begun");
-        while (Json.number(status(), "stepDone") < 5) {
+        daemon.shows("A pass has begun");
+        while (Json.number(daemon.json("heal", "status"), "stepDone") < 5) {
             Thread.onSpinWait();
         }
         assertEquals(ExitCode.OK, daemon.cli("heal", "status"), daemon.err());
-        shows("50 %, damaged chunks: 5 of 10");
+        daemon.shows("50 %, damaged chunks: 5 of 10");
         assertEquals(ExitCode.OK, daemon.cli("heal"), daemon.err());
-        shows("A pass is running already, started by sdfscli at ");
+        daemon.shows("A pass is running already, started by sdfscli at ");
         assertEquals(ExitCode.OK, daemon.cli("heal", "stop"), daemon.err());
         awaitState("stopped");
         assertEquals(ExitCode.FAILED, daemon.cli("heal", "stop"));
         assertTrue(daemon.err().contains("no healing is running"), daemon.err());
         heal.waitsAt = -1;
         assertEquals(ExitCode.OK, daemon.cli("heal", "--wait"), daemon.err());
-        assertEquals(2, Json.number(status(), "number"));
+        assertEquals(2, Json.number(daemon.json("heal", "status"), "number"));
     }
 
     @Test
@@ -99,14 +89,14 @@ class HealCommandTest {
         heal.failure = new IOException("the disk is full");
         assertEquals(ExitCode.FAILED, daemon.cli("heal", "--wait"));
         assertTrue(daemon.err().contains("the pass failed: the disk is full"), daemon.err());
-        assertEquals("failed", status().get("state"));
+        assertEquals("failed", daemon.json("heal", "status").get("state"));
     }
 
     @Test
     void anUnmountStopsAPass() throws Exception {
         heal.waitsAt = 5;
         assertEquals(ExitCode.OK, daemon.cli("heal"), daemon.err());
-        while (Json.number(status(), "stepDone") < 5) {
+        while (Json.number(daemon.json("heal", "status"), "stepDone") < 5) {
             Thread.onSpinWait();
         }
         daemon.close();

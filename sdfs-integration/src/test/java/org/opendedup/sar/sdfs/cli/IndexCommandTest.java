@@ -52,7 +52,7 @@ class IndexCommandTest {
         assertEquals("rocksdb", status().get("class"));
         assertFalse(status().containsKey("converting"));
         assertEquals(ExitCode.OK, daemon.cli("index", "convert", "chunkstash"), daemon.err());
-        assertTrue(daemon.out().contains("converting  to chunkstash at the next mount"), daemon.out());
+        daemon.shows("converting  to chunkstash at the next mount");
         assertEquals("chunkstash", status().get("converting"));
         assertEquals("rocksdb", status().get("class"));
         assertTrue(volumeFile().contains("hashdb-class=\"chunkstash\""));
@@ -71,9 +71,8 @@ class IndexCommandTest {
         assertEquals(100, Json.number(disk, "chunks"));
         assertEquals(11 << 20, Json.number(Json.object(status(), "sharedSsd"), "mostCopiesBytes"));
         assertEquals(ExitCode.OK, daemon.cli("index", "status"), daemon.err());
-        assertTrue(daemon.out().contains(" for index and copies: the index has "), daemon.out());
-        assertTrue(
-                daemon.out().contains(", 100 chunks; it was asked for 40 since the mount, and had 30"), daemon.out());
+        daemon.shows(" for index and copies: the index has ");
+        daemon.shows(", 100 chunks; it was asked for 40 since the mount, and had 30");
     }
 
     @Test
@@ -94,8 +93,8 @@ class IndexCommandTest {
         assertFalse(status().containsKey("join"));
         assertEquals(5 << 20, Json.object(status(), "estimate").get("storedTwiceBytes"));
         assertEquals(ExitCode.OK, daemon.cli("index", "join", "--wait"), daemon.err());
-        assertTrue(daemon.out().contains("7.00 MiB were stored more than once; 6.00 MiB"), daemon.out());
-        assertTrue(daemon.out().contains("duplicates  about 5.00 MiB are stored more than once"), daemon.out());
+        daemon.shows("7.00 MiB were stored more than once; 6.00 MiB");
+        daemon.shows("duplicates  about 5.00 MiB are stored more than once");
         assertEquals("done", pass().get("state"));
         assertEquals(6 << 20, pass().get("joinedBytes"));
         assertEquals("sdfscli", pass().get("cause"));
@@ -105,7 +104,7 @@ class IndexCommandTest {
     void anExactPassThatEndsEarlyIsNoSuccess() throws IOException {
         service.join.endsEarly = true;
         assertEquals(ExitCode.FAILED, daemon.cli("index", "join", "--wait"));
-        assertTrue(daemon.out().contains("ended early"), daemon.out());
+        daemon.shows("ended early");
     }
 
     @Test

@@ -42,13 +42,13 @@ class RestoreCommandTest {
                     daemon.cli("restore", "vm/disk.img", folder.resolve("out").toString()),
                     daemon.err());
             for (String shown : List.of("vm/disk.img is restored", "7 files")) {
-                assertTrue(daemon.out().contains(shown), daemon.out());
+                daemon.shows(shown);
             }
             assertEquals(
                     0,
                     daemon.cli("restore", "vm/disk.img", folder.resolve("o\nut").toString()),
                     daemon.err());
-            assertTrue(daemon.out().contains("is restored to " + folder.resolve("o\\u000aut")), daemon.out());
+            daemon.shows("is restored to " + folder.resolve("o\\u000aut"));
         }
     }
 
@@ -60,7 +60,7 @@ class RestoreCommandTest {
                     ExitCode.INCOMPLETE,
                     daemon.cli("restore", "vm/disk.img", folder.resolve("out").toString()));
             assertTrue(daemon.err().contains("not restored: " + files.losses.get(0)), daemon.err());
-            assertTrue(daemon.out().contains("2 owners, modes or extended attributes"), daemon.out());
+            daemon.shows("2 owners, modes or extended attributes");
         }
     }
 
@@ -107,7 +107,7 @@ class RestoreCommandTest {
                     daemon.cli("restore", "vm/disk.img", folder.resolve("out").toString()));
             assertTrue(daemon.err().contains("not restored: /srv/a\\u000ab: cannot be made there"), daemon.err());
             assertTrue(daemon.err().contains("is restored as programs read it: a disk\\u000afailed"), daemon.err());
-            assertTrue(daemon.out().contains("1 files or folders are MISSING"), daemon.out());
+            daemon.shows("1 files or folders are MISSING");
         }
     }
 
@@ -166,10 +166,10 @@ class RestoreCommandTest {
         try (RunningDaemon daemon = daemon()) {
             assertEquals(0, daemon.cli("defrag", "vm/disk.img"), daemon.err());
             for (String shown : List.of("before:", "after:", "Stored 5.00 MiB again", "640 chunks from 40")) {
-                assertTrue(daemon.out().contains(shown), daemon.out());
+                daemon.shows(shown);
             }
             assertEquals(0, daemon.cli("defrag", "vm/disk.img", "--share=2.5", "--dry-run"), daemon.err());
-            assertTrue(daemon.out().contains("Would store 2.50 MiB"), daemon.out());
+            daemon.shows("Would store 2.50 MiB");
             assertEquals(0, daemon.cli("defrag", "vm/disk.img", "--json"), daemon.err());
             assertEquals(1.25, Json.object(Json.read(daemon.out()), "after").get("speedFactor"));
             assertEquals(ExitCode.FAILED, daemon.cli("defrag", "nothing"));
@@ -181,7 +181,7 @@ class RestoreCommandTest {
     void aCheckPrintsItsFindingsAndFailsOnDefects() throws Exception {
         try (RunningDaemon daemon = daemon()) {
             assertEquals(0, daemon.cli("check"), daemon.err());
-            assertTrue(daemon.out().contains("3 containers checked; no defect was found"), daemon.out());
+            daemon.shows("3 containers checked; no defect was found");
             var file = new DamagedFile(7, List.of("/a"), List.of(new DamagedFile.Range(5, 15)), 10, 3);
             files.findings = List.of(new Finding(
                     Finding.Severity.LOSS,
@@ -197,7 +197,7 @@ class RestoreCommandTest {
                     "Damaged: /a: 10 bytes: 5-14, and 3 more ranges",
                     "To mend it: bring it back",
                     "1 loss and 0 other defects found; 1 damaged file is named above.")) {
-                assertTrue(daemon.out().contains(shown), daemon.out());
+                daemon.shows(shown);
             }
             assertEquals(ExitCode.DAMAGED, daemon.cli("check", "--json"), daemon.err());
             assertEquals(false, Json.read(daemon.out()).get("sound"));
@@ -225,8 +225,8 @@ class RestoreCommandTest {
         try (RunningDaemon daemon = daemon()) {
             for (String command : List.of("file", "defrag", "restore", "check")) {
                 assertEquals(0, daemon.cli(command, "--help"));
-                assertTrue(daemon.out().contains("Usage: sdfscli VOLUME " + command), daemon.out());
-                assertTrue(daemon.out().contains("Examples:"), daemon.out());
+                daemon.shows("Usage: sdfscli VOLUME " + command);
+                daemon.shows("Examples:");
             }
         }
     }

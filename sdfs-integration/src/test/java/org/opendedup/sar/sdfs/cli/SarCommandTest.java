@@ -11,8 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,10 +24,10 @@ import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
-import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
@@ -51,8 +49,7 @@ class SarCommandTest {
     private FakeSar ssd;
     private CommandOutput output;
     private boolean onTerminal;
-    private VolumeDaemon daemon;
-    private FutureTask<Void> serving;
+    private RunningDaemon daemon;
 
     @BeforeEach
     void define() throws IOException {
@@ -66,9 +63,8 @@ class SarCommandTest {
 
     @AfterEach
     void unmount() throws Exception {
-        if (serving != null) {
-            daemon.requestStop();
-            serving.get();
+        if (daemon != null) {
+            daemon.close();
         }
     }
 
@@ -429,18 +425,7 @@ class SarCommandTest {
     }
 
     private void mount() throws Exception {
-        daemon = new VolumeDaemon(volumeFile(), files, folder.resolve("mnt"), "", service);
-        serving = new FutureTask<>(() -> {
-            daemon.serve();
-            return null;
-        });
-        new Thread(serving, "serve").start();
-        while (!ControlSocket.ping(files.socket())
-                .map(state -> state.get("state"))
-                .equals(Optional.of("mounted"))) {
-            assertFalse(serving.isDone(), "the daemon ended early");
-            Thread.sleep(5);
-        }
+        daemon = new RunningDaemon(folder, definition, service);
     }
 
     /** Runs a sar command; its output is alone in {@link #output}. */

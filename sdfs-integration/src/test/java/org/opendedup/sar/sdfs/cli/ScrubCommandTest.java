@@ -54,29 +54,16 @@ class ScrubCommandTest {
         daemon.close();
     }
 
-    private void shows(String... parts) {
-        for (String part : parts) {
-            assertTrue(daemon.out().contains(part), () -> part + " is not in\n" + daemon.out());
-        }
-    }
-
-    private Map<String, Object> json(String... arguments) throws IOException {
-        var all = new ArrayList<>(List.of(arguments));
-        all.add("--json");
-        assertEquals(0, daemon.cli(all.toArray(String[]::new)), daemon.err());
-        return Json.read(daemon.out());
-    }
-
     /** Waits until a scrub is at the container where it waits. */
     private void awaitProgress() throws IOException {
         Map<String, Object> current = Map.of();
         while (current.isEmpty() || Json.number(current, "containers") < scrub.waitsAt) {
-            current = Json.object(json("scrub", "status"), "current");
+            current = Json.object(daemon.json("scrub", "status"), "current");
         }
     }
 
     private void awaitEnd() throws IOException {
-        while (Boolean.TRUE.equals(json("scrub", "status").get("running"))) {
+        while (Boolean.TRUE.equals(daemon.json("scrub", "status").get("running"))) {
             Thread.onSpinWait();
         }
     }
@@ -84,17 +71,17 @@ class ScrubCommandTest {
     @Test
     void aWaitingScrubSaysWhatItVerifiedAndFound() {
         assertEquals(0, daemon.cli("scrub", "start", "--wait"), daemon.err());
-        shows("100 MiB in 100 containers, 400 chunks verified; found nothing");
+        daemon.shows("100 MiB in 100 containers, 400 chunks verified; found nothing");
         assertFalse(daemon.out().contains("DAMAGE"), daemon.out());
 
         scrub.finds = FakeScrub.found(3, 2, 1);
         assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait"), daemon.err());
-        shows("DAMAGE FOUND. 100 MiB in", "found 3 damaged frames, 2 containers", "sdfscli pool0 damaged");
+        daemon.shows("DAMAGE FOUND. 100 MiB in", "found 3 damaged frames, 2 containers", "sdfscli pool0 damaged");
         assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait", "--json"), "also as JSON");
         assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
-        shows("no scrub is running", "found 3 damaged frames");
+        daemon.shows("no scrub is running", "found 3 damaged frames");
         assertEquals(1, daemon.cli("status"), daemon.out());
-        shows("the last scrub found 2 containers", "scrub      last ");
+        daemon.shows("the last scrub found 2 containers", "scrub      last ");
     }
 
     @Test
@@ -103,7 +90,7 @@ class ScrubCommandTest {
         var noted = new ScrubTotals.Index(4096, 0, 64, 300, 9, true);
         scrub.finds = new ScrubTotals(0, 0, 0, 0, 0, 0, ScrubTotals.References.NONE, ssd, noted);
         assertEquals(0, daemon.cli("scrub", "start", "--wait"), daemon.err());
-        shows(
+        daemon.shows(
                 "100 MiB in 100 containers, 400 chunks; 7.00 MiB in 50 copies on the SSD; samples of the index: 4096"
                         + " entries, 300 chunks verified; found nothing",
                 "Note: 2 wrong copies on the SSD were dropped",
@@ -115,32 +102,33 @@ class ScrubCommandTest {
 
         scrub.finds = ScrubTotals.NONE.with(ssd).with(new ScrubTotals.Index(4096, 1, 0, 300, 0, false));
         assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait"), daemon.err());
-        shows("DAMAGE FOUND", "1 entries of the index that named other content");
+        daemon.shows("DAMAGE FOUND", "1 entries of the index that named other content");
         assertEquals(1, daemon.cli("status"), daemon.out());
-        shows("of 4096 sampled entries of the fingerprint index", " unmount && find ", "hdb -mindepth 1 -delete");
+        daemon.shows(
+                "of 4096 sampled entries of the fingerprint index", " unmount && find ", "hdb -mindepth 1 -delete");
     }
 
     @Test
     void wrongReferencesAreDamage() {
         scrub.finds = ScrubTotals.NONE.with(new ScrubTotals.References(2, 1, true));
         assertEquals(ExitCode.DAMAGED, daemon.cli("scrub", "start", "--wait"), daemon.err());
-        shows(
+        daemon.shows(
                 "2 chunks that files refer to as other content, 1 other defects of the metadata",
                 "Note: not all references of files could be compared");
         assertEquals(1, daemon.cli("status"), daemon.out());
-        shows("the last scrub found 2 chunks that files refer to as other content", "sdfscli pool0 check");
+        daemon.shows("the last scrub found 2 chunks that files refer to as other content", "sdfscli pool0 check");
     }
 
     @Test
     void aRunningScrubIsShownStoppedAndContinued() throws Exception {
         scrub.waitsAt = 40;
         assertEquals(0, daemon.cli("scrub", "start"), daemon.err());
-        shows("A scrub has begun", "scrub status");
+        daemon.shows("A scrub has begun", "scrub status");
         awaitProgress();
         assertEquals(0, daemon.cli("scrub", "start"), daemon.err());
-        shows("A scrub is running already, started by sdfscli");
+        daemon.shows("A scrub is running already, started by sdfscli");
         assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
-        shows(
+        daemon.shows(
                 "a scrub is running, started by sdfscli",
                 "40 %, 40.0 MiB of 100 MiB",
                 "phase     containers",
@@ -149,16 +137,16 @@ class ScrubCommandTest {
         assertEquals(0, daemon.cli("scrub", "stop"), daemon.err());
         awaitEnd();
         assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
-        shows("is stopped; 'scrub start' continues it", "verified  40.0 MiB in 40 containers");
+        daemon.shows("is stopped; 'scrub start' continues it", "verified  40.0 MiB in 40 containers");
         assertEquals(1, daemon.cli("scrub", "stop"));
         assertTrue(daemon.err().contains("no scrub is running"), daemon.err());
 
         scrub.waitsAt = -1;
-        Map<String, Object> result = json("scrub", "start", "--wait");
+        Map<String, Object> result = daemon.json("scrub", "start", "--wait");
         assertEquals(true, result.get("continued"));
         assertEquals(40 << 20, Json.number(result, "bytesResumed"));
         assertEquals("done", result.get("state"));
-        assertEquals(Map.of(), json("scrub", "status").get("stopped"));
+        assertEquals(Map.of(), daemon.json("scrub", "status").get("stopped"));
     }
 
     @Test
@@ -178,8 +166,8 @@ class ScrubCommandTest {
                 "bytes"));
         run.addAll(TOTALS);
         run.add("paused");
-        assertEquals(Set.copyOf(run), json("scrub", "start", "--wait").keySet());
-        Map<String, Object> status = json("scrub", "status");
+        assertEquals(Set.copyOf(run), daemon.json("scrub", "start", "--wait").keySet());
+        Map<String, Object> status = daemon.json("scrub", "status");
         assertEquals(
                 List.of(
                         "running",
@@ -208,16 +196,16 @@ class ScrubCommandTest {
     @Test
     void thePaceIsSetAndShown() throws Exception {
         assertEquals(0, daemon.cli("scrub", "set", "--rate=50", "--paused=true"), daemon.err());
-        shows("paused: false -> true", "bytesPerSecond: 0 -> 50000000");
+        daemon.shows("paused: false -> true", "bytesPerSecond: 0 -> 50000000");
         assertEquals(0, daemon.cli("scrub", "set", "--rate=50"), daemon.err());
-        shows("Nothing changed");
+        daemon.shows("Nothing changed");
         assertEquals(50_000_000, scrub.pace().bytesPerSecond());
         assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
-        shows("paused; at most 50 MB/s");
+        daemon.shows("paused; at most 50 MB/s");
         assertEquals(0, daemon.cli("scrub", "start"), daemon.err());
-        shows("Scrubs are PAUSED");
+        daemon.shows("Scrubs are PAUSED");
         // The control: the pace of collections is another.
-        assertEquals(0, Json.number(json("gc", "status"), "bytesPerSecond"));
+        assertEquals(0, Json.number(daemon.json("gc", "status"), "bytesPerSecond"));
         assertEquals(ExitCode.USAGE, daemon.cli("scrub", "set"));
         assertEquals(ExitCode.USAGE, daemon.cli("scrub", "set", "--rate=-1"));
         assertTrue(daemon.err().contains("or 0 for no bound"), daemon.err());
@@ -230,8 +218,8 @@ class ScrubCommandTest {
         assertEquals(1, daemon.cli("scrub", "start", "--wait"));
         assertTrue(daemon.err().contains("the scrub failed: the metadata cannot be read"), daemon.err());
         assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
-        shows("failed    the metadata cannot be read");
+        daemon.shows("failed    the metadata cannot be read");
         assertEquals(1, daemon.cli("status"), daemon.out());
-        shows("the last scrub failed");
+        daemon.shows("the last scrub failed");
     }
 }

@@ -54,7 +54,7 @@ class StatusCommandTest {
             service.stopped = "Input/output error";
             assertEquals(1, daemon.cli());
             assertTrue(daemon.out().startsWith("pool0: degraded\n"), daemon.out());
-            assertTrue(daemon.out().contains("  sdfscli pool0 resume\n"), daemon.out());
+            daemon.shows("  sdfscli pool0 resume\n");
             assertEquals(0, daemon.cli("resume"), daemon.err());
             assertEquals(0, daemon.cli(), daemon.out());
         }

@@ -22,7 +22,6 @@ import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
-import org.opendedup.sar.sdfs.cli.report.Json;
 
 @Timeout(60)
 class SupportBundleTest {
@@ -84,7 +83,7 @@ class SupportBundleTest {
         try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
             writeLog(daemon);
             assertEquals(0, daemon.cli("support-bundle", bundle.toString()), daemon.err());
-            assertTrue(daemon.out().contains("Look through it before you send it"), daemon.out());
+            daemon.shows("Look through it before you send it");
             Map<String, String> entries = entries(bundle);
             for (String name : entries.keySet()) {
                 assertTrue(daemon.out().contains("  " + name + "\n"), name);
@@ -132,8 +131,7 @@ class SupportBundleTest {
     void jsonNamesTheFileAndWhatItHolds() throws Exception {
         Path bundle = folder.resolve("bundle.zip");
         try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
-            assertEquals(0, daemon.cli("support-bundle", bundle.toString(), "--json"), daemon.err());
-            Map<String, Object> made = Json.read(daemon.out());
+            Map<String, Object> made = daemon.json("support-bundle", bundle.toString());
             assertEquals(bundle.toString(), made.get("file"));
             assertEquals(false, made.get("withNames"));
             assertEquals(entries(bundle).keySet(), Set.copyOf((List<?>) made.get("entries")));

@@ -41,17 +41,11 @@ class TierCommandTest {
         daemon.close();
     }
 
-    private void assertShown(String... parts) {
-        for (String part : parts) {
-            assertTrue(daemon.out().contains(part), () -> part + " is not in\n" + daemon.out() + daemon.err());
-        }
-    }
-
     @Test
     void statusShowsTheFastTier() {
         service.tier.inUse();
         assertEquals(0, daemon.cli("tier", "status"), daemon.err());
-        assertShown(
+        daemon.shows(
                 "tddfs: new files lie whole",
                 "in use, with room for new files",
                 "100 MiB",
@@ -67,7 +61,7 @@ class TierCommandTest {
     @Test
     void statusOfAVolumeWithoutOneSaysSo() {
         assertEquals(0, daemon.cli("tier", "status"), daemon.err());
-        assertShown("The volume has no fast tier for new files");
+        daemon.shows("The volume has no fast tier for new files");
     }
 
     @Test
@@ -77,7 +71,7 @@ class TierCommandTest {
         service.tier.lostFiles = 3;
         service.tier.lost = List.of("a", "b/c\u001b");
         assertEquals(0, daemon.cli("tier", "status"), daemon.err());
-        assertShown("ABSENT: no disk", "the bytes of 3 files were only on the fast tier", "  b/c", "and 1 more");
+        daemon.shows("ABSENT: no disk", "the bytes of 3 files were only on the fast tier", "  b/c", "and 1 more");
         assertFalse(daemon.out().contains("\u001b"));
     }
 
@@ -86,14 +80,13 @@ class TierCommandTest {
         service.tier.inUse();
         service.tier.hanging = "examining files has taken 31 s";
         assertEquals(0, daemon.cli("tier", "status"), daemon.err());
-        assertShown("HANGING: examining files has taken 31 s; new files are stored in chunks");
+        daemon.shows("HANGING: examining files has taken 31 s; new files are stored in chunks");
     }
 
     @Test
     void theJsonOfTheStatusHasStableKeys() throws Exception {
         service.tier.inUse();
-        assertEquals(0, daemon.cli("tier", "status", "--json"), daemon.err());
-        Map<String, Object> report = Json.read(daemon.out());
+        Map<String, Object> report = daemon.json("tier", "status");
         List<String> keys = List.of(
                 "mode",
                 "absent",
@@ -120,8 +113,7 @@ class TierCommandTest {
                 "location",
                 "lost");
         assertEquals(keys, List.copyOf(report.keySet()));
-        assertEquals(0, daemon.cli("stats", "--json"), daemon.err());
-        Map<String, Object> stats = Json.object(Json.read(daemon.out()), "fastTier");
+        Map<String, Object> stats = Json.object(daemon.json("stats"), "fastTier");
         assertEquals(keys.subList(0, 22), List.copyOf(stats.keySet()));
     }
 
@@ -151,7 +143,7 @@ class TierCommandTest {
         service.tier.inUse();
         service.tier.file = new FileStatus(place, Placement.TDDFS, 5 << 20, 1_700_000_000_000L, inUse, pinned);
         assertEquals(0, daemon.cli("tier", "explain", "vm/disk.img"), daemon.err());
-        assertShown("vm/disk.img: " + where, why);
+        daemon.shows("vm/disk.img: " + where, why);
     }
 
     @Test
@@ -160,8 +152,8 @@ class TierCommandTest {
         service.tier.file = new FileStatus(Place.CHUNKS, Placement.TDDFS, 1000, 0, false, false);
         String inMount = daemon.mountPoint().resolve("vm").toString();
         assertEquals(0, daemon.cli("tier", "explain", inMount, "vm/disk.img"), daemon.err());
-        assertShown("vm: folder; new files lie whole on the fast tier, and are not migrated (pin)");
-        assertShown("vm/disk.img: in chunks, deduplicated, 1000 B");
+        daemon.shows("vm: folder; new files lie whole on the fast tier, and are not migrated (pin)");
+        daemon.shows("vm/disk.img: in chunks, deduplicated, 1000 B");
         assertEquals(0, daemon.cli("tier", "explain", "vm", "vm/disk.img", "--json"), daemon.err());
         List<Map<String, Object>> files = Json.objects(Json.read(daemon.out()), "files");
         assertEquals(
@@ -175,7 +167,7 @@ class TierCommandTest {
     void migrateWorksOnEachPathAndAddsTheResults() throws Exception {
         service.tier.report = Map.of("migratedFiles", 2, "migratedBytes", 3 << 20, "inChunksFiles", 1);
         assertEquals(0, daemon.cli("tier", "migrate", "a", "b", "--wait"), daemon.err());
-        assertShown("Migrated 4 files, 6.00 MiB; 2 in chunks before");
+        daemon.shows("Migrated 4 files, 6.00 MiB; 2 in chunks before");
         assertEquals(List.of("migrate a and wait", "migrate b and wait"), service.tier.events);
     }
 
@@ -197,7 +189,7 @@ class TierCommandTest {
                 "lostFiles",
                 0);
         assertEquals(ExitCode.FAILED, daemon.cli("tier", "migrate", "."));
-        assertShown(
+        daemon.shows(
                 "Migrated 1 file, 5 B; 3 in use and not migrated; 1 failed",
                 "  in use: x",
                 "  in use: y",
@@ -220,11 +212,11 @@ class TierCommandTest {
     void pinUnpinAndReloadWorkOnPaths() {
         service.tier.report = Map.of("rawFiles", 2, "inChunksFiles", 1, "readFiles", 4, "readBytes", 1 << 20);
         assertEquals(0, daemon.cli("tier", "pin", "vm"), daemon.err());
-        assertShown("Pinned 2 raw files; 1 in chunks, where nothing changes");
+        daemon.shows("Pinned 2 raw files; 1 in chunks, where nothing changes");
         assertEquals(0, daemon.cli("tier", "unpin", "vm"), daemon.err());
-        assertShown("Unpinned 2 raw files");
+        daemon.shows("Unpinned 2 raw files");
         assertEquals(0, daemon.cli("tier", "reload", "vm"), daemon.err());
-        assertShown("Read 4 files, 1.00 MiB; 2 on the fast tier already");
+        daemon.shows("Read 4 files, 1.00 MiB; 2 on the fast tier already");
         assertEquals(List.of("pin vm", "unpin vm", "reload vm"), service.tier.events);
     }
 
@@ -235,9 +227,9 @@ class TierCommandTest {
         service.tier.lostFiles = 1;
         service.tier.lost = List.of("gone");
         assertEquals(0, daemon.cli("tier", "attach", "--new"), daemon.err());
-        assertShown("Attached", "the bytes of 1 file were only", "  gone");
+        daemon.shows("Attached", "the bytes of 1 file were only", "  gone");
         assertEquals(0, daemon.cli("tier", "attach"), daemon.err());
-        assertShown("In use already");
+        daemon.shows("In use already");
         assertEquals(List.of("attach new", "attach"), service.tier.events);
     }
 

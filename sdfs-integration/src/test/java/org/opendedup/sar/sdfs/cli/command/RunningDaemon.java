@@ -1,18 +1,23 @@
 package org.opendedup.sar.sdfs.cli.command;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -27,9 +32,14 @@ public final class RunningDaemon implements AutoCloseable {
 
     /** Returns when the volume is mounted, as {@code service} does that. */
     public RunningDaemon(Path folder, MountService service) throws IOException, InterruptedException {
+        this(folder, Definitions.plain("pool0", folder.resolve("base")), service);
+    }
+
+    /** As the other one, with another definition of {@code pool0}. */
+    public RunningDaemon(Path folder, VolumeDefinition definition, MountService service)
+            throws IOException, InterruptedException {
         this.folder = folder;
         output = new CommandOutput(folder);
-        VolumeDefinition definition = Definitions.plain("pool0", folder.resolve("base"));
         Path volumeFile = new ConfigDirectory(folder).fileOf("pool0");
         VolumeFile.write(volumeFile, definition);
         RunFiles files = new RunFiles(definition, RunFiles.runFolder(definition));
@@ -67,6 +77,20 @@ public final class RunningDaemon implements AutoCloseable {
     /** What it said on the error stream. */
     public String err() {
         return output.err();
+    }
+
+    /** Runs a command that must succeed, and returns what it printed as JSON. */
+    public Map<String, Object> json(String... arguments) throws IOException {
+        int code = cli(Stream.concat(Stream.of(arguments), Stream.of("--json")).toArray(String[]::new));
+        assertEquals(0, code, err());
+        return Json.read(out());
+    }
+
+    /** Checks that the last command printed all of these. */
+    public void shows(String... parts) {
+        for (String part : parts) {
+            assertTrue(out().contains(part), () -> part + " is not in\n" + out());
+        }
     }
 
     @Override
