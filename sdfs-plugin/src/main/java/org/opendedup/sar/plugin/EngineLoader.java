@@ -33,6 +33,12 @@ final class EngineLoader extends ClassLoader {
         registerAsParallelCapable();
     }
 
+    /**
+     * Has opened an engine, and serves each later volume of the process: the engine and RocksDB are in memory once. One
+     * that could not load all of it is not used again.
+     */
+    private static volatile @Nullable EngineLoader proven;
+
     private final ClassLoader host;
     /** The native library of RocksDB, until it is loaded. Guarded by this. */
     private @Nullable Path unpacked;
@@ -43,13 +49,19 @@ final class EngineLoader extends ClassLoader {
         this.host = host;
     }
 
-    /** Opens an engine, in a loader of its own; see {@link PluginEngine.Opener}. */
+    /** Opens an engine; see {@link PluginEngine.Opener}. */
     static PluginEngine open(Map<String, String> settings) throws IOException {
-        ClassLoader host = EngineLoader.class.getClassLoader();
-        EngineLoader loader = new EngineLoader(host == null ? ClassLoader.getSystemClassLoader() : host);
+        EngineLoader loader = proven;
+        if (loader == null) {
+            ClassLoader host = EngineLoader.class.getClassLoader();
+            loader = new EngineLoader(host == null ? ClassLoader.getSystemClassLoader() : host);
+        }
         try {
             Class<?> opener = loader.loadClass(OPENER);
-            return ((PluginEngine.Opener) opener.getDeclaredConstructor().newInstance()).open(settings);
+            PluginEngine engine =
+                    ((PluginEngine.Opener) opener.getDeclaredConstructor().newInstance()).open(settings);
+            proven = loader;
+            return engine;
         } catch (ReflectiveOperationException | LinkageError e) {
             throw new IOException("the engine of SAR cannot be loaded from the plugin's jar: " + e, e);
         } finally {
