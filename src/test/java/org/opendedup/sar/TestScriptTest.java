@@ -28,7 +28,8 @@ final class TestScriptTest {
             test_queue.LEFTOVER_SECONDS = 0.5
             test_queue.remove_what_runs_when_interrupted()
             entries = [test_queue.Entry("org.opendedup.sar.TestScriptTest$" + name, "src/test") for name in sys.argv[3:]]
-            results = test_queue.Run(entries, 1, target=folder).run()
+            options = ["-XX:TieredStopAtLevel=1", "-Dsar.patience.s=1"]
+            results = test_queue.Run(entries, 1, options, folder).run()
             sys.exit(0 if test_queue.print_summary(results, 0) else 1)
             """;
 

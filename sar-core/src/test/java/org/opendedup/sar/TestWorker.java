@@ -34,7 +34,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
  */
 public final class TestWorker implements TestExecutionListener {
     /** Threads end within this time after their volume is closed. */
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(Integer.getInteger("sar.patience.s", 10));
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** Threads that a JVM keeps for all that runs in it. */
