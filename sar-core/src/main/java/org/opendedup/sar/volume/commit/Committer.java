@@ -16,6 +16,7 @@ import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.metadata.MetadataStore;

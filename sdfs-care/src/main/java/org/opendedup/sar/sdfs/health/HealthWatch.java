@@ -7,6 +7,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,11 +32,7 @@ public final class HealthWatch<F> implements AutoCloseable {
 
     private final Source<F> source;
     private final Function<F, List<Finding>> rules;
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
-        var thread = new Thread(task, "sdfs-health");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-health"));
     /** Guarded by this. */
     private Health reported = Health.WELL;
     /** Guarded by this. */

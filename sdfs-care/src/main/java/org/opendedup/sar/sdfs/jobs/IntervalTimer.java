@@ -8,6 +8,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,11 +31,7 @@ public final class IntervalTimer implements StartTimes, AutoCloseable {
     /** No job starts before. Used by one thread at a time. */
     private Instant notBefore = Instant.MIN;
 
-    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(task -> {
-        var thread = new Thread(task, "sdfs-timer");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-timer"));
 
     /** Tells when the last job was complete. */
     @FunctionalInterface

@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.sdfs.config.Schedule;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,11 +44,7 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
     private final Schedule schedule;
     private final Clock clock;
     private final LongSupplier nanoClock;
-    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(task -> {
-        var thread = new Thread(task, "sdfs-timer");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-timer"));
     /** Times up to this one are dealt with. Used by one thread at a time. */
     private ZonedDateTime seen;
 

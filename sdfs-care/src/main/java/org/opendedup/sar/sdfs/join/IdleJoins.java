@@ -6,6 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,11 +26,7 @@ public final class IdleJoins implements AutoCloseable {
 
     private final Joins joins;
     private final LongSupplier nanoClock;
-    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(task -> {
-        var thread = new Thread(task, "sdfs-idle-joins");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-idle-joins"));
     /** When the last pass was begun, or could not be, in nanoseconds. Used by one thread at a time. */
     private long begunNanos;
 

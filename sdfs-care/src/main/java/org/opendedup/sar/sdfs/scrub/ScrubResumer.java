@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,11 +16,7 @@ public final class ScrubResumer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ScrubResumer.class);
 
-    private final ScheduledExecutorService step = Executors.newSingleThreadScheduledExecutor(task -> {
-        var thread = new Thread(task, "sdfs-scrub-resumer");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService step = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-scrub-resumer"));
 
     private ScrubResumer() {}
 

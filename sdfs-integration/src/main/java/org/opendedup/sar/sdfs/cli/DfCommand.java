@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
@@ -31,26 +32,22 @@ final class DfCommand extends VolumeCommand {
 
     /** Asks the volume's daemon. */
     static Space space(VolumeClient cli) throws IOException, CommandFailedException {
-        return Space.of(Json.record(cli.ask(VolumeCommands.STATS, Map.of()), Figures.class));
+        var figures = new LinkedHashMap<>(cli.ask(VolumeCommands.STATS, Map.of()));
+        long used = Json.number(figures, "capacityBytes") - Json.number(figures, "freeBytes");
+        figures.put("usedBytes", used);
+        figures.put("usePercent", usePercent(used, Json.number(figures, "availableBytes")));
+        figures.put("rawUsedBytes", Json.number(Json.object(figures, "fastTier"), "rawUsedBytes"));
+        return Json.record(figures, Space.class);
     }
 
-    /** The figures of {@code stats} about space. */
-    record Figures(
-            String name,
-            String mountPoint,
-            long capacityBytes,
-            long freeBytes,
-            long availableBytes,
-            long deviceFreeBytes,
-            long storedBytes,
-            long garbageBytes,
-            long reclaimableBytes,
-            long reservedBytes,
-            Raw fastTier) {
-        record Raw(long rawUsedBytes) {}
+    /**
+     * Returns the percentage as df(1) does: used bytes of used and available bytes, rounded up; 0 if nothing is used.
+     */
+    private static long usePercent(long used, long available) {
+        return used == 0 ? 0 : (long) Math.ceil(100.0 * used / ((double) used + available));
     }
 
-    /** These, and what df(1) computes from them. */
+    /** The figures of {@code stats} about space, and what df(1) computes from them. */
     record Space(
             String name,
             String mountPoint,
@@ -65,32 +62,6 @@ final class DfCommand extends VolumeCommand {
             long reclaimableBytes,
             long reservedBytes,
             long rawUsedBytes) {
-        static Space of(Figures figures) {
-            long used = figures.capacityBytes - figures.freeBytes;
-            return new Space(
-                    figures.name,
-                    figures.mountPoint,
-                    figures.capacityBytes,
-                    used,
-                    figures.freeBytes,
-                    figures.availableBytes,
-                    usePercent(used, figures.availableBytes),
-                    figures.deviceFreeBytes,
-                    figures.storedBytes,
-                    figures.garbageBytes,
-                    figures.reclaimableBytes,
-                    figures.reservedBytes,
-                    figures.fastTier.rawUsedBytes);
-        }
-
-        /**
-         * Returns the percentage as df(1) does: used bytes of used and available bytes, rounded up; 0 if nothing is
-         * used.
-         */
-        private static long usePercent(long used, long available) {
-            return used == 0 ? 0 : (long) Math.ceil(100.0 * used / ((double) used + available));
-        }
-
         private String text() {
             boolean byDevice = availableBytes == deviceFreeBytes;
             return String.format("%s, mounted on %s%n", name, mountPoint)

@@ -5,6 +5,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,11 +20,7 @@ public final class SyncThreads implements Closeable {
     private final ThreadPoolExecutor threads;
 
     public SyncThreads(int count, String name) {
-        this(count, task -> {
-            Thread made = new Thread(task, name);
-            made.setDaemon(true);
-            return made;
-        });
+        this(count, Threads.named(name));
     }
 
     public SyncThreads(int count, ThreadFactory factory) {

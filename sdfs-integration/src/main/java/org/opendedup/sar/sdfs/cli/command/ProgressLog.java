@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli.command;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,11 +14,7 @@ public final class ProgressLog implements AutoCloseable {
 
     private final String what;
     private final long startNanos = System.nanoTime();
-    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(task -> {
-        var thread = new Thread(task, "sdfs-progress");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-progress"));
 
     public ProgressLog(String what) {
         this.what = what;

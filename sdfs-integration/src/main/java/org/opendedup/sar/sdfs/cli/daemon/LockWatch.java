@@ -10,6 +10,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.slf4j.Logger;
@@ -29,11 +30,7 @@ final class LockWatch implements AutoCloseable {
     /** Identity of the file; it is open, so that no other gets its number. Null if there was none. */
     private final @Nullable Object identity;
 
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread thread = new Thread(task, "sdfs-lock");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-lock"));
 
     /** Makes one that looks on request only. */
     LockWatch(Path lock, Consumer<Path> gone) throws IOException {

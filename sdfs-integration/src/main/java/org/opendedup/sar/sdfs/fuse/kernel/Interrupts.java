@@ -6,6 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
+import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,11 +42,7 @@ final class Interrupts implements Closeable {
         this.served = served;
         this.syncs = syncs;
         this.killed = killed;
-        this.timer = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "fuse-interrupts");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.timer = Executors.newSingleThreadScheduledExecutor(Threads.named("fuse-interrupts"));
     }
 
     void start() {

@@ -1,4 +1,4 @@
-package org.opendedup.sar.volume.commit;
+package org.opendedup.sar.common;
 
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
