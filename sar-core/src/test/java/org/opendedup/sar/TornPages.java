@@ -9,8 +9,9 @@ import java.util.Arrays;
 import org.opendedup.sar.common.CorruptionException;
 
 /**
- * Loses every page of every file of a database once, and truncates every file, as after a power cut. Opening it then
- * either succeeds or reports damage, so that it is made anew. Any other failure would prevent a mount.
+ * Loses pages of every file of a database, one at a time (a run that explores loses each), and truncates every file, as
+ * after a power cut. Opening it then either succeeds or reports damage, so that it is made anew. Any other failure
+ * would prevent a mount.
  */
 public abstract class TornPages {
     private static final int PAGE = 4096;
@@ -32,7 +33,7 @@ public abstract class TornPages {
         int refused = 0;
         for (Path file : TestFolders.files(sound)) {
             byte[] whole = Files.readAllBytes(file);
-            for (int page = 0; page * PAGE < whole.length; page++) {
+            for (int page : TestSeed.steps((whole.length + PAGE - 1) / PAGE, 4).toArray()) {
                 byte[] torn = whole.clone();
                 Arrays.fill(torn, page * PAGE, Math.min(torn.length, (page + 1) * PAGE), (byte) 0);
                 refused += isRefused(sound, temporary, file, torn) ? 1 : 0;

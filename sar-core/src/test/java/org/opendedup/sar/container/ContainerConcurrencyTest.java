@@ -24,6 +24,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
@@ -37,7 +38,7 @@ import org.opendedup.sar.io.CrashDirectory;
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ContainerConcurrencyTest extends StoreTest {
-    private static final int RUNS = 20;
+    private static final int RUNS = TestSeed.rounds(10);
     private static final int STREAMS = 4;
     private static final int STEPS = 40;
     private static final int CHUNKS_PER_STEP = 100;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
 
@@ -67,6 +69,33 @@ public abstract class ChunkIndexContract {
     void closeIndex() throws IOException {
         index.close();
         index.close();
+    }
+
+    /** Whether it has files: those of an index that is open are nobody else's, and nothing is asked after its close. */
+    protected boolean isPersistent() {
+        return true;
+    }
+
+    @Test
+    void aSecondOpenOfTheSameFolderIsRefused() {
+        if (!isPersistent()) {
+            return;
+        }
+        IOException e = assertThrows(IOException.class, this::open);
+        assertTrue(e.getMessage().contains(folder.toString()), e.getMessage());
+        assertFalse(e instanceof CorruptionException);
+    }
+
+    @Test
+    void useAfterClosingIsAnErrorAndNotACrash() throws IOException {
+        if (!isPersistent()) {
+            return;
+        }
+        index.close();
+        assertThrows(IOException.class, () -> index.lookup(TestSegments.of(0, 10)));
+        assertThrows(IOException.class, () -> index.insert(TestSegments.fingerprint(1), 0, ChunkId.of(1, 1)));
+        assertThrows(IOException.class, () -> index.frameTable(1));
+        assertThrows(IOException.class, () -> index.flush());
     }
 
     @Test

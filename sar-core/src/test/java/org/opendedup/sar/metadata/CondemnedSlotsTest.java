@@ -107,44 +107,6 @@ final class CondemnedSlotsTest extends MetadataTest {
     }
 
     @Test
-    void aSecondCondemnationAddsToTheFirst() throws IOException {
-        store(0, 0);
-        store(1, 1);
-        store(2, 0);
-        assertEquals(slots(0), counts.condemn(5, 1));
-        counts.add(chunk(1), -1);
-        BitSet copy = counts.condemn(5, 2);
-        assertEquals(slots(0, 1), copy);
-        copy.set(2);
-        assertTrue(counts.isReferable(chunk(2)), "the result is a copy");
-        assertEquals(slots(0, 1), counts.tombstoneCondemned(5));
-    }
-
-    @Test
-    void aPardonChangesNothing() throws IOException {
-        store(0, 0);
-        commit(Map.of(5L, SEALED));
-        counts.condemn(5, 4);
-        counts.pardon(5);
-        counts.pardon(6);
-        assertTrue(counts.isReferable(chunk(0)));
-        assertEquals(slots(), counts.tombstoneCondemned(5));
-        assertEquals(slots(0), counts.alive(5));
-        assertTrue(store.freeze().isEmpty());
-    }
-
-    @Test
-    void aMountForgetsWhatIsCondemned() throws IOException {
-        store(0, 0);
-        counts.condemn(5, 4);
-        commit(Map.of(5L, SEALED));
-        assertFalse(counts.isReferable(chunk(0)), "the control: a commit keeps it");
-        ReferenceCounts found = MetadataStore.open(database, CACHE_BYTES).counts();
-        assertTrue(found.isReferable(chunk(0)));
-        assertEquals(slots(), found.tombstoneCondemned(5));
-    }
-
-    @Test
     void aTombstoneIsNotMarkedAsDamaged() throws IOException {
         store(0, 1);
         store(1, 0);

@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
@@ -180,47 +178,6 @@ final class ContainerTableTest extends MetadataTest {
         commit(Map.of());
         assertNull(database.get(Family.COUNT, Keys.of(5)));
         assertEquals(StoredCopies.NONE, store.totals().stored());
-    }
-
-    /** The failed attempt is in the database in one run, and lost in the other. */
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void aRemovalWhoseCommitFailedIsTriedAgain(boolean isKept) throws IOException {
-        reference(5, 0, 100);
-        reference(6, 0, 50);
-        commit(Map.of(5L, SEALED, 6L, SEALED));
-        boolean[] failing = {false};
-        store = MetadataStore.open(
-                new HookedKeyValueStore<>(database) {
-                    @Override
-                    protected void commit(Batch batch) throws IOException {
-                        if (isKept || !failing[0]) {
-                            batch.commit();
-                        }
-                        if (failing[0]) {
-                            throw new IOException("the sync failed");
-                        }
-                    }
-                },
-                CACHE_BYTES);
-        store.counts().add(ChunkId.of(5, 0), -1);
-        store.counts().add(ChunkId.of(6, 0), -1);
-        tombstoneAll(5);
-        Generation frozen = store.freeze();
-        failing[0] = true;
-        assertThrows(IOException.class, () -> store.commit(frozen, new ContainerChanges(Map.of(), Set.of(5L))));
-        assertEquals(isKept, database.get(Family.COUNT, Keys.of(5)) == null);
-        tombstoneAll(6);
-        failing[0] = false;
-        store.commit(frozen, new ContainerChanges(Map.of(), Set.of(5L)));
-        commit(Map.of(), 6L);
-        for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
-            assertEquals(List.of(), entries(each));
-            assertEquals(0, each.containers().containers());
-            assertEquals(0, each.containers().storedBytes());
-            assertEquals(StoredCopies.NONE, each.totals().stored());
-            each.counts().forEachContainer((container, counts) -> fail("container " + container + " has counts"));
-        }
     }
 
     @Test

@@ -19,7 +19,6 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.EntryNames;
-import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.NameHash;
 
@@ -88,18 +87,6 @@ final class NamespaceTest extends MetadataTest {
         namespace.removeEntry(1, bytes("a"));
         assertTrue(namespace.isEmpty(1));
         assertFalse(namespace.isEmpty(2));
-    }
-
-    @Test
-    void everyInodeIsVisitedInOrder() throws IOException {
-        for (long id : new long[] {300, 2, 1}) {
-            namespace.put(Inode.of(id, FILE, Inode.Times.ofCreation(0)));
-            commit();
-        }
-        namespace.remove(2);
-        List<Long> visited = new ArrayList<>();
-        namespace.forEachInode(inode -> visited.add(inode.id()));
-        assertEquals(List.of(1L, 300L), visited);
     }
 
     @Test

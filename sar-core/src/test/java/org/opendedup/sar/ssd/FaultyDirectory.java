@@ -22,9 +22,7 @@ class FaultyDirectory implements Directory {
         /** EROFS on each creation, append, trim, release and deletion. */
         READ_ONLY,
         /** ENOSPC on each append, reservation and creation. */
-        FULL,
-        /** Reads return wrong bytes. */
-        WRONG_BYTES
+        FULL
     }
 
     private final Directory disk;
@@ -40,7 +38,7 @@ class FaultyDirectory implements Directory {
         switch (fault) {
             case READ_ONLY -> throw new IOException("Read-only file system");
             case FULL -> throw new NoSpaceException("No space left on device");
-            case NONE, READS, WRITES, WRONG_BYTES -> {}
+            case NONE, READS, WRITES -> {}
         }
     }
 
@@ -96,13 +94,7 @@ class FaultyDirectory implements Directory {
                 if (fault == Fault.READS || isBad) {
                     throw new IOException("Input/output error");
                 }
-                int start = target.position();
                 input.readFully(offset, target);
-                if (fault == Fault.WRONG_BYTES) {
-                    for (int i = start; i < target.position(); i += 512) {
-                        target.put(i, (byte) ~target.get(i));
-                    }
-                }
             }
 
             @Override

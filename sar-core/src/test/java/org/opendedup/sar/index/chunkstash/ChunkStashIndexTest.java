@@ -33,23 +33,6 @@ class ChunkStashIndexTest extends ChunkIndexContract {
     }
 
     @Test
-    void aSecondOpenOfTheSameFolderIsRefused() {
-        IOException e = assertThrows(IOException.class, this::open);
-        assertTrue(e.getMessage().contains("hashdb"), e.getMessage());
-        assertFalse(e instanceof CorruptionException);
-    }
-
-    @Test
-    void useAfterClosingIsAnError() throws IOException {
-        index.close();
-        byte[] fingerprint = TestSegments.fingerprint(1);
-        assertThrows(IOException.class, () -> index.lookup(TestSegments.of(0, 10)));
-        assertThrows(IOException.class, () -> index.insert(fingerprint, 0, ChunkId.of(1, 1)));
-        assertThrows(IOException.class, () -> index.frameTable(1));
-        assertThrows(IOException.class, () -> index.flush());
-    }
-
-    @Test
     void anIndexOfAnotherClassIsRefusedAndStays() throws IOException {
         index.close();
         Path other = Files.createDirectory(folder.resolve("other"));

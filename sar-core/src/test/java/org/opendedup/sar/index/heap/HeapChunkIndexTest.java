@@ -14,4 +14,9 @@ class HeapChunkIndexTest extends ChunkIndexContract {
     protected ChunkIndex reopen() {
         return index;
     }
+
+    @Override
+    protected boolean isPersistent() {
+        return false;
+    }
 }

@@ -45,23 +45,6 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
     }
 
     @Test
-    void aSecondOpenOfTheSameFolderIsRefused() {
-        IOException e = assertThrows(IOException.class, this::open);
-        assertTrue(e.getMessage().contains("hashdb"), e.getMessage());
-        assertFalse(e instanceof CorruptionException);
-    }
-
-    @Test
-    void useAfterClosingIsAnErrorAndNotACrash() throws IOException {
-        index.close();
-        byte[] fingerprint = TestSegments.fingerprint(1);
-        assertThrows(IOException.class, () -> index.lookup(TestSegments.of(0, 10)));
-        assertThrows(IOException.class, () -> index.insert(fingerprint, 0, ChunkId.of(1, 1)));
-        assertThrows(IOException.class, () -> index.frameTable(1));
-        assertThrows(IOException.class, () -> index.flush());
-    }
-
-    @Test
     void anUnknownFormatVersionIsRefused() throws Exception {
         index.close();
         putRaw(IndexKeys.FORMAT_VERSION, new byte[] {9});

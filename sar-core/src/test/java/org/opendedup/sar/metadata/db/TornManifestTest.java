@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestFolders;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
@@ -96,7 +97,7 @@ class TornManifestTest {
         assertTrue(whole.length > acknowledged);
         int last = lastRecord(manifest(after));
         SplittableRandom random = new SplittableRandom(1);
-        for (int trial = 0; trial < 25; trial++) {
+        for (int trial = 0; trial < TestSeed.rounds(10); trial++) {
             byte[] torn = whole.clone();
             int from = acknowledged + random.nextInt(torn.length - acknowledged);
             // Before the last record: everything from there on, because one record is synced after the other.
@@ -116,7 +117,7 @@ class TornManifestTest {
     void aDamagedRecordBeforeAnotherIsRefused() throws IOException {
         byte[] whole = Files.readAllBytes(manifest(after));
         int acknowledged = (int) Files.size(manifest(before));
-        for (int at = 0; at < acknowledged; at += 499) {
+        for (int at = 0; at < acknowledged; at += 997) {
             Path copy = copy(before, temporary.resolve("damaged" + trials++));
             byte[] damaged = whole.clone();
             damaged[at] ^= 1;
@@ -163,7 +164,7 @@ class TornManifestTest {
         byte[] whole = Files.readAllBytes(manifest(folder));
         int refused = 0;
         int lost = 0;
-        for (int length = 0; length < whole.length; length += 13) {
+        for (int length = 0; length < whole.length; length += 31) {
             Path copy = copy(folder, temporary.resolve("short" + trials++));
             byte[] cut = Arrays.copyOf(whole, length);
             Files.write(manifest(copy), cut);
