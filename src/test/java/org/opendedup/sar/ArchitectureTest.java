@@ -64,15 +64,17 @@ class ArchitectureTest {
             entry("raw", Set.of("io", "common")),
             entry("ssd", Set.of("container", "io", "common")),
             entry("disk", Set.of("io", "common")),
-            entry("tier", Set.of("ssd", "disk", "chunk", "container", "metadata", "io", "common")),
+            entry("tier", Set.of("ssd", "index", "disk", "chunk", "container", "metadata", "io", "common")),
             entry("collect", Set.of("disk", "chunk", "index", "container", "metadata", "io", "common")),
             entry(
                     "scrub",
                     Set.of("tier", "ssd", "index", "chunk", "disk", "container", "metadata", "sort", "io", "common")),
             entry("heal", Set.of("collect", "disk", "chunk", "index", "container", "metadata", "io", "common")),
             entry("check", Set.of("container", "metadata", "sort", "io", "common")),
-            entry("ingest", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common")),
-            entry("restore", Set.of("tier", "disk", "chunk", "index", "container", "metadata", "sort", "io", "common")),
+            entry("ingest", Set.of("tier", "ssd", "chunk", "index", "container", "metadata", "io", "common")),
+            entry(
+                    "restore",
+                    Set.of("tier", "ssd", "disk", "chunk", "index", "container", "metadata", "sort", "io", "common")),
             entry("arrange", Set.of("common")),
             entry("join", Set.of("chunk", "index", "io", "common")),
             entry(

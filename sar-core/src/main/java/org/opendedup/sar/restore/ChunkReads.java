@@ -10,7 +10,7 @@ import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.restore.frame.TieredReads;
 import org.opendedup.sar.restore.frame.WantedChunks;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
 
 /**
  * Reads whole chunks by their ids, for a client that knows its files itself: from frames in memory, the SSD, or home.

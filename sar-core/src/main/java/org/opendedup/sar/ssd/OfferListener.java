@@ -10,7 +10,7 @@ public interface OfferListener {
     OfferListener NONE = (fate, tag, lengthBytes) -> {};
 
     /**
-     * @param tag the tag with which the chunk was offered
+     * @param tag ordinal of the {@link Cause} for which the chunk was offered
      * @param lengthBytes bytes of the chunk before compression
      */
     void onDecided(OfferFate fate, int tag, int lengthBytes);

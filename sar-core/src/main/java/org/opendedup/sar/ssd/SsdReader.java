@@ -49,7 +49,7 @@ final class SsdReader {
     }
 
     /** See {@link SsdStore#read}. */
-    void read(CopyRequest request) {
+    void read(ChunkRequest request) {
         int count = look(request);
         Arrays.sort(keys, 0, count);
         for (int i = 0; i < count; ) {
@@ -60,7 +60,7 @@ final class SsdReader {
     }
 
     /** Finds the entries; sends chunks without one home. */
-    private int look(CopyRequest request) {
+    private int look(ChunkRequest request) {
         if (request.count() > keys.length) {
             keys = new long[request.count()];
             lengths = new int[request.count()];
@@ -111,7 +111,7 @@ final class SsdReader {
     }
 
     /** Reads records that are adjacent or almost so. */
-    private void read(CopyRequest request, int from, int to) {
+    private void read(ChunkRequest request, int from, int to) {
         SegmentFile segment = segments.get(segment(from));
         if (segment == null || !segment.enter()) {
             for (int k = from; k < to; k++) {
@@ -126,7 +126,7 @@ final class SsdReader {
         }
     }
 
-    private void read(CopyRequest request, int from, int to, SegmentFile segment) {
+    private void read(ChunkRequest request, int from, int to, SegmentFile segment) {
         int start = offset(from);
         int bytes = 0;
         for (int k = from; k < to; k++) {
@@ -150,7 +150,7 @@ final class SsdReader {
     /**
      * Reads records one by one, after the file proved shorter than expected: those ahead of its end are still there.
      */
-    private void readEach(CopyRequest request, int from, int to, SegmentFile segment) {
+    private void readEach(ChunkRequest request, int from, int to, SegmentFile segment) {
         for (int k = from; k < to; k++) {
             try {
                 segment.read(offset(k), buffer, lengths[index(k)]);
@@ -163,7 +163,7 @@ final class SsdReader {
         }
     }
 
-    private void take(CopyRequest request, int k, int at, SegmentFile segment) {
+    private void take(ChunkRequest request, int k, int at, SegmentFile segment) {
         int i = index(k);
         byte @Nullable [] data = format.decode(
                 buffer,
@@ -184,7 +184,7 @@ final class SsdReader {
      * Handles bytes that are not the chunk's record. Counted only if the entry still points there: the record may have
      * been moved.
      */
-    private void bad(CopyRequest request, int k) {
+    private void bad(ChunkRequest request, int k) {
         if (miss(request, k)) {
             counters.badRecords.increment();
             failure.accept(new CorruptionException(
@@ -195,13 +195,13 @@ final class SsdReader {
         }
     }
 
-    private boolean miss(CopyRequest request, int k) {
+    private boolean miss(ChunkRequest request, int k) {
         int i = index(k);
         request.sendHome(i);
         return table.removeIfAt(request.chunkId(i), segment(k), offset(k), entry);
     }
 
-    private void failed(CopyRequest request, int from, int to, IOException e) {
+    private void failed(ChunkRequest request, int from, int to, IOException e) {
         for (int k = from; k < to; k++) {
             request.sendHome(index(k));
         }

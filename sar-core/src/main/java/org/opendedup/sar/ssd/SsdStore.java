@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * leaves both consistent. After a power failure an entry may point to missing bytes, which is detected when they are
  * read.
  */
-public final class SsdStore implements Closeable {
+public final class SsdStore implements AttachedSsd {
     private static final Logger logger = LoggerFactory.getLogger(SsdStore.class);
     private static final long CLOSE_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
@@ -38,6 +38,7 @@ public final class SsdStore implements Closeable {
     private final LogCounters counters = new LogCounters();
     private final OfferQueue queue;
     private final RecordFormat format;
+    private final int maxEntries;
     private final Consumer<IOException> failure;
     private final Segments segments;
     private final MapTable table;
@@ -180,14 +181,15 @@ public final class SsdStore implements Closeable {
         this.segments = segments;
         this.format = format;
         this.failure = failure;
+        maxEntries = memory.maxEntries();
         queue = new OfferQueue(memory.offerBytes());
         readOnly = !Files.isWritable(location);
         Bookkeeping bookkeeping = new Bookkeeping(segments);
         table = new MapTable(bookkeeping);
         MapKeeper keeper = new MapKeeper(location.resolve(LocationFiles.MAP), table);
         bookkeeping.keeper = keeper;
-        keeper.load(segments, entry -> table.size() < memory.maxEntries() && isPossible(entry));
-        log = new SsdLog(segments, table, keeper, capacityBytes, memory.maxEntries(), makeRoom, failure, counters);
+        keeper.load(segments, entry -> table.size() < maxEntries && isPossible(entry));
+        log = new SsdLog(segments, table, keeper, capacityBytes, maxEntries, makeRoom, failure, counters);
         log.measure();
         verifier = new LogVerifier(table, segments, format, counters, failure, () -> reading.get() > 0);
         writer = new SsdWriter(location, queue, format, log, keeper, failure, counters, lock);
@@ -245,21 +247,31 @@ public final class SsdStore implements Closeable {
         return table;
     }
 
-    /** Returns whether the chunk is in the Map table or on its way there. */
+    @Override
+    public int copies() {
+        return table.size();
+    }
+
+    @Override
+    public boolean holds(long chunkId) {
+        return table.contains(chunkId);
+    }
+
+    @Override
     public boolean contains(long chunkId) {
         return table.contains(chunkId) || queue.contains(chunkId);
     }
 
-    /**
-     * Offers a chunk. Never waits. Copies the bytes before it returns.
-     *
-     * @param fingerprintPrefix first bytes of its fingerprint, which the bytes must match
-     * @param count current references to it
-     * @param saving disk time that a read of it from here saves, in microseconds per KiB; at most 65535
-     * @param tag passed to the listener with the outcome of the chunk; 0 to 127
-     */
+    @Override
     public OfferAnswer offer(
-            long chunkId, int fingerprintPrefix, int count, int saving, int tag, byte[] data, int offset, int length) {
+            long chunkId,
+            int fingerprintPrefix,
+            int count,
+            int saving,
+            Cause cause,
+            byte[] data,
+            int offset,
+            int length) {
         if (length < 1 || length > RecordFormat.MAX_CHUNK_BYTES) {
             return OfferAnswer.TOO_LARGE;
         }
@@ -269,22 +281,62 @@ public final class SsdStore implements Closeable {
         if (table.contains(chunkId)) {
             return OfferAnswer.PRESENT;
         }
-        return queue.offer(chunkId, fingerprintPrefix, count, saving, tag, data, offset, length);
+        return queue.offer(chunkId, fingerprintPrefix, count, saving, cause.ordinal(), data, offset, length);
     }
 
-    /** Sets the listener for the outcome of accepted chunks; to be called before the first offer. */
+    @Override
     public void listen(OfferListener listener) {
         writer.listen(listener);
     }
 
-    /** Returns whether many chunks may be offered until the queue is full. */
+    @Override
     public boolean hasQueueRoom() {
         return queue.hasRoom();
     }
 
-    /** See {@link MapTable#noteWanted}. */
+    @Override
     public void noteWanted(long chunkId, int count, int saving) {
         table.noteWanted(chunkId, count, saving);
+    }
+
+    @Override
+    public void forEach(Consumer<MapEntry> visitor) {
+        table.forEach(visitor);
+    }
+
+    @Override
+    public boolean get(long chunkId, MapEntry into) {
+        return table.get(chunkId, into);
+    }
+
+    @Override
+    public void setCount(long chunkId, int count) {
+        table.setCount(chunkId, count);
+    }
+
+    @Override
+    public void age() {
+        table.age();
+    }
+
+    @Override
+    public int size() {
+        return table.size();
+    }
+
+    @Override
+    public int maxEntries() {
+        return maxEntries;
+    }
+
+    @Override
+    public long tableHeapBytes() {
+        return table.heapBytes();
+    }
+
+    @Override
+    public long damaged() {
+        return counters.badRecords.sum();
     }
 
     /** Returns whether the SSD takes writes: false for a while after a failed write, longer each time. */
@@ -293,6 +345,7 @@ public final class SsdStore implements Closeable {
     }
 
     /** Returns whether the disk was mounted without write access when it was opened. */
+    @Override
     public boolean isReadOnly() {
         return readOnly;
     }
@@ -302,7 +355,8 @@ public final class SsdStore implements Closeable {
      * chunks that can't be read: those without an entry, those whose record fails its check and is dropped, and those
      * with an I/O error. Reads neighbours in the log at once.
      */
-    public void read(CopyRequest request) {
+    @Override
+    public void read(ChunkRequest request) {
         SsdReader pooled = readers.poll();
         SsdReader reader = pooled == null ? new SsdReader(table, segments, format, failure, counters) : pooled;
         reading.incrementAndGet();
@@ -315,6 +369,7 @@ public final class SsdStore implements Closeable {
     }
 
     /** Returns the first copies in the log that are not before a byte of a segment file. */
+    @Override
     public LogCopies copiesFrom(int segment, long offset) {
         return LogCopies.from(table, segment, offset);
     }
@@ -323,11 +378,13 @@ public final class SsdStore implements Closeable {
      * Reads copies {@code from} to {@code to} (exclusive), sets their states, and drops those that are not what was
      * written. Gives way to readers. For use by one thread at a time.
      */
+    @Override
     public void verify(LogCopies copies, int from, int to) {
         verifier.verify(copies, from, to);
     }
 
     /** Removes the entry of a copy, if it still points to it; returns whether it did. */
+    @Override
     public boolean drop(LogCopies copies, int i) {
         return verifier.drop(copies, i);
     }
@@ -336,6 +393,7 @@ public final class SsdStore implements Closeable {
      * Reads a block of a segment from the disk itself, not from the kernel's cache, to find out whether the SSD
      * answers.
      */
+    @Override
     public void probe() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         SegmentFile segment = segments.from(random.nextInt(PackedEntry.SEGMENTS));
@@ -354,10 +412,16 @@ public final class SsdStore implements Closeable {
         }
     }
 
+    @Override
+    public void dropDamaged(long chunkId) {
+        demote(chunkId);
+    }
+
     /**
      * Demotes a chunk: removes its entry, which makes its bytes on the SSD dead. Returns false if it was neither on the
      * SSD nor on its way there.
      */
+    @Override
     public boolean demote(long chunkId) {
         // In this order: a chunk that arrives in between is found in the table.
         boolean wasOnItsWay = queue.withdraw(chunkId);
@@ -365,26 +429,31 @@ public final class SsdStore implements Closeable {
     }
 
     /** Returns the bytes of the records to which the Map table points. */
+    @Override
     public long liveBytes() {
         return segments.liveBytes();
     }
 
     /** Returns the live bytes up to which cleaning the log stays cheap; a share of the capacity. */
+    @Override
     public long liveLimitBytes() {
         return log.limits().liveBytes();
     }
 
     /** Returns the bytes used at the location, dead ones and the database included; the latter as last measured. */
+    @Override
     public long usedBytes() {
         return segments.bytes() + log.databaseBytes();
     }
 
     /** Changes the capacity. A smaller one is reached in the background, by demotion and cleaning. */
+    @Override
     public void resize(long capacityBytes) {
         log.setCapacity(capacityBytes);
         queue.wake();
     }
 
+    @Override
     public SsdLogStatistics statistics() {
         return new SsdLogStatistics(
                 segments.count(),

@@ -8,7 +8,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.tier.copies.AttachedSsd;
+import org.opendedup.sar.ssd.AttachedSsd;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

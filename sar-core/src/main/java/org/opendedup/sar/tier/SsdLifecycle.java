@@ -13,14 +13,14 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.SystemError;
 import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.ssd.AttachedSsd;
+import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.OfferListener;
+import org.opendedup.sar.ssd.PromotionTarget;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.ssd.StoreMemory;
-import org.opendedup.sar.tier.copies.AttachedSsd;
-import org.opendedup.sar.tier.copies.Cause;
-import org.opendedup.sar.tier.copies.PromotionTarget;
 import org.opendedup.sar.tier.copies.SsdHealth;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -164,7 +164,10 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
         AttachedSsd opened = timeLimit.call(
                 "opening the SSD at " + place,
                 () -> opener.open(place, timeline, capacityBytes, memory, makeRoom, failures),
-                closer::start);
+                late -> {
+                    opener.closed();
+                    closer.start(late);
+                });
         synchronized (this) {
             location = place;
             state = SsdState.ONLINE;
@@ -243,7 +246,18 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
         AttachedSsd ssd = attached;
         attached = null;
         writable = false;
+        if (ssd != null) {
+            opener.closed();
+        }
         return ssd;
+    }
+
+    /** Changes the capacity of the SSD in use, if there is one. */
+    void resize(long capacityBytes) {
+        AttachedSsd ssd = attached;
+        if (ssd != null) {
+            ssd.resize(opener.bound(capacityBytes));
+        }
     }
 
     /** Runs the volume without an SSD until one is attached: logs one warning, sends one event. */

@@ -10,16 +10,16 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.TimeLimit;
+import org.opendedup.sar.ssd.AttachedSsd;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.Source;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.StoreMemory;
-import org.opendedup.sar.tier.copies.AttachedSsd;
-import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.CopyCheck;
 import org.opendedup.sar.tier.copies.CountSource;
-import org.opendedup.sar.tier.copies.Source;
 import org.opendedup.sar.tier.copies.SsdBudget;
-import org.opendedup.sar.tier.copies.StoredCopies;
+import org.opendedup.sar.tier.copies.StoreOpener;
 import org.opendedup.sar.tier.demotion.DataDemotion;
 import org.opendedup.sar.tier.demotion.DemotionStatistics;
 import org.opendedup.sar.tier.demotion.LruList;
@@ -191,7 +191,7 @@ public final class SsdTier implements Closeable {
                 memory,
                 counts,
                 name,
-                new StoredCopies.Opener(),
+                new StoreOpener(null),
                 CopyCheck::byFingerprint);
     }
 
@@ -209,7 +209,7 @@ public final class SsdTier implements Closeable {
                 memory,
                 counts,
                 name,
-                new StoredCopies.Opener(budget),
+                new StoreOpener(budget),
                 CopyCheck::byFingerprint);
     }
 
@@ -321,10 +321,7 @@ public final class SsdTier implements Closeable {
     public synchronized void change(TierSettings changed) throws IOException {
         Engine engine = requireLocation();
         settings = changed;
-        AttachedSsd ssd = lifecycle.attached();
-        if (ssd != null) {
-            ssd.resize(changed.capacityBytes());
-        }
+        lifecycle.resize(changed.capacityBytes());
         engine.promotion().apply(changed);
         engine.demotion().apply(changed);
     }

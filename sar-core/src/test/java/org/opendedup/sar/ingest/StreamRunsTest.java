@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.tier.copies.AccessListener;
-import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.Refusal;
 

@@ -40,13 +40,13 @@ import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.restore.lookahead.ReadAhead;
 import org.opendedup.sar.restore.lookahead.ReadStreams;
 import org.opendedup.sar.restore.lookahead.StreamBudget;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.CopyStore;
+import org.opendedup.sar.ssd.Source;
 import org.opendedup.sar.tier.copies.AccessListener;
-import org.opendedup.sar.tier.copies.ChunkRequest;
-import org.opendedup.sar.tier.copies.CopyStore;
 import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.FakeCopyStore;
 import org.opendedup.sar.tier.copies.Refusal;
-import org.opendedup.sar.tier.copies.Source;
 import org.opendedup.sar.tier.copies.SsdHealth;
 import org.opendedup.sar.tier.distributor.DataDistributor;
 

@@ -32,7 +32,7 @@ class LeastCapacityTest {
             for (int id = 1; id <= CHUNKS; id++) {
                 random.nextBytes(chunk);
                 OfferAnswer answer =
-                        store.offer(id, SsdFixture.fingerprintPrefix(chunk), 5, 1, SsdFixture.TAG, chunk, 0, CHUNK);
+                        store.offer(id, SsdFixture.fingerprintPrefix(chunk), 5, 1, SsdFixture.CAUSE, chunk, 0, CHUNK);
                 assertEquals(OfferAnswer.TAKEN, answer, "chunk " + id);
                 if (id == 1) {
                     writes.awaitOne();

@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.Directory;
@@ -27,7 +28,7 @@ final class SsdFixture {
     static final UUID VOLUME = new UUID(0x0123456789abcdefL, 0x0fedcba987654321L);
     static final Timeline TIMELINE = Timeline.beginning(VOLUME, 0x1122334455667788L);
     static final long CAPACITY = 64 << 20;
-    static final int TAG = 2;
+    static final Cause CAUSE = Cause.RECIPE;
 
     final Path location;
     final List<IOException> failures = new CopyOnWriteArrayList<>();
@@ -100,7 +101,7 @@ final class SsdFixture {
         byte[] around = new byte[bytes.length + 20];
         System.arraycopy(bytes, 0, around, 10, bytes.length);
         OfferAnswer answer =
-                store.offer(chunkId, fingerprintPrefix(bytes), (int) chunkId % 100, 77, TAG, around, 10, bytes.length);
+                store.offer(chunkId, fingerprintPrefix(bytes), (int) chunkId % 100, 77, CAUSE, around, 10, bytes.length);
         // The bytes are the store's own by now.
         Arrays.fill(around, (byte) 1);
         return answer;
@@ -117,13 +118,30 @@ final class SsdFixture {
         store.drain();
     }
 
+    /** Wants half of each of some chunks from the SSD. */
+    static ChunkRequest request(long... chunkIds) {
+        ChunkRequest request = new ChunkRequest();
+        for (long id : chunkIds) {
+            byte[] bytes = chunk(id);
+            request.add(id, bytes.length / 2, fingerprintPrefix(bytes), -1);
+            request.setSource(request.count() - 1, Source.SSD);
+        }
+        return request;
+    }
+
+    /** Returns all bytes of a chunk that was read; null if it must be read from home. */
+    static byte @Nullable [] found(ChunkRequest request, int i) {
+        byte[] data = request.isFromSsd(i) ? request.data(i) : null;
+        return data == null ? null : Arrays.copyOfRange(data, request.offset(i), request.offset(i) + request.length(i));
+    }
+
     /** Reads chunks; bytes from the SSD must be right. Returns the number of chunks from the SSD. */
     static int read(SsdStore store, long... chunkIds) {
-        FakeRequest request = FakeRequest.of(chunkIds);
+        ChunkRequest request = request(chunkIds);
         store.read(request);
         int found = 0;
         for (int i = 0; i < request.count(); i++) {
-            byte[] bytes = request.found(i);
+            byte[] bytes = found(request, i);
             if (bytes != null) {
                 assertArrayEquals(chunk(request.chunkId(i)), bytes);
                 found++;

@@ -137,10 +137,10 @@ class SsdPowerCutTest {
         long[] ids = SsdFixture.entries(store).keySet().stream()
                 .mapToLong(Long::longValue)
                 .toArray();
-        FakeRequest request = FakeRequest.of(ids);
+        ChunkRequest request = SsdFixture.request(ids);
         store.read(request);
         for (int i = 0; i < request.count(); i++) {
-            byte[] bytes = request.found(i);
+            byte[] bytes = SsdFixture.found(request, i);
             if (bytes != null) {
                 copiesRead++;
                 wrongCopies += Arrays.equals(SsdFixture.chunk(request.chunkId(i)), bytes) ? 0 : 1;

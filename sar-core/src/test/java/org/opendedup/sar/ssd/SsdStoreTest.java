@@ -126,7 +126,7 @@ final class SsdStoreTest {
         SsdFixture fixture = fixture();
         try (SsdStore store = fixture.open()) {
             byte[] bytes = SsdFixture.chunk(5);
-            store.offer(5, SsdFixture.fingerprintPrefix(bytes) + 1, 1, 1, 0, bytes, 0, bytes.length);
+            store.offer(5, SsdFixture.fingerprintPrefix(bytes) + 1, 1, 1, Cause.WRITE, bytes, 0, bytes.length);
             store.drain();
             assertFalse(store.contains(5));
             assertEquals(1, fixture.fate(OfferFate.DAMAGED));
@@ -138,14 +138,16 @@ final class SsdStoreTest {
         try (SsdStore store = fixture().open()) {
             byte[] bytes = new byte[1 << 19];
             new Random(1).nextBytes(bytes);
-            assertEquals(OfferAnswer.TOO_LARGE, store.offer(5, 0, 1, 1, 0, bytes, 0, bytes.length));
+            assertEquals(OfferAnswer.TOO_LARGE, store.offer(5, 0, 1, 1, Cause.WRITE, bytes, 0, bytes.length));
             byte[] largest = java.util.Arrays.copyOf(bytes, RecordFormat.MAX_CHUNK_BYTES);
             int fingerprintPrefix = SsdFixture.fingerprintPrefix(largest);
-            assertEquals(OfferAnswer.TAKEN, store.offer(5, fingerprintPrefix, 1, 1, 0, largest, 0, largest.length));
+            assertEquals(OfferAnswer.TAKEN, store.offer(5, fingerprintPrefix, 1, 1, Cause.WRITE, largest, 0, largest.length));
             store.drain();
-            FakeRequest request = new FakeRequest(List.of(new FakeRequest.Wanted(5, 100, fingerprintPrefix)));
+            ChunkRequest request = new ChunkRequest();
+            request.add(5, 100, fingerprintPrefix, -1);
+            request.setSource(0, Source.SSD);
             store.read(request);
-            assertArrayEquals(largest, request.found(0));
+            assertArrayEquals(largest, SsdFixture.found(request, 0));
         }
     }
 

@@ -31,12 +31,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.ssd.AttachedSsd;
+import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.ssd.StoreMemory;
-import org.opendedup.sar.tier.copies.AttachedSsd;
-import org.opendedup.sar.tier.copies.Cause;
 import org.opendedup.sar.tier.copies.FakeSsd;
 
 /** An SSD that is attached, detached and fails: what the volume and its administrator see. */

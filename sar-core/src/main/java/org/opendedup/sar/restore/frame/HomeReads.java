@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.tier.distributor.DataDistributor;
 
 /**

@@ -3,8 +3,8 @@ package org.opendedup.sar.restore.frame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.opendedup.sar.container.format.Frame;
-import org.opendedup.sar.tier.copies.ChunkRequest;
-import org.opendedup.sar.tier.copies.Source;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.Source;
 import org.opendedup.sar.tier.distributor.DataDistributor;
 import org.opendedup.sar.tier.distributor.SsdRead;
 

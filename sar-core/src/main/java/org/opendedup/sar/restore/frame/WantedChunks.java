@@ -11,8 +11,8 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
-import org.opendedup.sar.tier.copies.ChunkRequest;
-import org.opendedup.sar.tier.copies.Source;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.Source;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -14,14 +14,14 @@ import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.FrameSink;
 import org.opendedup.sar.restore.frame.FrameTurn;
-import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.opendedup.sar.restore.frame.PinnedChunks.Surplus;
+import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.restore.frame.SortedIds;
 import org.opendedup.sar.restore.frame.WantedChunks;
-import org.opendedup.sar.tier.copies.ChunkRequest;
-import org.opendedup.sar.tier.copies.Source;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.Source;
 import org.opendedup.sar.tier.distributor.SsdRead;
 
 /**

@@ -6,7 +6,7 @@ import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.restore.frame.WantedChunks;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
 
 /**
  * Where the chunks of all batches of all sequential readers come from, and where they are held. Safe for use by many

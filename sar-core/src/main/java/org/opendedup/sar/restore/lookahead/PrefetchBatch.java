@@ -9,12 +9,12 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.cache.ContainerContents;
-import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.PinnedChunks.Surplus;
+import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.Slabs;
 import org.opendedup.sar.restore.frame.SortedIds;
 import org.opendedup.sar.restore.frame.WantedChunks;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
 
 /**
  * One batch of reading ahead: the chunks of a few MiB of a file that are fetched at once, and further chunks of the

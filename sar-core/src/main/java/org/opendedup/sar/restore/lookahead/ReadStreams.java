@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.record.RecipePages;
 import org.opendedup.sar.restore.frame.PinnedChunks;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
 
 /**
  * All sequential readers that are read ahead. They share the memory and the threads that run their batches. Batches are

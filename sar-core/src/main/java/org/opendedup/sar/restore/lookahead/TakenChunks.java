@@ -6,10 +6,10 @@ import java.util.BitSet;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
-import org.opendedup.sar.tier.copies.ChunkRequest;
-import org.opendedup.sar.tier.copies.Source;
+import org.opendedup.sar.restore.frame.PinnedChunks;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.Source;
 
 /**
  * The chunks that the reader has taken, of the batches that are planned or held for one position. The promotion is

@@ -1,5 +1,7 @@
 package org.opendedup.sar.tier.copies;
 
+import org.opendedup.sar.ssd.ChunkRequest;
+
 /**
  * Receives the stored chunks that are written again and read, from the code that has their bytes in memory. Never
  * waits.

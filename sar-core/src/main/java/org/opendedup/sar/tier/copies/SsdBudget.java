@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.io.FileDevice;
 
 /**
@@ -102,7 +103,7 @@ public final class SsdBudget {
         return copiesBytes();
     }
 
-    private long share() {
+    private long mostShare() {
         return capacityBytes * MOST_INDEX_PERCENT / 100;
     }
 
@@ -111,7 +112,7 @@ public final class SsdBudget {
     }
 
     private long wanted() {
-        return indexBytes == 0 ? 0 : Math.min(share(), ((indexBytes + AHEAD_BYTES) / step() + 1) * step());
+        return indexBytes == 0 ? 0 : Math.min(mostShare(), ((indexBytes + AHEAD_BYTES) / step() + 1) * step());
     }
 
     private long copiesBytes() {
@@ -137,23 +138,11 @@ public final class SsdBudget {
         }
         long left = capacityBytes - Math.max(copies.getAsLong(), copiesBytes());
         // Before the index has told what it has, nothing is reserved for it.
-        return Math.max(0, Math.min(share(), indexBytes == 0 ? capacityBytes - copies.getAsLong() : left));
+        return Math.max(0, Math.min(mostShare(), indexBytes == 0 ? capacityBytes - copies.getAsLong() : left));
     }
 
     /** Returns how the SSD is shared; all zeros if it is not. */
-    public synchronized Division division() {
-        return isShared
-                ? new Division(capacityBytes, indexBytes, mostIndexBytes(), copiesBytes())
-                : new Division(0, 0, 0, 0);
+    public synchronized SsdShare share() {
+        return isShared ? new SsdShare(capacityBytes, indexBytes, mostIndexBytes(), copiesBytes()) : SsdShare.NONE;
     }
-
-    /**
-     * How an SSD is shared.
-     *
-     * @param capacityBytes bound of both
-     * @param indexBytes bytes that the files of the index have or need until they are closed
-     * @param mostIndexBytes bytes that they may have now
-     * @param mostCopiesBytes bytes that the copies may have now
-     */
-    public record Division(long capacityBytes, long indexBytes, long mostIndexBytes, long mostCopiesBytes) {}
 }

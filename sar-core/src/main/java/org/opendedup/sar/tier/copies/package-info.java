@@ -1,9 +1,4 @@
-/**
- * Interfaces between the tier and the copies on the SSD. {@link org.opendedup.sar.tier.copies.CopyStore} reads copies,
- * {@link org.opendedup.sar.tier.copies.PromotionTarget} accepts new ones,
- * {@link org.opendedup.sar.tier.copies.TierContents} lists and removes them. Also the terms that the whole tier shares:
- * causes, sources, refusals.
- */
+/** What the whole tier shares: listeners, sources of counts, refusals, the SSD's health and its share of bytes. */
 @NullMarked
 package org.opendedup.sar.tier.copies;
 

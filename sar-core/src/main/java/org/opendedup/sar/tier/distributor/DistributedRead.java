@@ -9,10 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.opendedup.sar.disk.DiskCost;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.CopyStore;
+import org.opendedup.sar.ssd.Source;
 import org.opendedup.sar.tier.copies.CopyCheck;
-import org.opendedup.sar.tier.copies.CopyStore;
-import org.opendedup.sar.tier.copies.Source;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,6 +1,6 @@
 package org.opendedup.sar.tier.policy;
 
-import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.ssd.Cause;
 
 /**
  * The policy that ranks by disk time saved per byte of SSD. A restore is slow not because a chunk has few references,

@@ -1,6 +1,6 @@
 package org.opendedup.sar.tier.policy;
 
-import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.ssd.Cause;
 
 /**
  * The policy of TDDFS (TDDFS paper, §3.4: reloading): what a program reads comes to the fast tier with the first read,

@@ -1,7 +1,7 @@
 package org.opendedup.sar.tier.policy;
 
 import org.opendedup.sar.disk.DiskCost;
-import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.ssd.Cause;
 
 /**
  * Decides what makes a chunk worth its space on the SSD. Plain values in and out, no state: the mounted volume and the

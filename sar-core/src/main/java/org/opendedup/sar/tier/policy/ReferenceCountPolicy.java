@@ -1,7 +1,7 @@
 package org.opendedup.sar.tier.policy;
 
 import org.opendedup.sar.disk.DiskCost;
-import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.ssd.Cause;
 
 /**
  * The paper's rule (SAR paper §3.4, §3.5): promotes chunks with many references in short runs. Monotone: more

@@ -2,7 +2,7 @@ package org.opendedup.sar.tier.promotion;
 
 import java.util.Arrays;
 import org.opendedup.sar.ssd.MapEntry;
-import org.opendedup.sar.tier.copies.TierContents;
+import org.opendedup.sar.ssd.TierContents;
 import org.opendedup.sar.tier.policy.PromotionPolicy;
 
 /**

@@ -3,7 +3,7 @@ package org.opendedup.sar.tier.promotion;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.tier.copies.Refusal;
 
 /** Counters of {@link SelectivePromotion}. */

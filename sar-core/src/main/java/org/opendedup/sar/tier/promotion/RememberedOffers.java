@@ -2,7 +2,7 @@ package org.opendedup.sar.tier.promotion;
 
 import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
-import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.ssd.Cause;
 
 /**
  * Chunks that were worth promoting while the queue was full: ids without bytes, so that they can be fetched and offered

@@ -1,7 +1,7 @@
 package org.opendedup.sar.tier.promotion;
 
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
 
 /**
  * Measures the runs in one request: consecutive chunks that are neighbours in their container, so that they cost the

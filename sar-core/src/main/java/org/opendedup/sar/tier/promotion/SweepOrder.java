@@ -3,7 +3,7 @@ package org.opendedup.sar.tier.promotion;
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.ssd.MapEntry;
-import org.opendedup.sar.tier.copies.TierContents;
+import org.opendedup.sar.ssd.TierContents;
 
 /**
  * Iterates over all chunks of an SSD, those of one container together, so that each container's count record is read

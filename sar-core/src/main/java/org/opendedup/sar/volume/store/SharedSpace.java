@@ -18,7 +18,7 @@ final class SharedSpace implements IndexSpace {
 
     @Override
     public synchronized long mostBytes() {
-        long others = budget.division().indexBytes() - usedBytes;
+        long others = budget.share().indexBytes() - usedBytes;
         return Math.min(own.mostBytes(), budget.mostIndexBytes() - Math.max(0, others));
     }
 
@@ -32,8 +32,6 @@ final class SharedSpace implements IndexSpace {
 
     @Override
     public SsdShare share() {
-        SsdBudget.Division division = budget.division();
-        return new SsdShare(
-                division.capacityBytes(), division.indexBytes(), division.mostIndexBytes(), division.mostCopiesBytes());
+        return budget.share();
     }
 }

@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.ssd.ChunkRequest;
 
 class ChunkRequestTest {
     @Test

@@ -5,6 +5,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.CopyStore;
+import org.opendedup.sar.ssd.Source;
 
 /** Copies in memory that can be made to fail in all ways of an SSD. Safe for use by many threads. */
 public final class FakeCopyStore implements CopyStore {

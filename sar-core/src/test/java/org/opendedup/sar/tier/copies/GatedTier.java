@@ -3,6 +3,7 @@ package org.opendedup.sar.tier.copies;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.opendedup.sar.ssd.AttachedSsd;
 import org.opendedup.sar.ssd.Gate;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.StoreDouble;

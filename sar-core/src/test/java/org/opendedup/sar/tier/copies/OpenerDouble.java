@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.ssd.AttachedSsd;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.StoreDouble;
 import org.opendedup.sar.ssd.StoreMemory;
@@ -34,7 +35,6 @@ record OpenerDouble(StoreDouble stores, UnaryOperator<AttachedSsd> seen) impleme
             Runnable makeRoom,
             Consumer<IOException> failure)
             throws IOException {
-        SsdStore store = stores.open(location, timeline, capacityBytes, memory, makeRoom, failure);
-        return seen.apply(new StoredCopies(store, memory));
+        return seen.apply(stores.open(location, timeline, capacityBytes, memory, makeRoom, failure));
     }
 }

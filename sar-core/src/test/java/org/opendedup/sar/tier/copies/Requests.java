@@ -1,6 +1,8 @@
 package org.opendedup.sar.tier.copies;
 
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.Source;
 
 /** Builds requests for tests. A chunk's bytes are all equal to the lowest byte of its slot. */
 public final class Requests {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.tier.copies;
 
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.ssd.AttachedSsd;
 import org.opendedup.sar.ssd.Gate;
 import org.opendedup.sar.ssd.StoreDouble;
 

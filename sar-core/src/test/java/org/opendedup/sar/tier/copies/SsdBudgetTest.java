@@ -110,7 +110,7 @@ class SsdBudgetTest {
         other.indexGrew(CAPACITY);
         assertEquals(Long.MAX_VALUE, other.mostIndexBytes());
         assertEquals(CAPACITY, other.bound(CAPACITY));
-        assertEquals(0, other.division().capacityBytes());
+        assertEquals(0, other.share().capacityBytes());
     }
 
     @Test

@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.Source;
 import org.opendedup.sar.tier.copies.FakeCopyStore;
-import org.opendedup.sar.tier.copies.Source;
 import org.opendedup.sar.tier.copies.SsdHealth;
 
 /** An SSD that answers too slowly, and readers that no longer use it. */

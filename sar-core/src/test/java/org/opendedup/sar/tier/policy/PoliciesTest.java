@@ -9,7 +9,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.disk.DiskCost;
-import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 
 class PoliciesTest {

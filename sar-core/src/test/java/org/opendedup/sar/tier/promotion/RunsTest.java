@@ -5,7 +5,7 @@ import static org.opendedup.sar.tier.copies.Requests.CHUNK_BYTES;
 
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.tier.copies.Requests;
 
 class RunsTest {

@@ -1,8 +1,6 @@
-package org.opendedup.sar.tier.copies;
+package org.opendedup.sar.ssd;
 
 import java.util.function.Consumer;
-import org.opendedup.sar.ssd.MapEntry;
-import org.opendedup.sar.ssd.MapTable;
 
 /**
  * The part of an attached SSD that {@code DataDemotion} needs: its Map table, its fill level, and a way to remove a

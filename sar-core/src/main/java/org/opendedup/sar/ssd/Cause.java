@@ -1,4 +1,5 @@
-package org.opendedup.sar.tier.copies;
+package org.opendedup.sar.ssd;
+
 
 /** Why a chunk is promoted. */
 public enum Cause {

@@ -1,7 +1,4 @@
-package org.opendedup.sar.tier.copies;
-
-import org.opendedup.sar.disk.DiskCost;
-import org.opendedup.sar.ssd.OfferAnswer;
+package org.opendedup.sar.ssd;
 
 /**
  * The destination of promoted chunks: the attached SSD, or the simulator's model of one. Safe for use by many threads.
@@ -25,7 +22,7 @@ public interface PromotionTarget {
      *
      * @param fingerprintPrefix first bytes of its fingerprint, which the bytes must match
      * @param count current references to it
-     * @param saving see {@link DiskCost#saving}
+     * @param saving disk time that a read of it from here saves, in microseconds per KiB; at most 65535
      * @param cause why it is promoted
      */
     OfferAnswer offer(

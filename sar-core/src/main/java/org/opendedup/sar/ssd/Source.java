@@ -1,4 +1,5 @@
-package org.opendedup.sar.tier.copies;
+package org.opendedup.sar.ssd;
+
 
 /** Where a chunk of a read is taken from. */
 public enum Source {

@@ -1,15 +1,14 @@
-package org.opendedup.sar.tier.copies;
+package org.opendedup.sar.ssd;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkHash;
-import org.opendedup.sar.ssd.CopyRequest;
 
 /**
  * The stored chunks that one request writes again or reads, in file order, repeated as often as they are referenced,
  * without zero runs. A struct of arrays that is reused for the next request. For use by one thread at a time.
  */
-public final class ChunkRequest implements CopyRequest {
+public final class ChunkRequest {
     private static final int CHUNKS = 64;
 
     private int count;
@@ -70,12 +69,10 @@ public final class ChunkRequest implements CopyRequest {
         offsets = Arrays.copyOf(offsets, chunks);
     }
 
-    @Override
     public int count() {
         return count;
     }
 
-    @Override
     public long chunkId(int i) {
         return chunkIds[i];
     }
@@ -113,7 +110,6 @@ public final class ChunkRequest implements CopyRequest {
         }
     }
 
-    @Override
     public int length(int i) {
         return lengths[i];
     }
@@ -123,7 +119,6 @@ public final class ChunkRequest implements CopyRequest {
         lengths[i] = length;
     }
 
-    @Override
     public int fingerprintPrefix(int i) {
         return fingerprintPrefixes[i];
     }
@@ -165,12 +160,12 @@ public final class ChunkRequest implements CopyRequest {
         sources[i] = source;
     }
 
-    @Override
+    /** Returns whether a chunk is to be read from the SSD. */
     public boolean isFromSsd(int i) {
         return sources[i] == Source.SSD;
     }
 
-    @Override
+    /** Marks a chunk as to be read from its container: it has no copy, or the copy can't be read. */
     public void sendHome(int i) {
         sources[i] = Source.HOME;
     }
@@ -197,7 +192,6 @@ public final class ChunkRequest implements CopyRequest {
     }
 
     /** Sets the array that holds all {@code length} bytes of the chunk; there may be more than were requested. */
-    @Override
     public void setData(int i, byte[] bytes, int offset, int length) {
         data[i] = bytes;
         offsets[i] = offset;

@@ -1,4 +1,4 @@
-package org.opendedup.sar.tier.copies;
+package org.opendedup.sar.ssd;
 
 import java.io.Closeable;
 import java.io.IOException;
@@ -6,11 +6,6 @@ import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.opendedup.sar.common.Timeline;
-import org.opendedup.sar.ssd.LogCopies;
-import org.opendedup.sar.ssd.OfferListener;
-import org.opendedup.sar.ssd.SsdLogStatistics;
-import org.opendedup.sar.ssd.SsdStore;
-import org.opendedup.sar.ssd.StoreMemory;
 
 /**
  * An SSD in use, as the {@code SsdLifecycle} sees it: an {@link SsdStore}, or that of a test. Safe for use by many
@@ -46,6 +41,14 @@ public interface AttachedSsd extends PromotionTarget, CopyStore, TierContents, C
 
     /** Opens SSDs. Any call may hang as long as the disk hangs. */
     interface Opener {
+        /** Returns how many bytes of a capacity the SSD may use. */
+        default long bound(long capacityBytes) {
+            return capacityBytes;
+        }
+
+        /** Notes that an SSD that was opened is not used any more; called before it is closed. */
+        default void closed() {}
+
         /** See {@link SsdStore#claim}. */
         void claim(Path location, UUID volume) throws IOException;
 
