@@ -27,7 +27,7 @@ import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
-import org.opendedup.sar.restore.frame.FrameCaches;
+import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.FrameSink;
 import org.opendedup.sar.restore.frame.PinnedChunks;
@@ -83,7 +83,7 @@ class RemovedChunksReadTest {
     private FrameLoader loader() {
         DiskQueue disk = new DiskQueue(DiskOption.parse("hdd"), true, System::nanoTime, OptionalLong::empty);
         return new FrameLoader(
-                volume.containers, disk, FrameCaches.lru(1 << 20), true, (inode, container, frame, cause) -> {
+                volume.containers, disk, new FrameCache(1 << 20), true, (inode, container, frame, cause) -> {
                     synchronized (damaged) {
                         damaged.add(frame);
                     }

@@ -35,7 +35,6 @@ import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.restore.frame.FrameCache;
-import org.opendedup.sar.restore.frame.FrameCaches;
 import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.restore.lookahead.ReadAhead;
 import org.opendedup.sar.restore.lookahead.ReadStreams;
@@ -242,7 +241,7 @@ public final class TieredVolume implements AutoCloseable {
 
     /** Makes an engine with an empty cache. */
     public RestoreEngine engine() {
-        return engine(FrameCaches.lru(CACHE_BYTES), false);
+        return engine(new FrameCache(CACHE_BYTES), false);
     }
 
     public RestoreEngine engine(FrameCache cache, boolean verifyFingerprints) {

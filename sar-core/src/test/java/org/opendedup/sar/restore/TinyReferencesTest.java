@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.restore.frame.FrameCaches;
+import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 
 /**
@@ -42,7 +42,7 @@ class TinyReferencesTest {
     private long mostMemory(TieredVolume volume, long frameCacheBytes) throws Exception {
         volume.attached = null;
         volume.promotions.active = false;
-        RestoreEngine engine = volume.engine(FrameCaches.lru(frameCacheBytes), false, TieredVolume.budget(BUDGET));
+        RestoreEngine engine = volume.engine(new FrameCache(frameCacheBytes), false, TieredVolume.budget(BUDGET));
         byte[] expected = volume.expected();
         long reported = 0;
         try (ReadStream stream = engine.stream(TieredVolume.INODE)) {

@@ -11,6 +11,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -240,40 +241,28 @@ public final class IndexDatabase implements Closeable {
 
     /** Looks up every key of {@code query}. */
     void read(ChunkIdQuery query) throws IOException {
-        lifecycle.readLock().lock();
-        try {
-            requireOpen();
+        try (Use open = use()) {
             query.run(db, readOptions);
         } catch (RocksDBException e) {
             throw translate(folder, e);
-        } finally {
-            lifecycle.readLock().unlock();
         }
     }
 
     /** Returns the value of a record; null if there is none. */
     public byte @Nullable [] get(byte[] key) throws IOException {
-        lifecycle.readLock().lock();
-        try {
-            requireOpen();
+        try (Use open = use()) {
             return db.get(readOptions, key);
         } catch (RocksDBException e) {
             throw translate(folder, e);
-        } finally {
-            lifecycle.readLock().unlock();
         }
     }
 
     /** Writes the batch atomically: after a crash, all of it is present or nothing. */
     public void write(WriteBatch batch) throws IOException {
-        lifecycle.readLock().lock();
-        try {
-            requireOpen();
+        try (Use open = use()) {
             db.write(writeOptions, batch);
         } catch (RocksDBException e) {
             throw translate(folder, e);
-        } finally {
-            lifecycle.readLock().unlock();
         }
     }
 
@@ -285,21 +274,7 @@ public final class IndexDatabase implements Closeable {
 
     /** Visits the records whose keys begin with {@code prefix}, in ascending order of their keys. */
     public void forEach(byte[] prefix, RecordVisitor visitor) throws IOException {
-        lifecycle.readLock().lock();
-        try (ReadOptions onlyOnce = new ReadOptions().setFillCache(false)) {
-            requireOpen();
-            try (RocksIterator records = db.newIterator(onlyOnce)) {
-                records.seek(prefix);
-                for (; records.isValid() && beginsWith(records.key(), prefix); records.next()) {
-                    visitor.visit(records.key(), records.value());
-                }
-                records.status();
-            }
-        } catch (RocksDBException e) {
-            throw translate(folder, e);
-        } finally {
-            lifecycle.readLock().unlock();
-        }
+        scan(prefix, Integer.MAX_VALUE, key -> beginsWith(key, prefix), visitor);
     }
 
     private static boolean beginsWith(byte[] key, byte[] prefix) {
@@ -311,29 +286,32 @@ public final class IndexDatabase implements Closeable {
      * on.
      */
     void forEachFingerprint(byte[] key, int count, ChunkIndex.EntryVisitor visitor) throws IOException {
-        lifecycle.readLock().lock();
-        try (ReadOptions onlyOnce = new ReadOptions().setFillCache(false)) {
-            requireOpen();
-            try (RocksIterator records = db.newIterator(onlyOnce)) {
-                records.seek(key);
-                for (int i = 0; i < count && records.isValid() && IndexKeys.isFingerprint(records.key()); i++) {
-                    visitor.visit(IndexKeys.fingerprintOf(records.key()), IndexKeys.chunkId(records.value()));
-                    records.next();
-                }
-                records.status();
+        scan(
+                key,
+                count,
+                IndexKeys::isFingerprint,
+                (found, value) -> visitor.visit(IndexKeys.fingerprintOf(found), IndexKeys.chunkId(value)));
+    }
+
+    /** Visits up to {@code count} records from a key on, as long as their keys are wanted. */
+    private void scan(byte[] from, int count, Predicate<byte[]> isWanted, RecordVisitor visitor) throws IOException {
+        try (Use open = use();
+                ReadOptions onlyOnce = new ReadOptions().setFillCache(false);
+                RocksIterator records = db.newIterator(onlyOnce)) {
+            records.seek(from);
+            for (int i = 0; i < count && records.isValid() && isWanted.test(records.key()); i++) {
+                visitor.visit(records.key(), records.value());
+                records.next();
             }
+            records.status();
         } catch (RocksDBException e) {
             throw translate(folder, e);
-        } finally {
-            lifecycle.readLock().unlock();
         }
     }
 
     /** Deletes every record except the version, and frees the disk space. */
     public void clear() throws IOException {
-        lifecycle.readLock().lock();
-        try {
-            requireOpen();
+        try (Use open = use()) {
             flushMemtables();
             db.deleteFilesInRanges(
                     db.getDefaultColumnFamily(), List.of(IndexKeys.FIRST_CONTENT, IndexKeys.END_CONTENT), false);
@@ -344,21 +322,15 @@ public final class IndexDatabase implements Closeable {
             // The remaining records must not be used: the mark makes the next opening rebuild the index.
             mark(folder);
             throw translate(folder, e);
-        } finally {
-            lifecycle.readLock().unlock();
         }
     }
 
     /** Writes the memtables to disk and waits until that is done. */
     public void flush() throws IOException {
-        lifecycle.readLock().lock();
-        try {
-            requireOpen();
+        try (Use open = use()) {
             flushMemtables();
         } catch (RocksDBException e) {
             throw translate(folder, e);
-        } finally {
-            lifecycle.readLock().unlock();
         }
     }
 
@@ -379,23 +351,28 @@ public final class IndexDatabase implements Closeable {
     }
 
     private long property(String name) {
-        lifecycle.readLock().lock();
-        try {
-            requireOpen();
+        try (Use open = use()) {
             return db.getLongProperty(name);
         } catch (RocksDBException e) {
             throw new UncheckedIOException(translate(folder, e));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } finally {
-            lifecycle.readLock().unlock();
         }
     }
 
-    private void requireOpen() throws IOException {
+    /** While it is not closed, the database is open. */
+    private interface Use extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    private Use use() throws IOException {
+        lifecycle.readLock().lock();
         if (closed) {
+            lifecycle.readLock().unlock();
             throw new IOException(folder + ": the chunk index is closed");
         }
+        return lifecycle.readLock()::unlock;
     }
 
     /** Flushes and closes the database, after calls in progress have ended. Idempotent. */

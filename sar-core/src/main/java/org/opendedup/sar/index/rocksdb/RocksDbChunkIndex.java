@@ -2,8 +2,6 @@ package org.opendedup.sar.index.rocksdb;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -11,26 +9,10 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
 
-/**
- * The exact chunk index: every fingerprint is in RocksDB, and those that are likely to be looked up next are also in a
- * {@link FingerprintCache}.
- *
- * <p>Locks: {@code writer} serializes writes, and {@code cache} guards the cache. A thread may acquire the second while
- * it holds the first. No lock is held while RocksDB is read for a lookup.
- */
-final class RocksDbChunkIndex implements ChunkIndex {
-    /** Maximum number of lookup objects kept for reuse: more than the threads that could run one at the same time. */
-    private static final int POOLED_LOOKUPS = 16;
-
-    private final IndexDatabase database;
-    private final FingerprintCache cache;
-    private final BlockingQueue<SegmentLookup> lookups = new ArrayBlockingQueue<>(POOLED_LOOKUPS);
-    private final IndexWriter writer;
-
+/** The exact chunk index. */
+final class RocksDbChunkIndex extends Records implements ChunkIndex {
     RocksDbChunkIndex(IndexDatabase database, long cacheBytes) {
-        this.database = database;
-        cache = new FingerprintCache(cacheBytes);
-        writer = new IndexWriter(database, cache);
+        super(database, cacheBytes);
     }
 
     @Override
@@ -40,12 +22,7 @@ final class RocksDbChunkIndex implements ChunkIndex {
 
     @Override
     public void lookup(Segment segment) throws IOException {
-        SegmentLookup lookup = lookups.poll();
-        if (lookup == null) {
-            lookup = new SegmentLookup(database, cache);
-        }
-        lookup.run(segment);
-        lookups.offer(lookup);
+        lookup(segment, false);
     }
 
     @Override
@@ -60,7 +37,7 @@ final class RocksDbChunkIndex implements ChunkIndex {
 
     @Override
     public void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
-        new SlotRemoval(database, writer, container, fingerprints).run(slots);
+        removed(container, fingerprints, slots);
     }
 
     @Override
@@ -103,26 +80,6 @@ final class RocksDbChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public void cover(long container, byte[] frameTable) throws IOException {
-        writer.cover(container, frameTable);
-    }
-
-    @Override
-    public void uncover(long container) throws IOException {
-        writer.uncover(container);
-    }
-
-    @Override
-    public byte @Nullable [] frameTable(long container) throws IOException {
-        return database.get(IndexKeys.frameTable(container));
-    }
-
-    @Override
-    public void forEachOf(long container, SlotVisitor visitor) throws IOException {
-        ContainerFingerprints.forEachOf(database, container, visitor);
-    }
-
-    @Override
     public @Nullable Epoch epoch() throws IOException {
         return writer.epoch();
     }
@@ -150,11 +107,5 @@ final class RocksDbChunkIndex implements ChunkIndex {
     @Override
     public long estimatedChunks() {
         return database.estimatedRecords();
-    }
-
-    @Override
-    public void close() throws IOException {
-        writer.close();
-        database.close();
     }
 }

@@ -3,11 +3,8 @@ package org.opendedup.sar.index.rocksdb;
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.UUID;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
@@ -23,23 +20,15 @@ import org.opendedup.sar.index.DiskIndexUse;
  * container bring all of its fingerprints into the cache. The record of the epoch has the generation in place of the
  * volume, and the numbers of moves and chunks.
  */
-final class RocksDbDiskIndex implements DiskIndex {
-    private static final int POOLED_LOOKUPS = 16;
-
-    private final IndexDatabase database;
-    private final FingerprintCache cache;
-    private final IndexWriter writer;
+final class RocksDbDiskIndex extends Records implements DiskIndex {
     private final UUID identity;
-    private final BlockingQueue<SegmentLookup> lookups = new ArrayBlockingQueue<>(POOLED_LOOKUPS);
     private final AtomicLong chunks = new AtomicLong();
     private final LongAdder asked = new LongAdder();
     private final LongAdder found = new LongAdder();
     private boolean closed;
 
     private RocksDbDiskIndex(IndexDatabase database, long cacheBytes, long generation) {
-        this.database = database;
-        cache = new FingerprintCache(cacheBytes);
-        writer = new IndexWriter(database, cache);
+        super(database, cacheBytes);
         identity = new UUID(0, generation);
     }
 
@@ -70,10 +59,7 @@ final class RocksDbDiskIndex implements DiskIndex {
 
     @Override
     public void lookup(Segment segment) throws IOException {
-        SegmentLookup pooled = lookups.poll();
-        SegmentLookup lookup = pooled == null ? new SegmentLookup(database, cache) : pooled;
-        int missing = lookup.runForMissing(segment);
-        lookups.offer(lookup);
+        int missing = lookup(segment, true);
         asked.add(missing);
         found.add(missing - missing(segment));
     }
@@ -98,27 +84,7 @@ final class RocksDbDiskIndex implements DiskIndex {
 
     @Override
     public void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
-        chunks.addAndGet(-new SlotRemoval(database, writer, container, fingerprints).run(slots));
-    }
-
-    @Override
-    public void cover(long container, byte[] frameTable) throws IOException {
-        writer.cover(container, frameTable);
-    }
-
-    @Override
-    public void uncover(long container) throws IOException {
-        writer.uncover(container);
-    }
-
-    @Override
-    public byte @Nullable [] frameTable(long container) throws IOException {
-        return database.get(IndexKeys.frameTable(container));
-    }
-
-    @Override
-    public void forEachOf(long container, ChunkIndex.SlotVisitor visitor) throws IOException {
-        ContainerFingerprints.forEachOf(database, container, visitor);
+        chunks.addAndGet(-removed(container, fingerprints, slots));
     }
 
     @Override
@@ -154,8 +120,7 @@ final class RocksDbDiskIndex implements DiskIndex {
                 // The number of chunks may have changed since.
                 settle(moves());
             } finally {
-                writer.close();
-                database.close();
+                super.close();
             }
         }
     }

@@ -34,25 +34,15 @@ final class SegmentLookup {
         this.cache = cache;
     }
 
-    /** Looks up all chunks. */
-    void run(Segment segment) throws IOException {
-        collect(segment, false);
-        find(segment);
-    }
-
     /**
-     * Looks up the chunks without a hint; those of the others stay.
+     * Looks up chunks.
      *
+     * @param onlyMissing only those without a hint; those of the others stay
      * @return their number
      */
-    int runForMissing(Segment segment) throws IOException {
-        collect(segment, true);
-        int asked = missingCount;
-        find(segment);
-        return asked;
-    }
-
-    private void find(Segment segment) throws IOException {
+    int run(Segment segment, boolean onlyMissing) throws IOException {
+        collect(segment, onlyMissing);
+        int all = missingCount;
         askCache(segment);
         int batch = FIRST_BATCH;
         while (missingCount > 0) {
@@ -68,6 +58,7 @@ final class SegmentLookup {
                 batch = Math.min(2 * batch, ChunkIdQuery.CAPACITY);
             }
         }
+        return all;
     }
 
     private void collect(Segment segment, boolean onlyMissing) {

@@ -10,7 +10,6 @@ import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.TierContents;
 import org.opendedup.sar.tier.copies.CountSource;
-import org.opendedup.sar.tier.policy.PromotionPolicies;
 import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.promotion.Admission;
@@ -87,7 +86,7 @@ public final class DataDemotion implements Admission, Closeable {
         this.attached = attached;
         this.settings = settings;
         this.counts = counts;
-        policy = PromotionPolicies.of(settings);
+        policy = PromotionPolicy.of(settings);
         worker = new Thread(this::work, "demotion " + name);
         worker.setDaemon(true);
         worker.start();
@@ -190,7 +189,7 @@ public final class DataDemotion implements Admission, Closeable {
     /** Applies changed settings: demotes in the background what no longer qualifies. */
     public void apply(TierSettings changed) {
         synchronized (work) {
-            PromotionPolicy now = PromotionPolicies.of(changed);
+            PromotionPolicy now = PromotionPolicy.of(changed);
             if (changed.policy() != settings.policy()) {
                 // Ranks of two policies can't be compared.
                 floor.set(RankFloor.NONE);

@@ -30,20 +30,6 @@ public record CostPolicy(long maxRunBytes) implements PromotionPolicy {
     }
 
     /**
-     * Keeps every chunk that is referenced, whatever the parameters; chunks of little worth are demoted when space is
-     * needed.
-     */
-    @Override
-    public boolean keeps(int count, int saving) {
-        return count > 0;
-    }
-
-    @Override
-    public int worth(Cause cause, int count) {
-        return count;
-    }
-
-    /**
      * Reduces the saving of written duplicates: most of them are never read. The first read from the SSD corrects this.
      */
     @Override

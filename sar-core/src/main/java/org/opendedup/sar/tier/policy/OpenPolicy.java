@@ -22,26 +22,6 @@ public record OpenPolicy() implements PromotionPolicy {
         return true;
     }
 
-    @Override
-    public boolean keeps(int count, int saving) {
-        return count > 0;
-    }
-
-    @Override
-    public int worth(Cause cause, int count) {
-        return count;
-    }
-
-    @Override
-    public int expectedSaving(Cause cause, int saving) {
-        return saving;
-    }
-
-    @Override
-    public boolean displaces(Cause cause) {
-        return true;
-    }
-
     /**
      * Ranks by recent requests. Among equals, a chunk that more files share stays: demoting it would slow all of them.
      */

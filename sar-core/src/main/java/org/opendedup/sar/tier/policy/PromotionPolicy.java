@@ -8,6 +8,16 @@ import org.opendedup.sar.ssd.Cause;
  * trace-driven simulator run the same code.
  */
 public interface PromotionPolicy {
+    /** Creates the policy that the settings name. */
+    static PromotionPolicy of(TierSettings settings) {
+        return switch (settings.policy()) {
+            case REFERENCE_COUNT ->
+                new ReferenceCountPolicy(settings.referenceCountThreshold(), settings.maxRunBytes());
+            case OPEN -> new OpenPolicy();
+            case COST -> new CostPolicy(settings.maxRunBytes());
+        };
+    }
+
     /**
      * Returns whether a stored chunk that was referenced or read again belongs on the SSD.
      *
@@ -28,14 +38,18 @@ public interface PromotionPolicy {
      *
      * @param saving saving of the shortest run it was requested in, see {@link DiskCost#saving}
      */
-    boolean keeps(int count, int saving);
+    default boolean keeps(int count, int saving) {
+        return count > 0;
+    }
 
     /**
      * Returns the references by which a candidate is ranked against the contents of a full SSD.
      *
      * @param count references to it
      */
-    int worth(Cause cause, int count);
+    default int worth(Cause cause, int count) {
+        return count;
+    }
 
     /**
      * Returns the saving per KiB to expect of a read, as {@link #rank} uses it. It is less than a read would save if a
@@ -44,10 +58,14 @@ public interface PromotionPolicy {
      * @param saving disk time saved if the chunk is read, see {@link DiskCost#saving}
      * @return at least 1, at most {@code saving}
      */
-    int expectedSaving(Cause cause, int saving);
+    default int expectedSaving(Cause cause, int saving) {
+        return saving;
+    }
 
     /** Returns whether a chunk promoted for this cause may displace another; if not, it only gets free space. */
-    boolean displaces(Cause cause);
+    default boolean displaces(Cause cause) {
+        return true;
+    }
 
     /**
      * Returns the worth of a copy. Where space is needed, the lowest ranks are demoted first, and a candidate below all

@@ -56,17 +56,6 @@ public record ReferenceCountPolicy(int threshold, long maxRunBytes) implements P
         return cause == Cause.READ && count < threshold ? Math.min(count, 1) : count;
     }
 
-    /** Returns the saving unchanged: the rank uses it only between records of one size. */
-    @Override
-    public int expectedSaving(Cause cause, int saving) {
-        return saving;
-    }
-
-    @Override
-    public boolean displaces(Cause cause) {
-        return true;
-    }
-
     /**
      * Ranks by references first: fewer are demoted earlier. Among equal counts the larger record is demoted earlier,
      * then the one that the disk reads in less time, then the one with less heat. A candidate's record is not

@@ -17,7 +17,6 @@ import org.opendedup.sar.ssd.Source;
 import org.opendedup.sar.tier.copies.AccessListener;
 import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.Refusal;
-import org.opendedup.sar.tier.policy.PromotionPolicies;
 import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.slf4j.Logger;
@@ -75,7 +74,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     /** Settings and their policy, which change together. */
     private record Rules(TierSettings settings, PromotionPolicy policy) {
         static Rules of(TierSettings settings) {
-            return new Rules(settings, PromotionPolicies.of(settings));
+            return new Rules(settings, PromotionPolicy.of(settings));
         }
     }
 

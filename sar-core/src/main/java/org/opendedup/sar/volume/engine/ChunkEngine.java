@@ -26,7 +26,7 @@ import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.RestoreEngine;
-import org.opendedup.sar.restore.frame.FrameCaches;
+import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.promotion.TierMemory;
@@ -172,7 +172,7 @@ public final class ChunkEngine {
                         tier.isConfigured()
                                 ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::occurrences)
                                 : null),
-                FrameCaches.lru(plan.frameCache()),
+                new FrameCache(plan.frameCache()),
                 config.restore().budget(plan.streams()),
                 prefetchers,
                 verification == Verification.FINGERPRINTS,

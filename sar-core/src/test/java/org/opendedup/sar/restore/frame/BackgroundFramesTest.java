@@ -60,7 +60,7 @@ class BackgroundFramesTest {
     private Counter read(DiskQueue disk) throws IOException {
         Counter counter = new Counter();
         long container = ChunkId.container(volume.ids.get(0));
-        new BackgroundFrames(volume.containers, disk, FrameCaches.lru(1 << 20))
+        new BackgroundFrames(volume.containers, disk, new FrameCache(1 << 20))
                 .read(container, new int[] {0, 2}, 2, counter);
         assertEquals(2, counter.frames);
         return counter;

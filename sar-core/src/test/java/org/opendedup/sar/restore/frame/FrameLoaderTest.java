@@ -46,7 +46,7 @@ class FrameLoaderTest {
     void storeChunks(@TempDir Path folder) throws IOException {
         volume = new TieredVolume(folder, TestSeed.next(), CHUNKS);
         loader = new FrameLoader(
-                volume.containers, disk, FrameCaches.lru(1 << 20), false, (inode, container, frame, cause) -> {});
+                volume.containers, disk, new FrameCache(1 << 20), false, (inode, container, frame, cause) -> {});
     }
 
     private long key(int chunk) throws IOException {

@@ -98,7 +98,7 @@ class TieredReadsTest {
     void whatIsInMemoryIsTakenFromThereAndNotToldAsRead() throws IOException {
         volume.makeFile(0, 30, 60);
         volume.promote(0);
-        FrameCache cache = FrameCaches.lru(1 << 20);
+        FrameCache cache = new FrameCache(1 << 20);
         RestoreEngine engine = volume.engine(cache, false);
         volume.read(engine, volume.chunks.get(0).length, 10);
         assertEquals(List.of(volume.ids.get(30)), volume.promotions.fromDisk);
@@ -125,7 +125,7 @@ class TieredReadsTest {
                 .toArray();
         volume.makeFile(order);
         volume.promote(random.ints(60, 0, CHUNKS).toArray());
-        RestoreEngine engine = volume.engine(FrameCaches.lru(20_000), false);
+        RestoreEngine engine = volume.engine(new FrameCache(20_000), false);
         for (int i = 0; i < 300; i++) {
             checkRandomRange(engine, random);
         }
@@ -206,7 +206,7 @@ class TieredReadsTest {
     void withFingerprintVerificationCopiesAreNotUsed() throws IOException {
         volume.makeFile(0, 30);
         volume.promote(0, 30);
-        assertArrayEquals(volume.expected(), volume.read(volume.engine(FrameCaches.lru(1 << 20), true)));
+        assertArrayEquals(volume.expected(), volume.read(volume.engine(new FrameCache(1 << 20), true)));
         assertEquals(0, volume.ssd.chunksRead.get());
     }
 
@@ -215,7 +215,7 @@ class TieredReadsTest {
         Random random = new Random(seed);
         volume.makeFile(random.ints(200, 0, CHUNKS).toArray());
         volume.promote(random.ints(70, 0, CHUNKS).toArray());
-        RestoreEngine engine = volume.engine(FrameCaches.lru(30_000), false);
+        RestoreEngine engine = volume.engine(new FrameCache(30_000), false);
         ExecutorService readers = Executors.newFixedThreadPool(5);
         try {
             List<Future<?>> reading = new ArrayList<>();
@@ -243,28 +243,14 @@ class TieredReadsTest {
     }
 
     /** A cache that is asked before home, and reports that home cannot be read. */
-    private static final class NoHome implements FrameCache {
-        @Override
-        public Frame get(long container, int frame) {
-            return null;
+    private static final class NoHome extends FrameCache {
+        NoHome() {
+            super(0);
         }
 
         @Override
-        public void put(long container, int frame, Frame decoded) {
+        void put(long container, int frame, Frame decoded) {
             throw new UncheckedIOException(new IOException("no home"));
-        }
-
-        @Override
-        public void invalidate(long container) {}
-
-        @Override
-        public long maxBytes() {
-            return 0;
-        }
-
-        @Override
-        public long weightBytes() {
-            return 0;
         }
     }
 }

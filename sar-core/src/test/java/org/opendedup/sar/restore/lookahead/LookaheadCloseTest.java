@@ -27,7 +27,7 @@ import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.TieredVolume;
-import org.opendedup.sar.restore.frame.FrameCaches;
+import org.opendedup.sar.restore.frame.FrameCache;
 
 /**
  * Readers whose reading ahead ends while they continue: they get their bytes, and no other reader loses what is held
@@ -52,7 +52,7 @@ class LookaheadCloseTest {
         volume.attached = null;
         volume.promotions.active = false;
         volume.makeFile(IntStream.range(0, CHUNKS).toArray());
-        engine = volume.engine(FrameCaches.lru(1 << 20), false, TieredVolume.budget(2 * StreamBudget.MIN_SHARE_BYTES));
+        engine = volume.engine(new FrameCache(1 << 20), false, TieredVolume.budget(2 * StreamBudget.MIN_SHARE_BYTES));
     }
 
     private int size() {

@@ -25,6 +25,7 @@ import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.TieredVolume;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.FrameCaches;
 
 /** Readers in sequence: the bytes they get, the disk reads they need, and the memory they leave used. */
@@ -83,10 +84,10 @@ class LookaheadTest {
         volume.makeFile(scattered());
         int memory = TieredVolume.STREAM_BYTES;
         long reads = diskReads();
-        RestoreEngine ahead = volume.engine(FrameCaches.lru(1), false, TieredVolume.budget(memory));
+        RestoreEngine ahead = volume.engine(new FrameCache(1), false, TieredVolume.budget(memory));
         readAll(ahead);
         long readsAhead = diskReads() - reads;
-        RestoreEngine plain = volume.engine(FrameCaches.lru(memory), false);
+        RestoreEngine plain = volume.engine(new FrameCache(memory), false);
         for (int at = 0; at < volume.expected().length; at += REQUEST) {
             volume.read(plain, at, Math.min(REQUEST, volume.expected().length - at));
         }
@@ -107,7 +108,7 @@ class LookaheadTest {
     }
 
     private long mostMemory(StreamBudget budget) throws IOException {
-        RestoreEngine engine = volume.engine(FrameCaches.lru(1 << 20), false, budget);
+        RestoreEngine engine = volume.engine(new FrameCache(1 << 20), false, budget);
         readAll(engine);
         return engine.memory().mostBytes();
     }
@@ -174,7 +175,7 @@ class LookaheadTest {
     void manyReadersShareTheMemoryAndAllReadRight() throws Exception {
         volume.makeFile(scattered());
         StreamBudget budget = TieredVolume.budget(64 << 20);
-        RestoreEngine engine = volume.engine(FrameCaches.lru(1 << 20), false, budget);
+        RestoreEngine engine = volume.engine(new FrameCache(1 << 20), false, budget);
         Throwable[] failures = new Throwable[6];
         Thread[] readers = IntStream.range(0, failures.length)
                 .mapToObj(i -> new Thread(() -> {
@@ -236,8 +237,8 @@ class LookaheadTest {
     void aFileThatFitsIntoHalfOfTheCacheIsReadFromTheDiskOnce() throws IOException {
         volume.makeFile(IntStream.range(0, 4000).toArray());
         int bytes = volume.expected().length;
-        assertEquals(0, diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes), false)));
-        assertTrue(diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes - 2), false)) > 0);
+        assertEquals(0, diskReadsAgain(volume.engine(new FrameCache(2L * bytes), false)));
+        assertTrue(diskReadsAgain(volume.engine(new FrameCache(2L * bytes - 2), false)) > 0);
     }
 
     /** Number of disk reads when a file is read in sequence for the second time. */

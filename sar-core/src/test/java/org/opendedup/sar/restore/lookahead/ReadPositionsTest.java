@@ -34,7 +34,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.TieredVolume;
-import org.opendedup.sar.restore.frame.FrameCaches;
+import org.opendedup.sar.restore.frame.FrameCache;
 
 /**
  * One opening of a file that is read at several positions in turns, backward, in strides or in random runs: the number
@@ -108,7 +108,7 @@ class ReadPositionsTest {
     /** As above, with a new opening of the file after each {@code requests}. */
     private Cost cost(int positions, List<Integer> offsets, int requests) throws Exception {
         volume.promotions.onceEach.clear();
-        RestoreEngine engine = volume.engine(FrameCaches.lru(MIB), false, TieredVolume.budget(BUDGET));
+        RestoreEngine engine = volume.engine(new FrameCache(MIB), false, TieredVolume.budget(BUDGET));
         for (int from = 0; from < offsets.size(); from += requests) {
             try (ReadStream stream = TieredVolume.stream(engine, positions)) {
                 for (int offset : offsets.subList(from, Math.min(offsets.size(), from + requests))) {
@@ -242,7 +242,7 @@ class ReadPositionsTest {
     @Test
     void twoThreadsReadEachFrameAboutOnce() throws Exception {
         volume.promotions.onceEach.clear();
-        RestoreEngine engine = volume.engine(FrameCaches.lru(MIB), false, TieredVolume.budget(BUDGET));
+        RestoreEngine engine = volume.engine(new FrameCache(MIB), false, TieredVolume.budget(BUDGET));
         int requests = size() / REQUEST;
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try (ReadStream stream = engine.stream(TieredVolume.INODE)) {

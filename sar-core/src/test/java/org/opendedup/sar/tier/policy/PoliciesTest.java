@@ -119,9 +119,9 @@ class PoliciesTest {
 
     @Test
     void settingsNameThePolicy() {
-        assertEquals(byCount, PromotionPolicies.of(Settings.of(Policy.REFERENCE_COUNT)));
-        assertEquals(byCost, PromotionPolicies.of(Settings.of(Policy.COST)));
-        assertEquals(open, PromotionPolicies.of(Settings.of(Policy.OPEN)));
+        assertEquals(byCount, PromotionPolicy.of(Settings.of(Policy.REFERENCE_COUNT)));
+        assertEquals(byCost, PromotionPolicy.of(Settings.of(Policy.COST)));
+        assertEquals(open, PromotionPolicy.of(Settings.of(Policy.OPEN)));
     }
 
     @Test

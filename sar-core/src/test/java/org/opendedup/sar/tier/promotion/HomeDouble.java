@@ -16,7 +16,7 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.restore.frame.BackgroundFrames;
-import org.opendedup.sar.restore.frame.FrameCaches;
+import org.opendedup.sar.restore.frame.FrameCache;
 
 /** Frames of real containers on a disk of their own; tests say which are in memory, and which are damaged. */
 final class HomeDouble implements HomeFrames {
@@ -29,7 +29,7 @@ final class HomeDouble implements HomeFrames {
     private final HomeFrames stored;
 
     HomeDouble(ContainerStore containers) {
-        stored = new BackgroundFrames(containers, disk, FrameCaches.lru(1 << 20));
+        stored = new BackgroundFrames(containers, disk, new FrameCache(1 << 20));
     }
 
     /** Returns the key of a frame in {@link #memory} and {@link #damaged}. */

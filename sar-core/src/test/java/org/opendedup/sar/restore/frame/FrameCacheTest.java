@@ -18,7 +18,7 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.RawFrame;
 
-class LruFrameCacheTest {
+class FrameCacheTest {
     private static final int FRAME_BYTES = 64 << 10;
     private static final int FRAMES = 40;
     private static final long BUDGET_BYTES = 20L * FRAME_BYTES;
@@ -28,7 +28,7 @@ class LruFrameCacheTest {
 
     @BeforeEach
     void makeFrames() {
-        cache = FrameCaches.lru(BUDGET_BYTES);
+        cache = new FrameCache(BUDGET_BYTES);
         for (int i = 0; i < FRAMES; i++) {
             byte[] chunk = new byte[FRAME_BYTES];
             new Random(i).nextBytes(chunk);
