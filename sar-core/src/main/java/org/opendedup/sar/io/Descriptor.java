@@ -2,8 +2,6 @@ package org.opendedup.sar.io;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -119,33 +117,6 @@ final class Descriptor implements Closeable {
     /** Returns the bytes that the file takes on its disk; -1 if the system cannot tell. */
     long allocatedBytes() {
         return Statx.allocatedBytes(libc, number);
-    }
-
-    /** The call statx(2), whose result is alike on all processors, other than that of fstat(2). */
-    private static final class Statx {
-        /** AT_EMPTY_PATH: the descriptor is the file itself. */
-        private static final int OF_DESCRIPTOR = 0x1000;
-
-        private static final byte[] EMPTY_PATH = {0};
-        /** STATX_BLOCKS: asks for the number of allocated units, and says in the result that it is there. */
-        private static final int BLOCKS = 0x400;
-
-        private static final int RESULT_BYTES = 256;
-        private static final int MASK_AT = 0;
-        private static final int BLOCKS_AT = 48;
-        private static final int UNIT_BYTES = 512;
-
-        static long allocatedBytes(Libc.Functions libc, int descriptor) {
-            ByteBuffer result = ByteBuffer.allocate(RESULT_BYTES).order(ByteOrder.nativeOrder());
-            try {
-                if (libc.statx(descriptor, EMPTY_PATH, OF_DESCRIPTOR, BLOCKS, result.array()) != 0) {
-                    return -1;
-                }
-            } catch (UnsatisfiedLinkError older) {
-                return -1; // The C library is older than 2018.
-            }
-            return (result.getInt(MASK_AT) & BLOCKS) == 0 ? -1 : result.getLong(BLOCKS_AT) * UNIT_BYTES;
-        }
     }
 
     /** Has the system begin to write a range to the disk. A failure is reported by the next force of the file. */

@@ -2,7 +2,6 @@ package org.opendedup.sar.io;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -232,7 +231,7 @@ public final class PosixFile implements RandomFile {
 
     @Override
     public Status status() throws IOException {
-        Status status = Statx.of(libc, number, new byte[] {0});
+        Status status = Statx.of(libc, number);
         if (status == null) {
             throw failure("cannot be examined");
         }
@@ -292,37 +291,5 @@ public final class PosixFile implements RandomFile {
     @Override
     public String toString() {
         return path.toString();
-    }
-
-    /** The call statx(2), whose result is alike on all processors. */
-    private static final class Statx {
-        /** AT_EMPTY_PATH: the descriptor is the file itself. */
-        private static final int OF_DESCRIPTOR = 0x1000;
-        /** STATX_MTIME, STATX_CTIME, STATX_SIZE, STATX_BLOCKS. */
-        private static final int WANTED = 0x40 | 0x80 | 0x200 | 0x400;
-
-        private static final int RESULT_BYTES = 256;
-        private static final int SIZE_AT = 40;
-        private static final int BLOCKS_AT = 48;
-        private static final int CHANGED_AT = 96;
-        private static final int MODIFIED_AT = 112;
-        private static final int UNIT_BYTES = 512;
-
-        /** Returns null on failure. */
-        static @Nullable Status of(Libc.Functions libc, int folder, byte[] path) {
-            ByteBuffer result = ByteBuffer.allocate(RESULT_BYTES).order(ByteOrder.nativeOrder());
-            if (libc.statx(folder, path, path.length == 1 ? OF_DESCRIPTOR : 0, WANTED, result.array()) != 0) {
-                return null;
-            }
-            return new Status(
-                    result.getLong(SIZE_AT),
-                    result.getLong(BLOCKS_AT) * UNIT_BYTES,
-                    time(result, MODIFIED_AT),
-                    time(result, CHANGED_AT));
-        }
-
-        private static long time(ByteBuffer result, int at) {
-            return result.getLong(at) * NS_PER_S + result.getInt(at + Long.BYTES);
-        }
     }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,7 +60,7 @@ final class Checkpoint {
             if (state.epoch == null) {
                 header.put(new byte[4 * Long.BYTES]);
             } else {
-                StashRecords.putEpoch(header, state.epoch);
+                state.epoch.put(header);
             }
             header.putLong(state.highestContainer).putLong(state.moves);
             List<long[]> segments = state.records.ends(without);
@@ -170,7 +171,7 @@ final class Checkpoint {
                 hasTable = header.get() == 1;
                 boolean hasEpoch = header.get() == 1;
                 header.getShort();
-                var epoch = StashRecords.getEpoch(header);
+                var epoch = Epoch.get(header);
                 long highest = header.getLong();
                 long moves = header.getLong();
                 if (ofGeneration == generation) {

@@ -3,7 +3,6 @@ package org.opendedup.sar.index.chunkstash;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.BitSet;
-import java.util.UUID;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Epoch;
@@ -108,20 +107,8 @@ final class StashRecords {
     }
 
     static ByteBuffer epoch(Epoch epoch) {
-        ByteBuffer record = record(EPOCH, HEADER_BYTES + 4 * Long.BYTES).position(HEADER_BYTES);
-        putEpoch(record, epoch);
-        return record.flip();
-    }
-
-    static void putEpoch(ByteBuffer target, Epoch epoch) {
-        target.putLong(epoch.volume().getMostSignificantBits())
-                .putLong(epoch.volume().getLeastSignificantBits())
-                .putLong(epoch.number())
-                .putLong(epoch.token());
-    }
-
-    static Epoch getEpoch(ByteBuffer source) {
-        return new Epoch(new UUID(source.getLong(), source.getLong()), source.getLong(), source.getLong());
+        return epoch.put(record(EPOCH, HEADER_BYTES + Epoch.BYTES).position(HEADER_BYTES))
+                .flip();
     }
 
     static byte type(ByteBuffer record) {
@@ -180,7 +167,7 @@ final class StashRecords {
     }
 
     static Epoch epoch(ByteBuffer record) {
-        return getEpoch(record.position(HEADER_BYTES));
+        return Epoch.get(record.position(HEADER_BYTES));
     }
 
     static byte[] frameTable(ByteBuffer cover) {

@@ -7,7 +7,6 @@ import java.nio.ByteOrder;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
@@ -365,24 +364,12 @@ final class IndexWriter implements Closeable {
 
     @Nullable
     Epoch epoch() throws IOException {
-        byte[] record = database.get(IndexKeys.EPOCH);
-        if (record == null || record.length != 4 * Long.BYTES) {
-            return null;
-        }
-        ByteBuffer in = ByteBuffer.wrap(record);
-        return new Epoch(new UUID(in.getLong(), in.getLong()), in.getLong(), in.getLong());
+        return Epoch.ofRecord(database.get(IndexKeys.EPOCH));
     }
 
     synchronized void stamp(Epoch epoch) throws IOException {
         begin();
-        put(
-                IndexKeys.EPOCH,
-                ByteBuffer.allocate(4 * Long.BYTES)
-                        .putLong(epoch.volume().getMostSignificantBits())
-                        .putLong(epoch.volume().getLeastSignificantBits())
-                        .putLong(epoch.number())
-                        .putLong(epoch.token())
-                        .array());
+        put(IndexKeys.EPOCH, epoch.toRecord());
         database.write(batch);
         database.flush();
     }

@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.rocksdb.IndexDatabase;
@@ -117,12 +116,7 @@ final class SiloRecords implements Closeable {
 
     @Nullable
     Epoch epoch() throws IOException {
-        byte[] record = database.get(EPOCH);
-        if (record == null || record.length != 4 * Long.BYTES) {
-            return null;
-        }
-        ByteBuffer in = ByteBuffer.wrap(record);
-        return new Epoch(new UUID(in.getLong(), in.getLong()), in.getLong(), in.getLong());
+        return Epoch.ofRecord(database.get(EPOCH));
     }
 
     void flush() throws IOException {
@@ -211,14 +205,7 @@ final class SiloRecords implements Closeable {
         }
 
         Change epoch(Epoch epoch) throws IOException {
-            return put(
-                    EPOCH,
-                    ByteBuffer.allocate(4 * Long.BYTES)
-                            .putLong(epoch.volume().getMostSignificantBits())
-                            .putLong(epoch.volume().getLeastSignificantBits())
-                            .putLong(epoch.number())
-                            .putLong(epoch.token())
-                            .array());
+            return put(EPOCH, epoch.toRecord());
         }
 
         private Change put(byte[] key, byte[] value) throws IOException {
