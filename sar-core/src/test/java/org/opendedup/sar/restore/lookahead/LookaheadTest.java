@@ -26,7 +26,6 @@ import org.opendedup.sar.restore.TieredVolume;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.frame.FrameCache;
-import org.opendedup.sar.restore.frame.FrameCaches;
 
 /** Readers in sequence: the bytes they get, the disk reads they need, and the memory they leave used. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
