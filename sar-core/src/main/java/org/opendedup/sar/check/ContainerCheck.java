@@ -114,7 +114,7 @@ final class ContainerCheck {
                         Kind.DAMAGED_ENTRY,
                         "the record of container " + container
                                 + " in the container table is damaged, so nothing can be read from it");
-                findings.addContainer(finding, container);
+                findings.container(finding, container);
                 lost.addContainer(finding, container);
             } else {
                 entries.add(entry);
@@ -143,7 +143,7 @@ final class ContainerCheck {
                     return;
                 }
                 int finding = findings.add(Severity.DEFECT, Kind.WRONG_ENTRY, PlaceCheck.name(entry) + " " + problem);
-                findings.addContainer(finding, entry.container());
+                findings.container(finding, entry.container());
             });
             long named = 0;
             for (ContainerEntry entry : contents) {
@@ -214,7 +214,7 @@ final class ContainerCheck {
                         + " bytes of chunks that files refer to",
                 mend.of(Kind.MISSING_PACK, data + "/" + name));
         for (ContainerEntry entry : contents) {
-            findings.addContainer(finding, entry.container());
+            findings.container(finding, entry.container());
             lost.addContainer(finding, entry.container());
         }
     }
@@ -235,7 +235,7 @@ final class ContainerCheck {
                     Kind.WRONG_ENTRY,
                     "container " + entry.container() + " has, by its entry in the container table and by its counts: "
                             + String.join(", ", differences));
-            findings.addContainer(finding, entry.container());
+            findings.container(finding, entry.container());
         }
     }
 
@@ -298,7 +298,7 @@ final class ContainerCheck {
                     "container " + entry.container()
                             + " has, by its entry in the container table and by its own bytes: "
                             + String.join(", ", differences));
-            findings.addContainer(finding, entry.container());
+            findings.container(finding, entry.container());
         }
         checkOwnHeader(reader, entry, found);
         checkChunks(entry, found);
@@ -319,7 +319,7 @@ final class ContainerCheck {
                     Kind.CONTAINER_HEADER,
                     "the header of container " + found.container() + " is damaged (" + e.getMessage()
                             + "); its chunks are read without it");
-            findings.addContainer(finding, found.container());
+            findings.container(finding, found.container());
         }
     }
 
@@ -387,7 +387,7 @@ final class ContainerCheck {
                 entry.liveBytes() > 0 ? Severity.LOSS : Severity.DEFECT,
                 Kind.MISSING_CONTAINER,
                 PlaceCheck.name(entry) + " is not there: " + problem);
-        findings.addContainer(finding, entry.container());
+        findings.container(finding, entry.container());
         lost.addContainer(finding, entry.container());
     }
 
@@ -410,7 +410,7 @@ final class ContainerCheck {
                         + ", which are counted as stored, are not in it"
                         + (areKnown ? "; all of them are known to be lost" : ""),
                 areKnown ? mend.lost() : mend.of(Kind.MISSING_CHUNKS));
-        findings.addContainer(finding, entry.container());
+        findings.container(finding, entry.container());
         lost.addSlots(finding, entry.container(), missing);
     }
 
@@ -423,9 +423,9 @@ final class ContainerCheck {
     }
 
     private void checkCounted() throws IOException {
-        records.forEachCounted((container, alive) -> {
-            if (alive == null) {
-                findings.addContainer(
+        records.forEachCounted((container, counts) -> {
+            if (counts == null) {
+                findings.container(
                         findings.add(
                                 Severity.DEFECT,
                                 Kind.DAMAGED_COUNTS,
@@ -436,9 +436,8 @@ final class ContainerCheck {
             if (damagedEntries.contains(container) || records.entry(container) != null) {
                 return;
             }
-            ContainerCounts counts = counts(container);
-            boolean isKnown =
-                    counts != null && !alive.isEmpty() && alive.stream().allMatch(counts::isDamaged);
+            BitSet alive = counts.alive();
+            boolean isKnown = !alive.isEmpty() && alive.stream().allMatch(counts::isDamaged);
             int finding = findings.add(
                     alive.isEmpty() ? Severity.DEFECT : Severity.LOSS,
                     Kind.NO_ENTRY,
@@ -446,7 +445,7 @@ final class ContainerCheck {
                             + " and no entry in the container table"
                             + (isKnown ? "; all of them are known to be lost" : ""),
                     isKnown ? mend.lost() : mend.of(Kind.NO_ENTRY));
-            findings.addContainer(finding, container);
+            findings.container(finding, container);
             lost.addContainer(finding, container);
         });
     }

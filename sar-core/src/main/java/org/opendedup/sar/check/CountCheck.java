@@ -6,7 +6,8 @@ import org.opendedup.sar.check.Finding.Kind;
 import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.io.NoAnswer;
-import org.opendedup.sar.metadata.StoredCounts;
+import org.opendedup.sar.metadata.MetadataRecords;
+import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.Totals;
@@ -16,13 +17,13 @@ import org.opendedup.sar.metadata.record.Totals;
  * totals. Whether a count is right only the client can tell, which has the references. Reads no chunk.
  */
 final class CountCheck {
-    private final StoredCounts counts;
+    private final KeyValueStore database;
     private final ChunkDirectory.Source directories;
     private final CheckFindings findings;
     private StoredCopies recounted = StoredCopies.NONE;
 
-    CountCheck(StoredCounts counts, ChunkDirectory.Source directories, CheckFindings findings) {
-        this.counts = counts;
+    CountCheck(KeyValueStore database, ChunkDirectory.Source directories, CheckFindings findings) {
+        this.database = database;
         this.directories = directories;
         this.findings = findings;
     }
@@ -30,14 +31,14 @@ final class CountCheck {
     /** @param containers number of containers, for the progress */
     void run(long containers, Progress progress) throws IOException {
         long[] done = {0};
-        counts.forEachCounted((container, counted) -> {
+        MetadataRecords.countsOf(database, (container, counted) -> {
             progress.at("counts of containers", done[0]++, containers);
             if (counted != null) { // The check of the container table reports a damaged record.
                 recounted = recounted.plus(StoredCopies.of(counted));
                 check(container, counted);
             }
         });
-        Totals totals = counts.totals();
+        Totals totals = MetadataRecords.totalsOf(database);
         if (totals == null) {
             report("the record of the volume's totals is damaged");
         } else if (!totals.stored().equals(recounted)) {

@@ -12,7 +12,7 @@ import org.opendedup.sar.check.Finding.Severity;
  * Collects findings in bounded memory: of each kind and severity the first {@value #MAX_OF_A_KIND} on their own, and
  * one that stands for all further ones.
  */
-final class FindingList {
+final class FindingList implements CheckFindings {
     static final int MAX_OF_A_KIND = 100;
 
     /** A finding whose containers and files are not all known yet. */
@@ -34,6 +34,7 @@ final class FindingList {
     }
 
     private final Mend mend;
+    private final WrongRanges ranges = new WrongRanges();
     private final List<Draft> drafts = new ArrayList<>();
     private final Map<Kind, Map<Severity, Integer>> counts = new EnumMap<>(Kind.class);
     private final Map<Kind, Map<Severity, Integer>> rests = new EnumMap<>(Kind.class);
@@ -43,14 +44,15 @@ final class FindingList {
     }
 
     /** Adds a finding that is mended as all of its kind are; see {@link #add(Severity, Kind, String, String)}. */
-    int add(Severity severity, Kind kind, String what) {
+    @Override
+    public int add(Severity severity, Kind kind, String what) {
         return add(severity, kind, what, mend.of(kind));
     }
 
     /**
      * Adds a finding.
      *
-     * @return its number, for {@link #addContainer} and for the files in {@link #findings}
+     * @return its number, for {@link #container} and for the files in {@link #findings}
      */
     int add(Severity severity, Kind kind, String what, String command) {
         int count = counts.computeIfAbsent(kind, none -> new HashMap<>()).merge(severity, 1, Integer::sum);
@@ -66,11 +68,22 @@ final class FindingList {
         return rest;
     }
 
-    void addContainer(int finding, long container) {
+    @Override
+    public void container(int finding, long container) {
         List<Long> containers = drafts.get(finding).containers;
         if (containers.size() < Finding.MAX_CONTAINERS) {
             containers.add(container);
         }
+    }
+
+    @Override
+    public void damaged(int finding, long inode, long from, long to) {
+        ranges.add(finding, inode, from, to);
+    }
+
+    /** Returns the ranges of files that are damaged for another reason than a chunk that cannot be read. */
+    WrongRanges ranges() {
+        return ranges;
     }
 
     /** Says how many damaged ranges of a finding are in none of its files. */

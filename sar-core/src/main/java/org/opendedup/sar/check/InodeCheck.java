@@ -10,14 +10,16 @@ import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.MetadataRecords.Page;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.IntentRecord;
+import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.Orphan;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
- * Compares each inode with the names in it, if it is a directory, with its recipe, and with the list of orphans, in one
- * pass over these records, which all have the order of inode numbers. Hands on all names and all references.
+ * Compares each inode with the names in it, if it is a directory, with its recipe, with the list of orphans, with the
+ * intent log and with the records of raw files, in one pass over these records, which all have the order of inode numbers. Hands on all names and all references.
  */
 final class InodeCheck {
     private static final String STEP = "recipes, in bytes of files";
@@ -57,12 +59,12 @@ final class InodeCheck {
                 Ahead<Name> name = new Ahead<>(records.names());
                 Ahead<Page> page = new Ahead<>(records.pages());
                 Ahead<Orphan> orphan = new Ahead<>(records.orphans());
-                IntentCheck intents = new IntentCheck(records, findings, corrections);
-                RawCheck raws = new RawCheck(records, findings, corrections)) {
+                Ahead<IntentRecord> intents = new Ahead<>(records.intents());
+                Ahead<RawRecord> raws = new Ahead<>(records.raws())) {
             long done = 0;
             while (true) {
                 long id = Math.min(
-                        Math.min(intents.next(), raws.next()),
+                        Math.min(intents.id(), raws.id()),
                         Math.min(Math.min(inode.id(), name.id()), Math.min(page.id(), orphan.id())));
                 if (id == Long.MAX_VALUE) {
                     break;
@@ -78,8 +80,8 @@ final class InodeCheck {
                 }
                 int subdirectories = names(name, id, exists);
                 done += pages(page, id, exists, found, dead, done, bytes, progress);
-                intents.check(id, exists, found);
-                raws.check(id, exists, found);
+                intents(intents, id, exists, found);
+                raws(raws, id, exists, found);
                 if (exists) {
                     inodes++;
                     inode(id, found, subdirectories, dead);
@@ -213,5 +215,74 @@ final class InodeCheck {
             corrections.dataBytes(id, bytes);
         }
         return bytes;
+    }
+
+    /**
+     * Checks the records of the intent log of an inode, which may have none: each belongs to a file, can be decoded,
+     * follows the one before, and lies within the file.
+     */
+    private void intents(Ahead<IntentRecord> intents, long id, boolean exists, @Nullable Inode inode) throws IOException {
+        if (intents.id() != id) {
+            return;
+        }
+        if (!exists || inode != null && !inode.isFile()) {
+            findings.add(
+                    Severity.DEFECT, Kind.REFERENCES, "the intent log has bytes of inode " + id + ", which is no file");
+            corrections.intents(id, false);
+        }
+        long number = 0;
+        long end = 0;
+        boolean isDamaged = false;
+        for (; intents.id() == id; intents.next()) {
+            IntentRecord record = intents.value();
+            isDamaged |= record == null || record.number() != number;
+            number++;
+            if (record != null && record.bytes() != null) {
+                end = Math.max(end, record.end());
+            }
+        }
+        if (inode == null || !inode.isFile()) {
+            return;
+        }
+        if (isDamaged) {
+            int finding = findings.add(
+                    Severity.LOSS,
+                    Kind.DAMAGED_RECORD,
+                    "a record of the intent log of inode " + id + " is damaged or missing: its file cannot be opened");
+            findings.damaged(finding, id, 0, Math.max(end, inode.size()));
+            corrections.intents(id, true);
+        }
+        if (end > inode.size() && inode.links() > 0) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.REFERENCES,
+                    "the intent log of inode " + id + " continues past the end of the file");
+            corrections.size(id, end);
+        }
+    }
+
+    /**
+     * Checks the record of a raw file of an inode, which may have none: it belongs to a file, and can be decoded. What
+     * the recipe of a raw file has is no concern of it, because a copy into chunks may have ended early.
+     */
+    private void raws(Ahead<RawRecord> raws, long id, boolean exists, @Nullable Inode inode) throws IOException {
+        for (; raws.id() == id; raws.next()) {
+            if (!exists || inode != null && !inode.isFile()) {
+                findings.add(
+                        Severity.DEFECT,
+                        Kind.REFERENCES,
+                        "inode " + id + ", which is no file, has a record of a file on the fast tier");
+                corrections.raw(id);
+            } else if (raws.value() == null) {
+                int finding = findings.add(
+                        Severity.LOSS,
+                        Kind.DAMAGED_RECORD,
+                        "the record that says where on the fast tier inode " + id
+                                + " lies is damaged: its file cannot be opened. If the fast tier is there, a repair"
+                                + " makes the record anew");
+                findings.damaged(finding, id, 0, inode == null ? 0 : inode.size());
+                corrections.rawDamaged(id);
+            }
+        }
     }
 }

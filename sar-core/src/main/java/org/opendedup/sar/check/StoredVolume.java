@@ -14,7 +14,6 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.MetadataRecords;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.StoredCounts;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
 import org.opendedup.sar.metadata.repair.Corrections;
@@ -103,15 +102,14 @@ public final class StoredVolume {
         ContainerCheck containers =
                 new ContainerCheck(data, ContainerRecords.open(database), mend, findings, lost, present);
         containers.run(progress);
-        WrongRanges ranges = new WrongRanges();
-        Mending mending = new Mending(findings, ranges);
+        WrongRanges ranges = findings.ranges();
         try {
             if (contents == Contents.CHUNKS) {
-                new CountCheck(StoredCounts.of(database), containers::directory, mending)
+                new CountCheck(database, containers::directory, findings)
                         .run(containers.containers(), progress);
                 return new Report(containers.containers(), findings.findings(Map.of()));
             }
-            new MetadataCheck(MetadataRecords.of(database), containers::directory, mending, Corrections.NONE)
+            new MetadataCheck(MetadataRecords.of(database), containers::directory, findings, Corrections.NONE)
                     .run(scratch, containers.containers(), progress);
         } catch (UnsupportedFormatException | InterruptedIOException e) {
             throw e;
@@ -173,31 +171,5 @@ public final class StoredVolume {
             command = mend.of(kind);
         }
         findings.add(Severity.DEFECT, kind, problem + why.getMessage(), command);
-    }
-
-    /** Adds to each finding what mends it. */
-    private final class Mending implements CheckFindings {
-        private final FindingList findings;
-        private final WrongRanges ranges;
-
-        Mending(FindingList findings, WrongRanges ranges) {
-            this.findings = findings;
-            this.ranges = ranges;
-        }
-
-        @Override
-        public int add(Severity severity, Kind kind, String what) {
-            return findings.add(severity, kind, what);
-        }
-
-        @Override
-        public void container(int finding, long container) {
-            findings.addContainer(finding, container);
-        }
-
-        @Override
-        public void damaged(int finding, long inode, long from, long to) {
-            ranges.add(finding, inode, from, to);
-        }
     }
 }

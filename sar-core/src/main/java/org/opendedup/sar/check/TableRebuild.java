@@ -324,7 +324,7 @@ public final class TableRebuild {
             long containers = chosen.size();
             Set<Long> keptIds = new HashSet<>();
             Places taken = new Places(chosen.values());
-            records.forEachCounted((container, alive) -> {
+            records.forEachCounted((container, counts) -> {
                 if (chosen.containsKey(container)) {
                     return;
                 }

@@ -170,11 +170,6 @@ final class Victims {
         return sum(containerBytes, leastStep);
     }
 
-    /** Returns the number of chosen containers without a chunk that files refer to. */
-    long chosenEmpty() {
-        return containers[STEPS];
-    }
-
     /** Returns the estimated garbage of the chosen containers, in stored bytes. */
     long chosenGarbageBytes() {
         return sum(garbageBytes, leastStep);

@@ -199,10 +199,7 @@ public final class Compaction implements Closeable {
             log.debug("the directory of container {} is made anew", container, noDirectory);
             Whole whole = containers.withoutDirectory(container, known, scratch.source);
             scratch.source = whole.bytes();
-            examined = whole;
-            BitSet all = new BitSet();
-            all.set(0, whole.table().slots());
-            return DamagedContainer.of(whole, all, decompressor, true);
+            return examineAll(whole, true);
         }
     }
 
@@ -216,10 +213,7 @@ public final class Compaction implements Closeable {
         GenerationCopier scratch = free.element();
         Whole whole = containers.remains(container, known, scratch.source);
         scratch.source = whole.bytes();
-        examined = whole;
-        BitSet all = new BitSet();
-        all.set(0, whole.table().slots());
-        return DamagedContainer.of(whole, all, decompressor, false);
+        return examineAll(whole, false);
     }
 
     /**
@@ -233,10 +227,14 @@ public final class Compaction implements Closeable {
         scratch.source = former.bytes();
         StoredContainer present = Objects.requireNonNull(containers.stored(container));
         Whole whole = new Whole(container, present, former.directory(), former.bytes(), former.isComplete());
+        return examineAll(whole, false);
+    }
+
+    private DamagedContainer examineAll(Whole whole, boolean isMadeAnew) throws IOException {
         examined = whole;
         BitSet all = new BitSet();
         all.set(0, whole.table().slots());
-        return DamagedContainer.of(whole, all, decompressor, false);
+        return DamagedContainer.of(whole, all, decompressor, isMadeAnew);
     }
 
     /**

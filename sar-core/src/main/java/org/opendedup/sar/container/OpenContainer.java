@@ -40,7 +40,7 @@ import org.opendedup.sar.io.Directory;
  * <p>Two locks: that of the pack, and that of {@link OpenFrames}, which is held briefly, within that class. A thread
  * may acquire the latter while it holds the former, never the other way round.
  */
-final class OpenContainer implements PackMember {
+final class OpenContainer implements Pack.Member {
     /**
      * Largest frame that {@link #flush} compresses in the calling thread, in bytes. Compressing it takes less time than
      * handing it to a worker and waiting to be woken, about 100 µs.

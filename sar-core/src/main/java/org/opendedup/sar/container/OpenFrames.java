@@ -88,12 +88,7 @@ final class OpenFrames {
     /** Ends the frame being filled; returns it for the caller to have it compressed, or null if there is none. */
     @Nullable
     PendingFrame flush() {
-        lock.lock();
-        try {
-            return cut();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> cut());
     }
 
     /** Moves the frame being filled to the queue. The caller holds the lock, and compresses the frame without it. */
@@ -132,13 +127,10 @@ final class OpenFrames {
      */
     @Nullable
     Bytes headToWrite() {
-        lock.lock();
-        try {
+        return locked(() -> {
             PendingFrame head = queue.head();
             return head == null || state.isFailed() ? null : head.encoded;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
@@ -201,8 +193,7 @@ final class OpenFrames {
 
     /** As {@link #fail}, but drops nothing: the disk may work again. */
     void diskFailed(IOException cause, boolean keepWritten) {
-        lock.lock();
-        try {
+        underLock(() -> {
             if (sealed) {
                 return;
             }
@@ -215,9 +206,7 @@ final class OpenFrames {
                     dropLost();
                 }
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Drops what cannot be stored any more, but the queued frames. The caller holds the lock. */
@@ -237,7 +226,7 @@ final class OpenFrames {
         }
     }
 
-    private <T> T locked(Supplier<T> reading) {
+    private <T extends @Nullable Object> T locked(Supplier<T> reading) {
         lock.lock();
         try {
             return reading.get();
@@ -404,12 +393,7 @@ final class OpenFrames {
      */
     @Nullable
     IOException reportLoss() {
-        lock.lock();
-        try {
-            return hasLoss() || state.isSuspended() ? state.reportLoss() : null;
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> hasLoss() || state.isSuspended() ? state.reportLoss() : null);
     }
 
     /** See {@link OpenContainer#abandonLost}. */

@@ -52,17 +52,52 @@ final class Pack {
     /** A reservation takes at most this part of the free space: the disk may serve other purposes. */
     private static final int RESERVED_PART = 64;
 
+    /** A container that is not sealed, as its pack sees it. */
+    interface Member {
+        /** Returns whether nothing is written to this container any more, so that the next one of the pack may begin. */
+        boolean isWritten();
+
+        /** Returns whether {@link #writeNext} has something to write or drop. The container is the first of its pack. */
+        boolean canWrite();
+
+        /** Writes or drops the next frame, or completes the container. The caller holds the pack's lock. */
+        void writeNext();
+
+        /** Has the frames wait, because the disk is full. */
+        void beginShortage(NoSpaceException cause);
+
+        /** Ends the wait for space. */
+        void endShortage();
+
+        /**
+         * Fails the container because the disk did.
+         *
+         * @param keepWritten whether the bytes that are in the file and not forced yet can still be relied on
+         */
+        void diskFailed(IOException cause, boolean keepWritten);
+
+        /** Reads the frames whose force failed into memory. The caller holds the pack's lock. */
+        void keepUnforced();
+
+        /** Returns what is in the file, or null if all of it was forced already. The caller holds the pack's lock. */
+        @Nullable
+        WrittenExtent unforced();
+
+        /** Notes that this much of the container was forced. The caller holds the pack's lock. */
+        void noteForced(WrittenExtent extent);
+    }
+
     private final Directory directory;
     private final long number;
     private final Output output;
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Containers that are not complete, in their order in the file. Guarded by itself. */
-    private final ArrayDeque<PackMember> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Member> waiting = new ArrayDeque<>();
     /**
      * Containers that are not sealed: those that wait, and those whose completion is not durable. Guarded by waiting.
      */
-    private final Set<PackMember> unsealed = new LinkedHashSet<>();
+    private final Set<Member> unsealed = new LinkedHashSet<>();
 
     /** Held while the file is forced: a later force may report the success of a failed one. Before the lock. */
     private final Object forcing = new Object();
@@ -192,7 +227,7 @@ final class Pack {
      * Adds a container, which is written after all others. If the pack has failed meanwhile, or waits for space, so
      * does the container: otherwise a thread would wait for frames that nobody writes.
      */
-    void add(PackMember container) {
+    void add(Member container) {
         synchronized (waiting) {
             waiting.add(container);
             unsealed.add(container);
@@ -205,7 +240,7 @@ final class Pack {
     }
 
     /** Removes a container that is sealed, or is written to another pack. Closes the file after the last one. */
-    void remove(PackMember container) {
+    void remove(Member container) {
         synchronized (waiting) {
             waiting.remove(container);
             unsealed.remove(container);
@@ -255,7 +290,7 @@ final class Pack {
     }
 
     /** Returns the container to write to, or null if all are complete. */
-    private @Nullable PackMember head() {
+    private @Nullable Member head() {
         synchronized (waiting) {
             while (!waiting.isEmpty() && waiting.element().isWritten()) {
                 waiting.remove();
@@ -270,8 +305,8 @@ final class Pack {
         }
     }
 
-    private @Nullable PackMember writableHead() {
-        PackMember head = head();
+    private @Nullable Member writableHead() {
+        Member head = head();
         return head != null && head.canWrite() ? head : null;
     }
 
@@ -288,12 +323,12 @@ final class Pack {
 
     /** Writes what can be written. The caller holds the lock. */
     private void writeAll() {
-        for (PackMember head = writableHead(); head != null; head = writableHead()) {
+        for (Member head = writableHead(); head != null; head = writableHead()) {
             head.writeNext();
         }
     }
 
-    private List<PackMember> unsealed() {
+    private List<Member> unsealed() {
         synchronized (waiting) {
             return new ArrayList<>(unsealed);
         }
@@ -311,7 +346,7 @@ final class Pack {
     void retry() {
         synchronized (waiting) {
             shortage = null;
-            unsealed.forEach(PackMember::endShortage);
+            unsealed.forEach(Member::endShortage);
         }
         drain();
     }
@@ -336,7 +371,7 @@ final class Pack {
      */
     void force() {
         synchronized (forcing) {
-            Map<PackMember, WrittenExtent> forced = unforced();
+            Map<Member, WrittenExtent> forced = unforced();
             drain();
             if (forced.isEmpty() || isInDoubt()) {
                 return;
@@ -352,12 +387,12 @@ final class Pack {
     }
 
     /** Writes what can be written. Returns what is in the file and not forced. */
-    private Map<PackMember, WrittenExtent> unforced() {
-        Map<PackMember, WrittenExtent> unforced = new LinkedHashMap<>();
+    private Map<Member, WrittenExtent> unforced() {
+        Map<Member, WrittenExtent> unforced = new LinkedHashMap<>();
         lock.lock();
         try {
             writeAll();
-            for (PackMember container : unsealed()) {
+            for (Member container : unsealed()) {
                 WrittenExtent extent = container.unforced();
                 if (extent != null) {
                     unforced.put(container, extent);
@@ -369,11 +404,11 @@ final class Pack {
         return unforced;
     }
 
-    private void noteForced(Map<PackMember, WrittenExtent> forced) {
+    private void noteForced(Map<Member, WrittenExtent> forced) {
         lock.lock();
         try {
             if (!isInDoubt()) {
-                forced.forEach(PackMember::noteForced);
+                forced.forEach(Member::noteForced);
             }
         } finally {
             lock.unlock();
@@ -384,7 +419,7 @@ final class Pack {
         lock.lock();
         try {
             fail(cause, false);
-            unsealed().forEach(PackMember::keepUnforced);
+            unsealed().forEach(Member::keepUnforced);
         } finally {
             lock.unlock();
         }

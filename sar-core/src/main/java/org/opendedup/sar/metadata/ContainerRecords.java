@@ -22,7 +22,6 @@ import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.ContainerEntry;
-import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.DamageNote;
@@ -94,7 +93,7 @@ public final class ContainerRecords {
     /** The version of the whole database is checked before: a record of another version is damaged, too. */
     private static @Nullable ContainerEntry decode(long container, byte[] value) {
         try {
-            return ContainerEntryFormat.decode(container, value);
+            return ContainerEntry.decode(container, value);
         } catch (IOException e) {
             return null;
         }
@@ -137,30 +136,9 @@ public final class ContainerRecords {
         new FormerPlaces(new Overlay(database)).forEach(visitor);
     }
 
-    /** Receives the containers that have counts; see {@link #forEachCounted}. */
-    @FunctionalInterface
-    public interface CountVisitor {
-        /** @param alive the slots that exist according to the counts; null if the record is damaged */
-        void visit(long container, @Nullable BitSet alive) throws IOException;
-    }
-
-    /** Visits the count records in ascending order of containers. */
-    public void forEachCounted(CountVisitor visitor) throws IOException {
-        try (Cursor cursor = database.scan(Family.COUNT, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                long container = Keys.longAt(cursor.key(), 0);
-                visitor.visit(container, alive(container, cursor.value()));
-            }
-        }
-    }
-
-    private static @Nullable BitSet alive(long container, byte[] value) {
-        try {
-            return CountRecord.decode(container, value, CountRecord.NO_GENERATION)
-                    .alive();
-        } catch (IOException e) {
-            return null;
-        }
+    /** Visits the counts of all containers in ascending order of ids. */
+    public void forEachCounted(MetadataRecords.CountVisitor visitor) throws IOException {
+        MetadataRecords.countsOf(database, visitor);
     }
 
     /**
@@ -251,7 +229,7 @@ public final class ContainerRecords {
             }
             sum.add(entry);
             if (!entry.equals(entry(container))) {
-                batch.put(Family.CONTAINER, Keys.of(container), ContainerEntryFormat.encode(entry));
+                batch.put(Family.CONTAINER, Keys.of(container), ContainerEntry.encode(entry));
                 changes++;
             }
         }

@@ -7,7 +7,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.pending.Overlay;
-import org.opendedup.sar.metadata.record.IntentFormat;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 
@@ -27,7 +26,7 @@ public final class IntentRecords {
     /** Adds a record of a file. Returns the bytes of its value. */
     public int put(long inode, IntentRecord record) {
         byte[] key = Keys.of(inode, record.number());
-        byte[] value = IntentFormat.encode(key, record);
+        byte[] value = IntentRecord.encode(key, record);
         overlay.put(Family.INTENT, key, value);
         return value.length;
     }
@@ -57,6 +56,6 @@ public final class IntentRecords {
 
     /** Decodes the records at a cursor of their family. */
     public static RecordCursor<IntentRecord> cursor(Cursor cursor) {
-        return new RecordCursor<>(cursor, 2 * Keys.LONG_BYTES, IntentFormat::decode);
+        return new RecordCursor<>(cursor, 2 * Keys.LONG_BYTES, IntentRecord::decode);
     }
 }

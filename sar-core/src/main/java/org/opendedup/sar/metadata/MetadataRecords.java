@@ -4,19 +4,14 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.db.StoredRecords;
-import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Entry;
-import org.opendedup.sar.metadata.record.EntryFormat;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
@@ -56,27 +51,13 @@ public final class MetadataRecords {
         void visit(long container, @Nullable ContainerCounts counts) throws IOException;
     }
 
-    /** Reads records of a family in the order of their keys. */
-    @FunctionalInterface
-    interface Source {
-        Cursor scan(Family family, byte[] from, byte[] to) throws IOException;
-    }
-
-    /** Visits all counts. */
-    @FunctionalInterface
-    interface Counts {
-        void forEach(CountVisitor visitor) throws IOException;
-    }
-
-    private final Source source;
-    private final Counts counts;
+    private final KeyValueStore database;
     private final NameHash nameHash;
     private final int pageBytes;
     private final @Nullable Totals totals;
 
-    private MetadataRecords(Source source, Counts counts, NameHash nameHash, int pageBytes, @Nullable Totals totals) {
-        this.source = source;
-        this.counts = counts;
+    private MetadataRecords(KeyValueStore database, NameHash nameHash, int pageBytes, @Nullable Totals totals) {
+        this.database = database;
         this.nameHash = nameHash;
         this.pageBytes = pageBytes;
         this.totals = totals;
@@ -91,15 +72,11 @@ public final class MetadataRecords {
         MetadataHeader header = SystemRecords.decodeHeader(StoredRecords.system(database, SystemRecords.HEADER));
         header.require(MetadataHeader.Contents.FILES);
         NameHash nameHash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
-        return new MetadataRecords(
-                database::scan,
-                visitor -> countsOf(database, visitor),
-                nameHash,
-                header.pageBytes(),
-                totalsOf(database));
+        return new MetadataRecords(database, nameHash, header.pageBytes(), totalsOf(database));
     }
 
-    static @Nullable Totals totalsOf(KeyValueStore database) throws IOException {
+    /** Returns the totals that a database has; null if their record is damaged. */
+    public static @Nullable Totals totalsOf(KeyValueStore database) throws IOException {
         try {
             return SystemRecords.decodeTotals(StoredRecords.system(database, SystemRecords.TOTALS));
         } catch (CorruptionException | UnsupportedFormatException e) {
@@ -107,14 +84,8 @@ public final class MetadataRecords {
         }
     }
 
-    /** Returns the records of open metadata, with the changes that are not committed. */
-    static MetadataRecords of(
-            Overlay overlay, ReferenceCounts counts, NameHash nameHash, int pageBytes, Totals totals) {
-        return new MetadataRecords(
-                overlay::scan, visitor -> counts.forEachContainer(visitor::visit), nameHash, pageBytes, totals);
-    }
-
-    static void countsOf(KeyValueStore database, CountVisitor visitor) throws IOException {
+    /** Visits the counts in a database, in ascending order of containers. */
+    public static void countsOf(KeyValueStore database, CountVisitor visitor) throws IOException {
         RecordCursor<ContainerCounts> records = new RecordCursor<>(
                 database.scan(Family.COUNT, Keys.FIRST, Keys.END),
                 Keys.LONG_BYTES,
@@ -155,15 +126,15 @@ public final class MetadataRecords {
 
     /** Visits the counts of all containers in ascending order of ids. */
     public void forEachCounted(CountVisitor visitor) throws IOException {
-        counts.forEach(visitor);
+        countsOf(database, visitor);
     }
 
     /** Returns the inodes. */
     public RecordCursor<Inode> inodes() throws IOException {
         return new RecordCursor<>(
-                source.scan(Family.INODE, Keys.FIRST, Keys.END),
+                database.scan(Family.INODE, Keys.FIRST, Keys.END),
                 Keys.LONG_BYTES,
-                (key, value) -> InodeFormat.decode(Keys.longAt(key, 0), value));
+                (key, value) -> Inode.decode(Keys.longAt(key, 0), value));
     }
 
     /** Returns the names of all directories; the number of a record is that of its directory. */
@@ -182,9 +153,9 @@ public final class MetadataRecords {
     }
 
     private RecordCursor<Name> names(byte[] from, byte[] to) throws IOException {
-        return new RecordCursor<>(source.scan(Family.ENTRY, from, to), EntryFormat.NAME_OFFSET, (key, value) -> {
-            Entry entry = EntryFormat.decode(key, value, nameHash);
-            return new Name(EntryFormat.name(key), Keys.longAt(key, Keys.LONG_BYTES), entry.inode(), entry.type());
+        return new RecordCursor<>(database.scan(Family.ENTRY, from, to), Entry.NAME_OFFSET, (key, value) -> {
+            Entry entry = Entry.decode(key, value, nameHash);
+            return new Name(Entry.name(key), Keys.longAt(key, Keys.LONG_BYTES), entry.inode(), entry.type());
         });
     }
 
@@ -199,7 +170,7 @@ public final class MetadataRecords {
     }
 
     private RecordCursor<Page> pages(byte[] from, byte[] to) throws IOException {
-        return new RecordCursor<>(source.scan(Family.RECIPE, from, to), 2 * Keys.LONG_BYTES, (key, value) -> {
+        return new RecordCursor<>(database.scan(Family.RECIPE, from, to), 2 * Keys.LONG_BYTES, (key, value) -> {
             long number = Keys.longAt(key, Keys.LONG_BYTES);
             try {
                 return new Page(number, RecipeFormat.decode(key, value, pageBytes));
@@ -211,18 +182,18 @@ public final class MetadataRecords {
 
     /** Returns the intent log; the number of a record is that of its inode. */
     public RecordCursor<IntentRecord> intents() throws IOException {
-        return IntentRecords.cursor(source.scan(Family.INTENT, Keys.FIRST, Keys.END));
+        return IntentRecords.cursor(database.scan(Family.INTENT, Keys.FIRST, Keys.END));
     }
 
     /** Returns the records of raw files, by inode. */
     public RecordCursor<RawRecord> raws() throws IOException {
-        return RawRecords.cursor(source.scan(Family.RAW, Keys.FIRST, Keys.END));
+        return RawRecords.cursor(database.scan(Family.RAW, Keys.FIRST, Keys.END));
     }
 
     /** Returns the first dead pages of orphans, by inode. */
     public RecordCursor<Orphan> orphans() throws IOException {
         return new RecordCursor<>(
-                source.scan(Family.ORPHAN, Keys.FIRST, Keys.END),
+                database.scan(Family.ORPHAN, Keys.FIRST, Keys.END),
                 Keys.LONG_BYTES,
                 (key, value) -> Namespace.decodeOrphan(Keys.longAt(key, 0), value));
     }

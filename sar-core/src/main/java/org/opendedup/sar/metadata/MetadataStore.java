@@ -55,7 +55,6 @@ public final class MetadataStore implements Closeable {
 
     private final KeyValueStore database;
     private final MetadataHeader header;
-    private final NameHash nameHash;
     private final Overlay overlay;
     private final Namespace namespace;
     private final RecipeStore recipes;
@@ -80,7 +79,6 @@ public final class MetadataStore implements Closeable {
             throws IOException {
         this.database = database;
         this.header = header;
-        this.nameHash = nameHash;
         overlay = new Overlay(database);
         namespace = new Namespace(overlay, nameHash);
         // A page of 256 KiB with chunks of 4 KiB takes 1.4 KB decoded, its counts 0.5 KB.
@@ -221,11 +219,6 @@ public final class MetadataStore implements Closeable {
         return database.changes();
     }
 
-    /** Returns all records, with the changes that are not committed: for checks, while no change runs. */
-    public MetadataRecords records() {
-        return MetadataRecords.of(overlay, counts, nameHash, header.pageBytes(), totals());
-    }
-
     /** Copies the database as {@link KeyValueStore#checkpoint} does; false if it has no files. */
     public boolean checkpoint(Path target) throws IOException {
         return database.checkpoint(target);
@@ -363,9 +356,9 @@ public final class MetadataStore implements Closeable {
         return summary != null;
     }
 
-    /** Returns what this stores in; for its checks. */
-    KeyValueStore database() {
-        return database;
+    /** Returns the database with what is pending; for checks. */
+    Overlay overlay() {
+        return overlay;
     }
 
     /** Closes the database. Changes that are not committed are lost. Idempotent. */

@@ -13,10 +13,8 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.HeldRange;
 import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.record.Entry;
-import org.opendedup.sar.metadata.record.EntryFormat;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.NameHash;
@@ -33,6 +31,25 @@ import org.opendedup.sar.metadata.record.ValueWriter;
  * cookie, stays the same when the entries around it change.
  */
 public final class Namespace {
+    /** Receives inodes one by one; see {@link #someInodes}. */
+    @FunctionalInterface
+    public interface InodeConsumer {
+        void accept(Inode inode) throws IOException;
+    }
+
+    /** Receives a directory's entries one by one; see {@link #list}. */
+    @FunctionalInterface
+    public interface EntryConsumer {
+        /**
+         * @param name the entry's name
+         * @param inode inode number of the entry's target
+         * @param type file type, as in {@code mode & S_IFMT}
+         * @param cookie continues the listing after this entry
+         * @return false if the entry was not accepted: the listing stops
+         */
+        boolean accept(byte[] name, long inode, int type, long cookie) throws IOException;
+    }
+
     /** Maximum number of orphans returned at once: the list stays small after a million files were removed. */
     public static final int MAX_ORPHANS = 10_000;
 
@@ -50,25 +67,16 @@ public final class Namespace {
 
     public @Nullable Inode inode(long id) throws IOException {
         byte[] value = overlay.get(Family.INODE, Keys.of(id));
-        return value == null ? null : InodeFormat.decode(id, value);
+        return value == null ? null : Inode.decode(id, value);
     }
 
     public void put(Inode inode) {
-        overlay.put(Family.INODE, Keys.of(inode.id()), InodeFormat.encode(inode));
+        overlay.put(Family.INODE, Keys.of(inode.id()), Inode.encode(inode));
     }
 
     /** Removes only the inode's record, not its attributes, entries or recipe. */
     public void remove(long id) {
         overlay.remove(Family.INODE, Keys.of(id));
-    }
-
-    /** Visits every inode in ascending order of numbers; for the checker. */
-    public void forEachInode(InodeConsumer consumer) throws IOException {
-        try (Cursor cursor = overlay.scan(Family.INODE, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                consumer.accept(InodeFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
-            }
-        }
     }
 
     /**
@@ -83,7 +91,7 @@ public final class Namespace {
                 if (!cursor.next()) {
                     return 0;
                 }
-                consumer.accept(InodeFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
+                consumer.accept(Inode.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
             }
             return cursor.next() ? Keys.longAt(cursor.key(), 0) : 0;
         }
@@ -91,7 +99,7 @@ public final class Namespace {
 
     public @Nullable Entry entry(long directory, byte[] name) throws IOException {
         byte[] value = overlay.get(Family.ENTRY, entryKey(directory, name));
-        return value == null ? null : EntryFormat.decode(directory, value);
+        return value == null ? null : Entry.decode(directory, value);
     }
 
     /**
@@ -102,7 +110,7 @@ public final class Namespace {
         if (!EntryNames.isValid(name)) {
             throw new IllegalArgumentException("no name of an entry: " + EntryNames.text(name));
         }
-        overlay.put(Family.ENTRY, entryKey(directory, name), EntryFormat.encode(inode, type));
+        overlay.put(Family.ENTRY, entryKey(directory, name), Entry.encode(inode, type));
     }
 
     public void removeEntry(long directory, byte[] name) {
@@ -136,7 +144,7 @@ public final class Namespace {
             while (more) {
                 byte[] key = cursor.key();
                 byte[] name = decodeName(directory, key);
-                Entry entry = EntryFormat.decode(directory, cursor.value());
+                Entry entry = Entry.decode(directory, cursor.value());
                 long hash = Keys.longAt(key, Keys.LONG_BYTES);
                 more = cursor.next();
                 boolean groupGoesOn = more && hasHash(cursor.key(), hash);
@@ -240,7 +248,7 @@ public final class Namespace {
         try (Cursor cursor = overlay.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
             for (long count = 0; count < max && cursor.next(); count++) {
                 long directory = Keys.longAt(cursor.key(), 0);
-                Entry entry = EntryFormat.decode(directory, cursor.value());
+                Entry entry = Entry.decode(directory, cursor.value());
                 boolean isDirectory = Modes.isDirectory(entry.type());
                 visitor.accept(directory, decodeName(directory, cursor.key()), entry.inode(), isDirectory);
             }
@@ -252,7 +260,7 @@ public final class Namespace {
     }
 
     private byte[] decodeName(long directory, byte[] key) throws CorruptionException {
-        byte[] name = EntryFormat.name(key);
+        byte[] name = Entry.name(key);
         if (!EntryNames.isValid(name) || !hasHash(key, nameHash.of(name))) {
             throw new CorruptionException(
                     "entry of directory " + directory, -1, "a name at its hash", "'" + EntryNames.text(name) + "'");
@@ -261,7 +269,7 @@ public final class Namespace {
     }
 
     private static boolean hasHash(byte[] key, long hash) {
-        return key.length >= EntryFormat.NAME_OFFSET && Keys.longAt(key, Keys.LONG_BYTES) == hash;
+        return key.length >= Entry.NAME_OFFSET && Keys.longAt(key, Keys.LONG_BYTES) == hash;
     }
 
     public static Orphan decodeOrphan(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {

@@ -115,7 +115,7 @@ final class CondemnedSlotsTest extends MetadataTest {
         counts.tombstoneCondemned(5);
         assertTrue(counts.markDamaged(5, 0, 2));
         assertFalse(counts.markDamaged(5, 0, 2), "a tombstone would be marked again each time");
-        counts.forEachContainer((container, found) -> {
+        PresentRecords.forEachCounted(store, (container, found) -> {
             assertTrue(found.isDamaged(0));
             assertFalse(found.isDamaged(1));
         });
@@ -270,7 +270,7 @@ final class CondemnedSlotsTest extends MetadataTest {
 
     private static void assertCounts(MetadataStore store, int[][] references) throws IOException {
         StoredCopies[] sum = {StoredCopies.NONE};
-        store.counts().forEachContainer((container, found) -> {
+        PresentRecords.forEachCounted(store, (container, found) -> {
             sum[0] = sum[0].plus(StoredCopies.of(found));
             for (int slot = 0; slot < references[(int) container].length; slot++) {
                 assertEquals(references[(int) container][slot], found.count(slot), container + ":" + slot);

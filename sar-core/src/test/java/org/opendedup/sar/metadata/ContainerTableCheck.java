@@ -32,7 +32,7 @@ public final class ContainerTableCheck {
     private long garbageBytes;
 
     private ContainerTableCheck(MetadataStore metadata, Consumer<String> report) {
-        database = metadata.database();
+        database = metadata.overlay().database();
         table = metadata.containers();
         this.report = report;
     }

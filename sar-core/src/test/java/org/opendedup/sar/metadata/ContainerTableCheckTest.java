@@ -17,7 +17,6 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.record.ContainerEntry;
-import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.SystemRecords;
@@ -149,7 +148,7 @@ final class ContainerTableCheckTest extends MetadataTest {
     }
 
     private void putEntry(ContainerEntry entry) throws IOException {
-        MetadataDefects.put(database, Family.CONTAINER, Keys.of(entry.container()), ContainerEntryFormat.encode(entry));
+        MetadataDefects.put(database, Family.CONTAINER, Keys.of(entry.container()), ContainerEntry.encode(entry));
     }
 
     private void putSummary(ContainerSummary summary) throws IOException {

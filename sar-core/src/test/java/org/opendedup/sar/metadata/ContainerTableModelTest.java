@@ -151,7 +151,7 @@ final class ContainerTableModelTest {
         for (long container = 1; container <= CONTAINERS; container++) {
             removable.add(container);
         }
-        store.counts().forEachContainer((container, counts) -> {
+        PresentRecords.forEachCounted(store, (container, counts) -> {
             for (int slot = 0; slot < counts.slots(); slot++) {
                 if (counts.isAlive(slot) && !counts.isDamaged(slot)) {
                     removable.remove(container);
@@ -276,11 +276,13 @@ final class ContainerTableModelTest {
     private void check() throws IOException {
         Map<Long, ContainerEntry> expected = new TreeMap<>();
         places.forEach((container, place) -> expected.put(container, new ContainerEntry(container, place, 0, 0)));
-        store.counts()
-                .forEachContainer((container, counts) ->
+        PresentRecords.forEachCounted(
+                store,
+                (container, counts) ->
                         expected.computeIfPresent(container, (id, entry) -> recount(id, entry.stored(), counts)));
-        store.counts()
-                .forEachContainer((container, counts) -> assertTrue(
+        PresentRecords.forEachCounted(
+                store,
+                (container, counts) -> assertTrue(
                         places.containsKey(container)
                                 || IntStream.range(0, counts.slots()).anyMatch(slot -> !counts.isTombstone(slot)),
                         () -> "container " + container + " is removed and has counts"));

@@ -25,7 +25,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.Generation;
 import org.opendedup.sar.metadata.record.ContainerEntry;
-import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.StoredCopies;
 
@@ -111,7 +110,7 @@ final class ContainerTableTest extends MetadataTest {
         assertEquals(StoredCopies.NONE, store.totals().stored());
         MetadataStore found = MetadataStore.open(database, CACHE_BYTES);
         assertEquals(StoredCopies.NONE, found.totals().stored());
-        found.counts().forEachContainer((container, counts) -> fail("container " + container + " has counts"));
+        PresentRecords.forEachCounted(found, (container, counts) -> fail("container " + container + " has counts"));
     }
 
     @Test
@@ -252,7 +251,7 @@ final class ContainerTableTest extends MetadataTest {
     @Test
     void aListOfOpenContainersThatTheTableContradictsIsDamage() throws IOException {
         commit(Map.of(5L, OPEN, 6L, OPEN));
-        MetadataDefects.put(database, Family.CONTAINER, Keys.of(5), ContainerEntryFormat.encode(entry(5, SEALED)));
+        MetadataDefects.put(database, Family.CONTAINER, Keys.of(5), ContainerEntry.encode(entry(5, SEALED)));
         CorruptionException e = assertThrows(CorruptionException.class, () -> openEntries(store));
         assertTrue(e.getMessage().contains("container 5"), e.getMessage());
         MetadataDefects.remove(database, Family.CONTAINER, Keys.of(5));
@@ -263,7 +262,7 @@ final class ContainerTableTest extends MetadataTest {
     void aDamagedEntryIsNamedAndStopsTheCommitThatNeedsIt() throws IOException {
         reference(5, 0, 100);
         commit(Map.of(5L, SEALED));
-        byte[] damaged = {ContainerEntryFormat.VERSION, 5};
+        byte[] damaged = {ContainerEntry.VERSION, 5};
         MetadataDefects.put(database, Family.CONTAINER, Keys.of(5), damaged);
         CorruptionException e =
                 assertThrows(CorruptionException.class, () -> store.containers().get(5));

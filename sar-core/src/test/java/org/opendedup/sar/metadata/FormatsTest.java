@@ -23,15 +23,12 @@ import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.record.ContainerEntry;
-import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.DamageNote;
 import org.opendedup.sar.metadata.record.DamagedPlace;
 import org.opendedup.sar.metadata.record.EpochBegin;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
-import org.opendedup.sar.metadata.record.IntentFormat;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
@@ -82,9 +79,9 @@ public final class FormatsTest {
 
     @Test
     void anInodeIsStoredAsSpecified() throws IOException {
-        assertEquals(GOLDEN_INODE, hex(InodeFormat.encode(INODE)));
-        Inode decoded = InodeFormat.decode(42, unhex(GOLDEN_INODE));
-        assertEquals(hex(InodeFormat.encode(INODE)), hex(InodeFormat.encode(decoded)));
+        assertEquals(GOLDEN_INODE, hex(Inode.encode(INODE)));
+        Inode decoded = Inode.decode(42, unhex(GOLDEN_INODE));
+        assertEquals(hex(Inode.encode(INODE)), hex(Inode.encode(decoded)));
         assertEquals(INODE.times(), decoded.times());
         assertArrayEquals(INODE.target(), decoded.target());
     }
@@ -180,24 +177,24 @@ public final class FormatsTest {
         Writing writing = new Writing(0x0123456789abcdefL, 1);
         ContainerEntry sealed = new ContainerEntry(
                 5, new StoredContainer(writing, State.SEALED, 3, 1 << 20, 4_190_000, 420, 4_500_000, 9), 4_000_000, 2);
-        assertEquals(GOLDEN_ENTRY, hex(ContainerEntryFormat.encode(sealed)));
-        assertEquals(sealed, ContainerEntryFormat.decode(5, unhex(GOLDEN_ENTRY)));
+        assertEquals(GOLDEN_ENTRY, hex(ContainerEntry.encode(sealed)));
+        assertEquals(sealed, ContainerEntry.decode(5, unhex(GOLDEN_ENTRY)));
         ContainerEntry open =
                 new ContainerEntry(6, new StoredContainer(Writing.UNKNOWN, State.OPEN, 0, 0, 0, 0, 0), 0, 0);
-        assertEquals("0200" + "00".repeat(17), hex(ContainerEntryFormat.encode(open)));
-        assertEquals(open, ContainerEntryFormat.decode(6, ContainerEntryFormat.encode(open)));
+        assertEquals("0200" + "00".repeat(17), hex(ContainerEntry.encode(open)));
+        assertEquals(open, ContainerEntry.decode(6, ContainerEntry.encode(open)));
     }
 
     @Test
     void intentsAreStoredAsSpecified() throws IOException {
         IntentRecord written = new IntentRecord(3, 300, 3, new byte[] {'a', 'b', 'c'});
-        assertEquals(GOLDEN_INTENT, hex(IntentFormat.encode(KEY, written)));
-        IntentRecord decoded = IntentFormat.decode(KEY, unhex(GOLDEN_INTENT));
+        assertEquals(GOLDEN_INTENT, hex(IntentRecord.encode(KEY, written)));
+        IntentRecord decoded = IntentRecord.decode(KEY, unhex(GOLDEN_INTENT));
         assertEquals(List.of(3L, 300L, 3L), List.of(decoded.number(), decoded.offset(), decoded.length()));
         assertArrayEquals(written.bytes(), decoded.bytes());
         IntentRecord dropped = new IntentRecord(3, 128, 3, null);
-        assertEquals(GOLDEN_DROPPED, hex(IntentFormat.encode(KEY, dropped)));
-        assertEquals(dropped, IntentFormat.decode(KEY, unhex(GOLDEN_DROPPED)));
+        assertEquals(GOLDEN_DROPPED, hex(IntentRecord.encode(KEY, dropped)));
+        assertEquals(dropped, IntentRecord.decode(KEY, unhex(GOLDEN_DROPPED)));
     }
 
     @Test
@@ -266,7 +263,7 @@ public final class FormatsTest {
         assertEveryDamageIsFound(
                 GOLDEN_RECIPE, value -> RecipeFormat.decode(KEY, value, PAGE_BYTES), "recipe page 3 of inode 7");
         for (String golden : List.of(GOLDEN_INTENT, GOLDEN_DROPPED)) {
-            assertEveryDamageIsFound(golden, value -> IntentFormat.decode(KEY, value), "inode 7");
+            assertEveryDamageIsFound(golden, value -> IntentRecord.decode(KEY, value), "inode 7");
         }
         for (String golden : List.of(GOLDEN_RAW, GOLDEN_RAW_FRESH)) {
             assertEveryDamageIsFound(golden, value -> RawRecords.decode(7, value), "raw file 7");
@@ -278,7 +275,7 @@ public final class FormatsTest {
         byte[] recipe = unhex(GOLDEN_RECIPE);
         assertThrows(CorruptionException.class, () -> RecipeFormat.decode(Keys.of(7, 4), recipe, PAGE_BYTES));
         for (String golden : List.of(GOLDEN_INTENT, GOLDEN_DROPPED)) {
-            assertThrows(CorruptionException.class, () -> IntentFormat.decode(Keys.of(7, 4), unhex(golden)));
+            assertThrows(CorruptionException.class, () -> IntentRecord.decode(Keys.of(7, 4), unhex(golden)));
         }
         for (String golden : List.of(GOLDEN_RAW, GOLDEN_RAW_FRESH)) {
             assertThrows(CorruptionException.class, () -> RawRecords.decode(8, unhex(golden)));
@@ -336,16 +333,16 @@ public final class FormatsTest {
         byte[] counts = unhex("03efcdab8967452301010202020101060500040102ea078040ff3f808008ffff0700000202010203");
         assertThrows(UnsupportedFormatException.class, () -> CountRecord.decode(5, counts, 1));
         byte[] entry = unhex("01" + GOLDEN_ENTRY.substring(2, GOLDEN_ENTRY.length() - 2));
-        assertThrows(UnsupportedFormatException.class, () -> ContainerEntryFormat.decode(5, entry));
+        assertThrows(UnsupportedFormatException.class, () -> ContainerEntry.decode(5, entry));
     }
 
     private static Object decode(String golden, byte[] value) throws IOException {
         return switch (golden) {
-            case GOLDEN_INODE -> InodeFormat.decode(42, value);
+            case GOLDEN_INODE -> Inode.decode(42, value);
             case GOLDEN_COUNTS -> CountRecord.decode(5, value, 1);
             case GOLDEN_HEADER -> SystemRecords.decodeHeader(value);
             case GOLDEN_CONTAINERS -> SystemRecords.decodeContainers(value);
-            case GOLDEN_ENTRY -> ContainerEntryFormat.decode(5, value);
+            case GOLDEN_ENTRY -> ContainerEntry.decode(5, value);
             default -> SystemRecords.decodeTotals(value);
         };
     }

@@ -153,7 +153,7 @@ final class MetadataConcurrencyTest {
                 }
             });
         }
-        store.counts().forEachContainer((container, counts) -> {
+        PresentRecords.forEachCounted(store, (container, counts) -> {
             for (int slot = 0; slot < counts.slots(); slot++) {
                 Integer expected = references.remove(ChunkId.of(container, slot));
                 assertEquals(expected == null ? 0 : expected, counts.count(slot));

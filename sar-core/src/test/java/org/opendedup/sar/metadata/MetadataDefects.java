@@ -11,10 +11,8 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.CountRecord;
-import org.opendedup.sar.metadata.record.EntryFormat;
+import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
-import org.opendedup.sar.metadata.record.IntentFormat;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.NameHash;
@@ -63,7 +61,7 @@ public final class MetadataDefects {
             throws IOException {
         NameHash hash = SystemRecords.decodeNameHash(StoredRecords.system(database, SystemRecords.NAME_HASH));
         byte[] bytes = name.getBytes(UTF_8);
-        put(database, Family.ENTRY, Keys.of(directory, hash.of(bytes), bytes), EntryFormat.encode(inode, type));
+        put(database, Family.ENTRY, Keys.of(directory, hash.of(bytes), bytes), Entry.encode(inode, type));
     }
 
     /** Makes a directory with a name, and does not count it anywhere. Returns its inode number. */
@@ -71,10 +69,10 @@ public final class MetadataDefects {
         putName(database, parent, name, inode, 0040000);
         Inode made =
                 Inode.of(inode, 0040755, Inode.Times.ofCreation(1)).withLinks(2).withParent(parent);
-        put(database, Family.INODE, Keys.of(inode), InodeFormat.encode(made));
+        put(database, Family.INODE, Keys.of(inode), Inode.encode(made));
         byte[] above = Objects.requireNonNull(database.get(Family.INODE, Keys.of(parent)));
-        Inode holder = InodeFormat.decode(parent, above);
-        put(database, Family.INODE, Keys.of(parent), InodeFormat.encode(holder.withLinks(holder.links() + 1)));
+        Inode holder = Inode.decode(parent, above);
+        put(database, Family.INODE, Keys.of(parent), Inode.encode(holder.withLinks(holder.links() + 1)));
         return inode;
     }
 
@@ -115,7 +113,7 @@ public final class MetadataDefects {
     /** Puts a record of an inode into the intent log. */
     public static void putIntent(KeyValueStore database, long inode) throws IOException {
         byte[] key = Keys.of(inode, 0);
-        put(database, Family.INTENT, key, IntentFormat.encode(key, new IntentRecord(0, 0, 1, new byte[] {1})));
+        put(database, Family.INTENT, key, IntentRecord.encode(key, new IntentRecord(0, 0, 1, new byte[] {1})));
     }
 
     /** Changes a byte of a record of the intent log. */

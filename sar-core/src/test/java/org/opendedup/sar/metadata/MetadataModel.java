@@ -13,7 +13,6 @@ import java.util.TreeSet;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
 
 /** The contents of a {@link MetadataStore}, in sorted maps. Numbers are small, so that all contents can be compared. */
@@ -163,7 +162,7 @@ final class MetadataModel {
     private static String describe(MetadataStore store) throws IOException {
         MetadataModel found = new MetadataModel();
         StringBuilder counts = new StringBuilder();
-        store.namespace().forEachInode(inode -> found.inodes.put(inode.id(), text(inode)));
+        store.namespace().someInodes(1, Integer.MAX_VALUE, inode -> found.inodes.put(inode.id(), text(inode)));
         for (long number = 1; number < NUMBERS; number++) {
             long id = number;
             store.namespace().list(id, 0, (name, inode, type, cookie) -> {
@@ -178,7 +177,7 @@ final class MetadataModel {
             store.recipes().forEachPage(id, 0, PAGES, (page, recipe) -> found.pages.put(id * PAGES + page, recipe));
         }
         store.namespace().orphans().forEach(orphan -> found.orphans.put(orphan.inode(), orphan.fromPage()));
-        store.counts().forEachContainer((container, record) -> {
+        PresentRecords.forEachCounted(store, (container, record) -> {
             for (int slot = 0; slot < record.slots(); slot++) {
                 long chunk = ChunkId.of(container, slot);
                 if (record.isAlive(slot)) {
@@ -243,6 +242,6 @@ final class MetadataModel {
     }
 
     static String text(Inode inode) {
-        return HexFormat.of().formatHex(InodeFormat.encode(inode));
+        return HexFormat.of().formatHex(Inode.encode(inode));
     }
 }

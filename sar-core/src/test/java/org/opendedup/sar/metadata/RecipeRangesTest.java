@@ -65,7 +65,7 @@ final class RecipeRangesTest {
                 }
             });
         }
-        store.counts().forEachContainer((container, counts) -> {
+        PresentRecords.forEachCounted(store, (container, counts) -> {
             for (int slot = 0; slot < counts.slots(); slot++) {
                 int expected = references.getOrDefault(ChunkId.of(container, slot), 0);
                 assertEquals(expected, counts.count(slot), container + ":" + slot);

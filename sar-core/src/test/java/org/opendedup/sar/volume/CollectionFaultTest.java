@@ -31,6 +31,7 @@ import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.PresentRecords;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.metadata.record.Inode;
@@ -210,7 +211,7 @@ class CollectionFaultTest {
 
     private static int frameInUse(Volume volume, long container) throws IOException {
         int[] inUse = new int[1];
-        volume.context().metadata().counts().forEachContainer((id, counts) -> {
+        PresentRecords.forEachCounted(volume.context().metadata(), (id, counts) -> {
             for (int slot = 0; id == container && slot < counts.slots(); slot++) {
                 inUse[0] = counts.count(slot) > 0 ? slot : inUse[0];
             }
@@ -298,7 +299,7 @@ class CollectionFaultTest {
             GarbageTrial.collect(volume, 0);
             VolumeContext context = volume.context();
             long[] chunks = new long[2];
-            context.metadata().counts().forEachContainer((container, counts) -> {
+            PresentRecords.forEachCounted(context.metadata(), (container, counts) -> {
                 for (int slot = 0; slot < counts.slots(); slot++) {
                     chunks[0] = ChunkId.of(container, counts.slots());
                     chunks[1] = counts.isAlive(slot) ? ChunkId.of(container, slot) : chunks[1];

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.metadata.PresentRecords;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -158,7 +159,7 @@ class GarbageTest {
         ReferenceCounts counts = volume.context().metadata().counts();
         List<Long> containers = new ArrayList<>();
         int[] length = new int[1];
-        counts.forEachContainer((container, record) -> {
+        PresentRecords.forEachCounted(volume.context().metadata(), (container, record) -> {
             containers.add(container);
             length[0] = record.length(0);
         });

@@ -99,7 +99,6 @@ class ReadOnlyVolumeTest extends OpenVolumeTrial {
         assertRefused(() -> volume.unlink(Inode.ROOT, "a".getBytes(UTF_8)));
         volume.collector().collect(new CollectionLimits(0, true), (done, bytes, returned) -> true);
         assertRefused(() -> maintenance.heal().run(soFar -> true));
-        assertRefused(() -> maintenance.heal().start());
         assertRefused(() -> maintenance.scrub().run((totals, rest, next) -> true));
         assertRefused(() -> maintenance.check().run((step, done, of) -> {}));
         assertRefused(() -> maintenance.join().run(JoinLimits.ALL, Progress.NONE));

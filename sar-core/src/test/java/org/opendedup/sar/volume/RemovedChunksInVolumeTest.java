@@ -29,6 +29,7 @@ import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.PresentRecords;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -139,7 +140,8 @@ class RemovedChunksInVolumeTest extends OpenVolumeTrial {
 
     private boolean isDamaged(int slot) throws IOException {
         boolean[] damaged = new boolean[1];
-        volume.context().metadata().counts().forEachContainer((id, counts) -> damaged[0] |= counts.isDamaged(slot));
+        PresentRecords.forEachCounted(
+                volume.context().metadata(), (id, counts) -> damaged[0] |= counts.isDamaged(slot));
         return damaged[0];
     }
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.metadata.PresentRecords;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
@@ -71,7 +72,7 @@ class RepairOfDamageTest {
     private TreeMap<String, Integer> counts() throws IOException {
         TreeMap<String, Integer> all = new TreeMap<>();
         try (Volume volume = Volume.open(config)) {
-            volume.context().metadata().counts().forEachContainer((container, counts) -> {
+            PresentRecords.forEachCounted(volume.context().metadata(), (container, counts) -> {
                 for (int slot = 0; slot < counts.slots(); slot++) {
                     all.put(container + ":" + slot, counts.count(slot));
                 }
@@ -163,7 +164,7 @@ class RepairOfDamageTest {
     @Test
     void marksWithoutARecordedPlaceAreKnownAfterARepair() throws IOException {
         try (Volume volume = Volume.open(config)) {
-            volume.context().metadata().counts().forEachContainer((container, counts) -> {
+            PresentRecords.forEachCounted(volume.context().metadata(), (container, counts) -> {
                 if (counts.slots() > 2) {
                     volume.context().damaged().found(container, 0, 0, 2, new IOException("a test says so"));
                 }

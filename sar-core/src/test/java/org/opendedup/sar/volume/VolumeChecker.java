@@ -15,6 +15,7 @@ import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.ContainerTableCheck;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.PresentRecords;
 import org.opendedup.sar.metadata.repair.Corrections;
 import org.opendedup.sar.volume.parts.VolumeContext;
 import org.slf4j.Logger;
@@ -59,7 +60,7 @@ public final class VolumeChecker {
             // Files that no commit includes yet already have pages and counts; now they get inode records too.
             context.nodes().evict(context.nodes().encodeDirty());
             new MetadataCheck(
-                            metadata.records(),
+                            PresentRecords.of(metadata),
                             this::directory,
                             (severity, kind, what) -> {
                                 report(what);

@@ -8,7 +8,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.Overlay;
 import org.opendedup.sar.metadata.record.ContainerEntry;
-import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.Keys;
 
 /**
@@ -31,7 +30,7 @@ public final class FormerPlaces {
         overlay.put(
                 Family.SYSTEM,
                 key(container, place),
-                ContainerEntryFormat.encode(new ContainerEntry(container, place, 0, 0)));
+                ContainerEntry.encode(new ContainerEntry(container, place, 0, 0)));
     }
 
     /** Removes the record of a place; a change like any other. */
@@ -63,7 +62,7 @@ public final class FormerPlaces {
                 long container = Keys.longAt(cursor.key(), PLACE.length);
                 visitor.visit(
                         container,
-                        ContainerEntryFormat.decode(container, cursor.value()).stored());
+                        ContainerEntry.decode(container, cursor.value()).stored());
             }
         }
     }

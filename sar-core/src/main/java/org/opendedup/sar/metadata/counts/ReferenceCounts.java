@@ -3,9 +3,6 @@ package org.opendedup.sar.metadata.counts;
 import com.carrotsearch.hppc.LongArrayList;
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +11,6 @@ import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.pending.Overlay;
-import org.opendedup.sar.metadata.pending.Overlay.Layers;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.DamageNote;
@@ -421,49 +417,6 @@ public final class ReferenceCounts {
             stripe.pardon(container);
             return slots;
         }
-    }
-
-    /**
-     * Visits the containers that have a record, in ascending order of ids. For the checker: no change may run at the
-     * same time.
-     */
-    public void forEachContainer(ContainerCountsVisitor visitor) throws IOException {
-        NavigableMap<Long, CountRecord> uncommitted = uncommitted();
-        try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                long container = Keys.longAt(cursor.key(), 0);
-                visitAll(uncommitted.headMap(container), visitor);
-                CountRecord newer = uncommitted.remove(container);
-                visitor.visit(
-                        container,
-                        newer != null
-                                ? newer
-                                : CountRecord.decode(container, cursor.value(), CountRecord.NO_GENERATION));
-            }
-        }
-        visitAll(uncommitted, visitor);
-    }
-
-    /** Returns copies of the records that are not in the database yet, in their current state. */
-    private NavigableMap<Long, CountRecord> uncommitted() {
-        Layers layers = overlay.layers();
-        NavigableMap<Long, CountRecord> records = new TreeMap<>();
-        if (layers.frozen() != null) {
-            records.putAll(layers.frozen().counts());
-        }
-        for (Map.Entry<Long, CountRecord> change : layers.pending().counts().entrySet()) {
-            synchronized (stripe(change.getKey())) {
-                records.put(change.getKey(), change.getValue().copy(CountRecord.NO_GENERATION));
-            }
-        }
-        return records;
-    }
-
-    private static void visitAll(Map<Long, CountRecord> records, ContainerCountsVisitor visitor) throws IOException {
-        for (Map.Entry<Long, CountRecord> record : records.entrySet()) {
-            visitor.visit(record.getKey(), record.getValue());
-        }
-        records.clear();
     }
 
     /**

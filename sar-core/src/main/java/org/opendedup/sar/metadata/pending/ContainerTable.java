@@ -12,7 +12,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.ContainerEntry;
-import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.Keys;
 
@@ -95,7 +94,7 @@ public final class ContainerTable {
         try (Cursor cursor = database.scan(Family.CONTAINER, Keys.of(first), Keys.END)) {
             boolean goesOn = true;
             while (goesOn && cursor.next()) {
-                goesOn = visitor.visit(ContainerEntryFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
+                goesOn = visitor.visit(ContainerEntry.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
             }
         }
     }
@@ -120,6 +119,6 @@ public final class ContainerTable {
 
     private @Nullable ContainerEntry entry(long container) throws IOException {
         byte[] value = database.get(Family.CONTAINER, Keys.of(container));
-        return value == null ? null : ContainerEntryFormat.decode(container, value);
+        return value == null ? null : ContainerEntry.decode(container, value);
     }
 }

@@ -14,7 +14,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.ContainerEntry;
-import org.opendedup.sar.metadata.record.ContainerEntryFormat;
 import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Keys;
@@ -84,7 +83,7 @@ public final class ContainerUpdate {
     private void update(long container, Batch batch) throws IOException {
         byte[] key = Keys.of(container);
         byte[] value = database.get(Family.CONTAINER, key);
-        ContainerEntry before = value == null ? null : ContainerEntryFormat.decode(container, value);
+        ContainerEntry before = value == null ? null : ContainerEntry.decode(container, value);
         ContainerEntry after = newEntry(container, before);
         account(before, -1);
         account(after, 1);
@@ -94,7 +93,7 @@ public final class ContainerUpdate {
         if (changes.removed().contains(container)) {
             batch.delete(Family.CONTAINER, key);
         } else if (after != null && (changes.stored().containsKey(container) || !after.equals(before))) {
-            batch.put(Family.CONTAINER, key, ContainerEntryFormat.encode(after));
+            batch.put(Family.CONTAINER, key, ContainerEntry.encode(after));
         }
     }
 

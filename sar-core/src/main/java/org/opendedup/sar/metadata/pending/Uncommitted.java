@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.opendedup.sar.metadata.db.KeyValueStore;
-import org.opendedup.sar.metadata.record.EntryFormat;
+import org.opendedup.sar.metadata.record.Entry;
 import org.opendedup.sar.metadata.record.Keys;
 
 /**
@@ -55,8 +55,8 @@ public record Uncommitted(
     private static void noteName(byte[] key, byte[] value, Map<Long, Name> names) {
         long directory = Keys.longAt(key, 0);
         try {
-            long inode = EntryFormat.decode(directory, value).inode();
-            names.put(inode, new Name(directory, EntryFormat.name(key)));
+            long inode = Entry.decode(directory, value).inode();
+            names.put(inode, new Name(directory, Entry.name(key)));
         } catch (IOException e) {
             throw new AssertionError("a record that was just made", e);
         }

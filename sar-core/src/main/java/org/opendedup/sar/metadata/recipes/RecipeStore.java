@@ -30,6 +30,13 @@ import org.opendedup.sar.metadata.record.RecipePages;
  * that was just replaced.
  */
 public final class RecipeStore implements RecipePages {
+    /** Receives a file's recipe pages one by one; see {@link #forEachPage}. */
+    @FunctionalInterface
+    public interface PageConsumer {
+        /** @param page page number: offset in the file divided by the page's span */
+        void accept(long page, RecipePage recipe) throws IOException;
+    }
+
     private static final int SHARD_BITS = 6;
 
     private final Overlay overlay;

@@ -1,5 +1,7 @@
 package org.opendedup.sar.metadata.record;
 
+import java.util.BitSet;
+
 /** The reference counts of one container's slots. Slots from {@link #slots()} on were never referenced. */
 public interface ContainerCounts {
     int slots();
@@ -8,6 +10,9 @@ public interface ContainerCounts {
      * Returns whether that copy exists: it was referenced at some time and not tombstoned since. Its count may be 0.
      */
     boolean isAlive(int slot);
+
+    /** Returns the copies that exist. */
+    BitSet alive();
 
     boolean isTombstone(int slot);
 

@@ -1,7 +1,14 @@
 package org.opendedup.sar.metadata.record;
 
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+
 /**
  * An inode as the database stores it.
+ *
+ * <p>Its record: a version byte, then varints: generation, mode, links, uid, gid, device, size, data bytes, parent,
+ * modification time; access, change and birth time as differences from the modification time; the target's length, and
+ * the target's bytes. The inode number is the key.
  *
  * @param id inode number; 1 is the root directory; never reused
  * @param generation distinguishes two uses of one number (NFS); always 1, because numbers are not reused
@@ -28,6 +35,9 @@ public record Inode(
         long parent,
         Times times,
         byte[] target) {
+    static final int VERSION = 1;
+    private static final int USUAL_BYTES = 64;
+
     /** The inode number of the root directory. */
     public static final long ROOT = 1;
 
@@ -100,5 +110,48 @@ public record Inode(
     /** Returns this inode as that of an empty file whose recipe must still be removed. */
     public Inode withoutBytes() {
         return withBytes(0, 0);
+    }
+
+    public static byte[] encode(Inode inode) {
+        Inode.Times times = inode.times();
+        return new ValueWriter(USUAL_BYTES)
+                .writeByte(VERSION)
+                .writeVarint(inode.generation())
+                .writeVarint(Integer.toUnsignedLong(inode.mode()))
+                .writeVarint(Integer.toUnsignedLong(inode.links()))
+                .writeVarint(Integer.toUnsignedLong(inode.uid()))
+                .writeVarint(Integer.toUnsignedLong(inode.gid()))
+                .writeVarint(Integer.toUnsignedLong(inode.device()))
+                .writeVarint(inode.size())
+                .writeVarint(inode.dataBytes())
+                .writeVarint(inode.parent())
+                .writeZigzag(times.modifiedNs())
+                .writeZigzag(times.accessedNs() - times.modifiedNs())
+                .writeZigzag(times.changedNs() - times.modifiedNs())
+                .writeZigzag(times.createdNs() - times.modifiedNs())
+                .writeVarint(inode.target().length)
+                .writeBytes(inode.target())
+                .toBytes();
+    }
+
+    public static Inode decode(long id, byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = new ValueReader(value, "inode", id).expectVersion(VERSION);
+        long generation = in.readVarint();
+        int mode = in.readInt();
+        int links = in.readInt();
+        int uid = in.readInt();
+        int gid = in.readInt();
+        int device = in.readInt();
+        long size = in.readVarint(Long.MAX_VALUE);
+        long dataBytes = in.readVarint(Long.MAX_VALUE);
+        long parent = in.readVarint(Long.MAX_VALUE);
+        long modified = in.readZigzag();
+        long accessed = modified + in.readZigzag();
+        long changed = modified + in.readZigzag();
+        long created = modified + in.readZigzag();
+        byte[] target = in.readBytes((int) in.readVarint(in.remaining()));
+        in.expectEnd();
+        Inode.Times times = new Inode.Times(accessed, modified, changed, created);
+        return new Inode(id, generation, mode, links, uid, gid, device, size, dataBytes, parent, times, target);
     }
 }

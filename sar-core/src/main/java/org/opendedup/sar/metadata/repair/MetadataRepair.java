@@ -21,11 +21,8 @@ import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Entry;
-import org.opendedup.sar.metadata.record.EntryFormat;
 import org.opendedup.sar.metadata.record.EntryNames;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
-import org.opendedup.sar.metadata.record.IntentFormat;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.Modes;
@@ -244,11 +241,11 @@ public class MetadataRepair implements Corrections {
     /** Returns an inode with the changes that are not written yet; null if there is none. */
     final @Nullable Inode inode(long id) throws IOException {
         byte[] value = get(Family.INODE, Keys.of(id));
-        return value == null ? null : InodeFormat.decode(id, value);
+        return value == null ? null : Inode.decode(id, value);
     }
 
     final void put(Inode inode) throws IOException {
-        put(Family.INODE, Keys.of(inode.id()), InodeFormat.encode(inode));
+        put(Family.INODE, Keys.of(inode.id()), Inode.encode(inode));
     }
 
     private void change(long id, Change change, String what) throws IOException {
@@ -306,7 +303,7 @@ public class MetadataRepair implements Corrections {
                 } else {
                     int type = found.type();
                     if (type != name.type()) {
-                        put(Family.ENTRY, entryKey(directory, name.name()), EntryFormat.encode(inode, type));
+                        put(Family.ENTRY, entryKey(directory, name.name()), Entry.encode(inode, type));
                         done(text + " now says the type of its inode");
                     }
                 }
@@ -371,10 +368,7 @@ public class MetadataRepair implements Corrections {
         }
         Found found = foundDirectory();
         String name = LostAndFound.nameOf(id);
-        put(
-                Family.ENTRY,
-                LostAndFound.entryKey(nameHash, found.directory(), name),
-                EntryFormat.encode(id, inode.type()));
+        put(Family.ENTRY, LostAndFound.entryKey(nameHash, found.directory(), name), Entry.encode(id, inode.type()));
         Inode named = inode.isDirectory() ? inode.withParent(found.directory()) : inode.withLinks(1);
         if (inode.isDirectory() && inode.links() < 2) {
             named = named.withLinks(2);
@@ -404,7 +398,7 @@ public class MetadataRepair implements Corrections {
             if (value == null) {
                 return new Found(makeFoundDirectory(name), name);
             }
-            Entry entry = EntryFormat.decode(Inode.ROOT, value);
+            Entry entry = Entry.decode(Inode.ROOT, value);
             if (Modes.isDirectory(entry.type()) && get(Family.INODE, Keys.of(entry.inode())) != null) {
                 return new Found(entry.inode(), name);
             }
@@ -416,7 +410,7 @@ public class MetadataRepair implements Corrections {
         long id = SystemRecords.decodeNumber(next == null ? SystemRecords.encodeNumber(Inode.ROOT + 1) : next);
         put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(id + 1));
         put(LostAndFound.directory(id, Inode.ROOT, nowNs));
-        put(Family.ENTRY, LostAndFound.entryKey(nameHash, Inode.ROOT, name), EntryFormat.encode(id, Modes.DIRECTORY));
+        put(Family.ENTRY, LostAndFound.entryKey(nameHash, Inode.ROOT, name), Entry.encode(id, Modes.DIRECTORY));
         addLink(Inode.ROOT);
         areTotalsWrong = true;
         done("the folder /" + name + " was made");
@@ -466,7 +460,7 @@ public class MetadataRepair implements Corrections {
         try (KeyValueStore.Cursor cursor = database.scan(Family.INTENT, Keys.of(inode), Keys.of(inode + 1))) {
             while (cursor.next()) {
                 put(Family.INTENT, cursor.key(), null);
-                IntentRecord record = isFile ? IntentFormat.decodeIfSound(cursor.key(), cursor.value()) : null;
+                IntentRecord record = isFile ? IntentRecord.decodeIfSound(cursor.key(), cursor.value()) : null;
                 if (record == null || record.number() != next) {
                     // The lost one may have said that bytes of earlier ones are stored, with newer bytes perhaps.
                     kept.clear();
@@ -479,7 +473,7 @@ public class MetadataRepair implements Corrections {
         }
         for (int i = 0; i < kept.size(); i++) {
             byte[] key = Keys.of(inode, i);
-            put(Family.INTENT, key, IntentFormat.encode(key, kept.get(i).withNumber(i)));
+            put(Family.INTENT, key, IntentRecord.encode(key, kept.get(i).withNumber(i)));
         }
         done("inode " + inode + " keeps the " + kept.size() + " records of the intent log after the last damaged one");
         flushIfLarge();

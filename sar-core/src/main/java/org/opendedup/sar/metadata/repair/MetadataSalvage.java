@@ -13,7 +13,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.StoredRecords;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.SystemRecords;
@@ -72,7 +71,7 @@ public final class MetadataSalvage {
             batch.put(Family.SYSTEM, SystemRecords.NEXT_CONTAINER, SystemRecords.encodeNumber(container + 1));
             if (target.get(Family.INODE, Keys.of(Inode.ROOT)) == null) {
                 Inode root = LostAndFound.directory(Inode.ROOT, Inode.ROOT, nowNs);
-                batch.put(Family.INODE, Keys.of(Inode.ROOT), InodeFormat.encode(root));
+                batch.put(Family.INODE, Keys.of(Inode.ROOT), Inode.encode(root));
                 lost.say("owner, mode and times of the volume's root");
             }
             batch.commitLater();

@@ -5,9 +5,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.record.Entry;
-import org.opendedup.sar.metadata.record.EntryFormat;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.RecipeFormat;
@@ -55,9 +53,8 @@ final class SoundRecords {
         try {
             return switch (family) {
                 case INODE ->
-                    key.length == Keys.LONG_BYTES
-                            && InodeFormat.decode(number, value).id() > 0;
-                case ENTRY -> isSound(EntryFormat.decode(key, value, hash));
+                    key.length == Keys.LONG_BYTES && Inode.decode(number, value).id() > 0;
+                case ENTRY -> isSound(Entry.decode(key, value, hash));
                 case ORPHAN ->
                     key.length == Keys.LONG_BYTES
                             && Namespace.decodeOrphan(number, value).inode() > 0;

@@ -10,7 +10,6 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -18,7 +17,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
@@ -38,6 +36,7 @@ import org.opendedup.sar.metadata.backup.BackupPlace;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.posix.TimeStamps;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -261,7 +260,8 @@ public final class MetadataBackups implements Closeable {
         MetadataFolder.deleteCheckpoint(metadataFolder);
         Path checkpoint = metadataFolder.resolve(MetadataFolder.CHECKPOINT);
         noteCollections();
-        BackupOrigin origin = new BackupOrigin(metadata.epochs().current(), nowNs(), metadata.changes(), collections());
+        BackupOrigin origin =
+                new BackupOrigin(metadata.epochs().current(), TimeStamps.now(clock), metadata.changes(), collections());
         try {
             if (!metadata.checkpoint(checkpoint)) {
                 throw new IOException("the metadata are not in a database with files; there is nothing to back up");
@@ -369,11 +369,6 @@ public final class MetadataBackups implements Closeable {
     /** Returns whether all files of an automatic backup are there. */
     public boolean isWhole(Backup backup) throws IOException {
         return in(folder, volume, backups -> backups.isWhole(backup), false);
-    }
-
-    private long nowNs() {
-        Instant now = clock.instant();
-        return TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
     }
 
     private void requireOpen() throws InterruptedIOException {

@@ -4,11 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
@@ -23,6 +21,7 @@ import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.repair.MetadataRepair;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.posix.TimeStamps;
 import org.opendedup.sar.volume.store.CheckFolder;
 import org.opendedup.sar.volume.store.LastBackingFiles;
 
@@ -106,12 +105,8 @@ public final class OfflineCheck {
                 LastBackingFiles backing = LastBackingFiles.at(locations, identity(database))) {
             // By recipes, which a volume of chunks does not have, all its chunks would be garbage.
             ContainerRecords.open(database).header().require(MetadataHeader.Contents.FILES);
-            Instant now = clock.instant();
-            MetadataRepair repair = new MetadataRepair(
-                    database,
-                    FileDirectory.open(metadata),
-                    backing,
-                    TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano());
+            MetadataRepair repair =
+                    new MetadataRepair(database, FileDirectory.open(metadata), backing, TimeStamps.now(clock));
             TableRebuild.Report rebuilt = VolumeRepair.run(
                     data,
                     database,

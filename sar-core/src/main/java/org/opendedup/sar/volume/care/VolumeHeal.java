@@ -56,7 +56,6 @@ public final class VolumeHeal implements HealSource {
     /** Containers that the next pass looks at. Guarded by this, as are the next. */
     private final Set<Long> wanted = new TreeSet<>();
 
-    private volatile HealPass pass = new HealPass(0, false, HealReport.NONE, null);
     private boolean allWanted;
     /** The next pass that is made by itself; null if nothing is wanted. */
     private @Nullable ScheduledFuture<?> next;
@@ -251,45 +250,6 @@ public final class VolumeHeal implements HealSource {
     public void requireAllowed() throws IOException {
         // No chunk goes that an older backup of the metadata refers to.
         volume.collector().requireAllowed();
-    }
-
-    /**
-     * Begins a pass over all containers with damaged chunks, and returns at once; if one that was asked for goes on
-     * already, returns that.
-     *
-     * @throws IOException if the volume is being closed
-     */
-    public synchronized HealPass start() throws IOException {
-        requireAllowed();
-        if (pass.running()) {
-            return pass;
-        }
-        HealPass begun = new HealPass(pass.number() + 1, true, HealReport.NONE, null);
-        try {
-            thread.execute(() -> runAsked(begun.number()));
-        } catch (RejectedExecutionException e) {
-            throw new IOException("the volume is being unmounted", e);
-        }
-        pass = begun;
-        return begun;
-    }
-
-    private void runAsked(long number) {
-        try {
-            HealReport report = run(soFar -> {
-                pass = new HealPass(number, true, soFar, null);
-                return true;
-            });
-            pass = new HealPass(number, false, report, null);
-        } catch (IOException | RuntimeException e) {
-            log.warn("damaged chunks are not healed: {}", e.getMessage(), e);
-            pass = new HealPass(number, false, pass.report(), String.valueOf(e.getMessage()));
-        }
-    }
-
-    /** Returns the pass that was asked for last; one with number 0 if there was none. */
-    public HealPass pass() {
-        return pass;
     }
 
     private final class Marks implements HealMarks {

@@ -7,11 +7,11 @@ import java.util.Arrays;
 import org.opendedup.sar.fuzz.ParserSet;
 import org.opendedup.sar.metadata.FormatsTest;
 import org.opendedup.sar.metadata.RawRecords;
-import org.opendedup.sar.metadata.record.ContainerEntryFormat;
+import org.opendedup.sar.metadata.record.ContainerEntry;
 import org.opendedup.sar.metadata.record.CountRecord;
-import org.opendedup.sar.metadata.record.EntryFormat;
-import org.opendedup.sar.metadata.record.InodeFormat;
-import org.opendedup.sar.metadata.record.IntentFormat;
+import org.opendedup.sar.metadata.record.Entry;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecordChecksum;
@@ -32,7 +32,7 @@ public final class MetadataRecordsFuzz {
     private static final ParserSet PARSERS = new ParserSet()
             .add(
                     "inode",
-                    same(value -> InodeFormat.encode(InodeFormat.decode(42, value))),
+                    same(value -> Inode.encode(Inode.decode(42, value))),
                     unhex("0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62"))
             .add(
                     "recipe page",
@@ -44,7 +44,7 @@ public final class MetadataRecordsFuzz {
                     unhex("01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63"))
             .add(
                     "intent",
-                    same(value -> IntentFormat.encode(KEY, IntentFormat.decode(KEY, withCrc(value)))),
+                    same(value -> IntentRecord.encode(KEY, IntentRecord.decode(KEY, withCrc(value)))),
                     unhex("0100ac020361626313ba1a41"),
                     unhex("0101800103bcae9f3d"))
             .add(
@@ -58,7 +58,7 @@ public final class MetadataRecordsFuzz {
                     unhex("040202010201060500040102ea078040ff3f808008ffff0700000202010203"))
             .add(
                     "container",
-                    same(value -> ContainerEntryFormat.encode(ContainerEntryFormat.decode(5, value))),
+                    same(value -> ContainerEntry.encode(ContainerEntry.decode(5, value))),
                     unhex("020103808040b0deff01efcdab896745230101a403a0d492028092f4010209"),
                     unhex("0200" + "00".repeat(17)))
             .add(
@@ -89,7 +89,7 @@ public final class MetadataRecordsFuzz {
                     "scrub",
                     same(value -> ScrubRecord.decode(value).encode()),
                     unhex("0180a0abfef9620001038020c801808080800409020100"))
-            .add("entry of a folder", value -> EntryFormat.decode(1, value), EntryFormat.encode(7, 0100000 >> 12))
+            .add("entry of a folder", value -> Entry.decode(1, value), Entry.encode(7, 0100000 >> 12))
             .add(
                     "record of a manifest",
                     value -> ManifestRecord.lastSequence(ByteBuffer.wrap(value)),

@@ -36,10 +36,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.record.CountRecord;
 import org.opendedup.sar.metadata.record.Entry;
-import org.opendedup.sar.metadata.record.EntryFormat;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.metadata.record.InodeFormat;
-import org.opendedup.sar.metadata.record.IntentFormat;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.record.Keys;
 import org.opendedup.sar.metadata.record.MetadataHeader;
@@ -83,12 +80,12 @@ class SalvageRepairTest {
 
     private void directory(long id, long parent, int links) throws IOException {
         Inode inode = Inode.of(id, Modes.DIRECTORY | 0755, Inode.Times.ofCreation(0));
-        put(Family.INODE, Keys.of(id), InodeFormat.encode(inode.withLinks(links).withParent(parent)));
+        put(Family.INODE, Keys.of(id), Inode.encode(inode.withLinks(links).withParent(parent)));
     }
 
     private void file(long id, int links, long size, long dataBytes) throws IOException {
         Inode inode = Inode.of(id, Modes.REGULAR | 0600, Inode.Times.ofCreation(0));
-        put(Family.INODE, Keys.of(id), InodeFormat.encode(inode.withLinks(links).withBytes(size, dataBytes)));
+        put(Family.INODE, Keys.of(id), Inode.encode(inode.withLinks(links).withBytes(size, dataBytes)));
     }
 
     private static byte[] key(long folder, String text) {
@@ -97,7 +94,7 @@ class SalvageRepairTest {
     }
 
     private void name(long folder, String name, long inode, int type) throws IOException {
-        put(Family.ENTRY, key(folder, name), EntryFormat.encode(inode, type));
+        put(Family.ENTRY, key(folder, name), Entry.encode(inode, type));
     }
 
     private void pages(long inode, long... pages) throws IOException {
@@ -110,7 +107,7 @@ class SalvageRepairTest {
     private void intents(long inode, int... numbers) throws IOException {
         for (int number : numbers) {
             byte[] key = Keys.of(inode, number);
-            put(Family.INTENT, key, IntentFormat.encode(key, new IntentRecord(number, 0, 1, new byte[1])));
+            put(Family.INTENT, key, IntentRecord.encode(key, new IntentRecord(number, 0, 1, new byte[1])));
         }
     }
 
@@ -120,13 +117,13 @@ class SalvageRepairTest {
 
     private @Nullable Entry entry(long folder, String text) throws IOException {
         byte[] value = heap.get(Family.ENTRY, key(folder, text));
-        return value == null ? null : EntryFormat.decode(folder, value);
+        return value == null ? null : Entry.decode(folder, value);
     }
 
     private Inode inode(long id) throws IOException {
         byte[] value = heap.get(Family.INODE, Keys.of(id));
         assertNotNull(value, "inode " + id);
-        return InodeFormat.decode(id, value);
+        return Inode.decode(id, value);
     }
 
     /** Repairs, checks, and returns what the check finds. */
@@ -480,7 +477,7 @@ class SalvageRepairTest {
         assertTrue(sound.isSound(Family.RECIPE, page, recipe));
         assertFalse(sound.isSound(Family.RECIPE, page, new byte[] {77, 77, 77}));
         assertFalse(sound.isSound(Family.RECIPE, Keys.of(FILE, 4), recipe), "that of another page");
-        byte[] name = EntryFormat.encode(600, Modes.REGULAR);
+        byte[] name = Entry.encode(600, Modes.REGULAR);
         assertTrue(sound.isSound(Family.ENTRY, key(1, "name"), name));
         assertFalse(sound.isSound(Family.ENTRY, Keys.of(1, 5, "name".getBytes(US_ASCII)), name), "not at its hash");
         assertTrue(sound.isSound(Family.ORPHAN, Keys.of(5), Namespace.encodeOrphan(0)));
