@@ -23,7 +23,8 @@ public final class LowSpaceCollections implements AutoCloseable {
 
     private final GarbageCollections collections;
     private final LongSupplier nanoClock;
-    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-low-space"));
+    private final ScheduledExecutorService steps =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-low-space"));
     /** When the last collection was begun, or could not be, in nanoseconds. Used by one thread at a time. */
     private long begunNanos;
 

@@ -32,7 +32,8 @@ public final class HealthWatch<F> implements AutoCloseable {
 
     private final Source<F> source;
     private final Function<F, List<Finding>> rules;
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-health"));
+    private final ScheduledExecutorService timer =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-health"));
     /** Guarded by this. */
     private Health reported = Health.WELL;
     /** Guarded by this. */

@@ -31,7 +31,8 @@ public final class IntervalTimer implements StartTimes, AutoCloseable {
     /** No job starts before. Used by one thread at a time. */
     private Instant notBefore = Instant.MIN;
 
-    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-timer"));
+    private final ScheduledExecutorService steps =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-timer"));
 
     /** Tells when the last job was complete. */
     @FunctionalInterface

@@ -44,7 +44,8 @@ public final class ScheduleTimer implements StartTimes, AutoCloseable {
     private final Schedule schedule;
     private final Clock clock;
     private final LongSupplier nanoClock;
-    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-timer"));
+    private final ScheduledExecutorService steps =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-timer"));
     /** Times up to this one are dealt with. Used by one thread at a time. */
     private ZonedDateTime seen;
 

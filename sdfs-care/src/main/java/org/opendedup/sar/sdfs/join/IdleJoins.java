@@ -26,7 +26,8 @@ public final class IdleJoins implements AutoCloseable {
 
     private final Joins joins;
     private final LongSupplier nanoClock;
-    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-idle-joins"));
+    private final ScheduledExecutorService steps =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-idle-joins"));
     /** When the last pass was begun, or could not be, in nanoseconds. Used by one thread at a time. */
     private long begunNanos;
 

@@ -16,7 +16,8 @@ public final class ScrubResumer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ScrubResumer.class);
 
-    private final ScheduledExecutorService step = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-scrub-resumer"));
+    private final ScheduledExecutorService step =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-scrub-resumer"));
 
     private ScrubResumer() {}
 

@@ -19,7 +19,6 @@ import picocli.CommandLine.Command;
             "Shows what was found by reads, scrubs and mounting, also in earlier mounts, and is not healed. To look",
             "for damage that nobody found yet: sdfscli VOLUME scrub start --wait"
         },
-        customSynopsis = "sdfscli VOLUME damaged [--json]",
         footer = {
             "Reads all recipes; the volume stays in use. Of a file that changes meanwhile it shows a state that the",
             "file had. Interrupting the command is safe.",

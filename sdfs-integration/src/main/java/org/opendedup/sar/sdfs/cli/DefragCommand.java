@@ -25,7 +25,6 @@ import picocli.CommandLine.Parameters;
             "Stores chunks again, next to each other, that lie in containers of which the file uses less than half.",
             "Begins with the sparsest container. Prints the figures of 'sdfscli VOLUME file' before and after."
         },
-        customSynopsis = "sdfscli VOLUME defrag FILE [--share=PERCENT] [--dry-run] [--json]",
         footer = {
             "This needs space: the old copies stay while other files refer to them. Backups that are written later",
             "refer to the new copies. The file may be read and written meanwhile. Interrupting the command is safe.",

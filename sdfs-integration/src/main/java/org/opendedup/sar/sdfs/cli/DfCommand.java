@@ -18,8 +18,7 @@ import picocli.CommandLine.Command;
             "",
             "Prints the figures of df, which count the files before deduplication, what limits them, and the space",
             "that the volume uses on its disk."
-        },
-        customSynopsis = "sdfscli VOLUME df [--json]")
+        })
 final class DfCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException, CommandFailedException {

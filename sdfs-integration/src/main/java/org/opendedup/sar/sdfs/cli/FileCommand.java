@@ -21,7 +21,6 @@ import picocli.CommandLine.Parameters;
             "Prints how the chunks of the file are spread over containers, and how fast a hard disk can read them.",
             "Reads the file's recipe, not its data. Data that was just written to the file is stored first."
         },
-        customSynopsis = "sdfscli VOLUME file FILE [--json]",
         footer = {
             "containers wanted  number of containers that hold chunks of the file",
             "mean use           share of a container's data that the file refers "

@@ -160,7 +160,6 @@ final class GcCommand extends JobCommand {
                 "Prints the progress of the running one, the pace, the schedule with its next time, and the result of",
                 "the last one, with what started it: sdfscli, JMX, the schedule or a full disk."
             },
-            customSynopsis = "sdfscli VOLUME gc status [--json]",
             footer = {
                 "Examples:",
                 "  sdfscli pool0 gc status",
@@ -177,7 +176,6 @@ final class GcCommand extends JobCommand {
                 "",
                 "What it has returned stays returned, and the next collection goes on from there."
             },
-            customSynopsis = "sdfscli VOLUME gc stop [--json]",
             footer = {"Example:", "  sdfscli pool0 gc stop"})
     void stop() throws IOException, CommandFailedException {
         print(

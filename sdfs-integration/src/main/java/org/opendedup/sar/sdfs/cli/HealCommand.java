@@ -77,7 +77,6 @@ final class HealCommand extends JobCommand {
                 "Prints the progress of the running one, or the result of the last one that was asked for in this",
                 "mount, and how many chunks are damaged."
             },
-            customSynopsis = "sdfscli VOLUME heal status [--json]",
             footer = {"Example:", "  sdfscli pool0 heal status"})
     void status() throws IOException, CommandFailedException {
         Map<String, Object> report = askFor(HealControl.STATUS, Map.of());
@@ -104,7 +103,6 @@ final class HealCommand extends JobCommand {
                 "",
                 "The volume goes on to heal by itself."
             },
-            customSynopsis = "sdfscli VOLUME heal stop [--json]",
             footer = {"Example:", "  sdfscli pool0 heal stop"})
     void stop() throws IOException, CommandFailedException {
         print(named(askFor(HealControl.STOP, Map.of())), "The pass is being stopped; what is healed stays healed.");

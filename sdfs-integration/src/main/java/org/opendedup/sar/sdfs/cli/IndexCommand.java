@@ -23,7 +23,6 @@ import picocli.CommandLine.Parameters;
             "The index finds stored copies of what is written. It can be rebuilt from the containers at any time.",
             "docs/INDEXES.md says which class suits which hardware."
         },
-        customSynopsis = "sdfscli VOLUME index COMMAND",
         footer = {
             "Examples:",
             "  sdfscli pool0 index status",
@@ -64,7 +63,6 @@ final class IndexCommand extends CommandGroup {
                 "chunkstash index the bytes of its log and of the disk index behind it, and how often lookups asked",
                 "the latter."
             },
-            customSynopsis = "sdfscli VOLUME index status [--json]",
             footer = {"Example:", "  sdfscli pool0 index status --json"})
     void status() throws IOException, CommandFailedException {
         show(ask(IndexControl.STATUS, Map.of()));
@@ -79,7 +77,6 @@ final class IndexCommand extends CommandGroup {
                 "may be stored a second time: 'index join' then joins it. The other index may need another budget of",
                 "memory."
             },
-            customSynopsis = "sdfscli VOLUME index convert CLASS [--json]",
             footer = {
                 "The class in use again ends that. 'index status' shows the progress of the next mount.",
                 "",
@@ -106,7 +103,6 @@ final class IndexCommand extends CommandGroup {
                 "then, which 'gc' returns. No collection runs meanwhile; the pass ends early if a",
                 "writer waits for one."
             },
-            customSynopsis = "sdfscli VOLUME index join [--wait] [--json]",
             footer = {
                 "Without --wait, the command returns at once; 'index status' shows the progress, 'index stop' ends the",
                 "pass. Ctrl-C ends only the waiting. What is joined stays joined, and the next pass does the rest.",
@@ -137,7 +133,6 @@ final class IndexCommand extends CommandGroup {
 
     @Command(
             description = "Stops the exact pass that 'index join' began. What is joined stays joined.",
-            customSynopsis = "sdfscli VOLUME index stop [--json]",
             footer = {"Example:", "  sdfscli pool0 index stop"})
     void stop() throws IOException, CommandFailedException {
         var unused = cli().ask(JoinControl.COMMAND, request(JobControl.STOP, Map.of()));

@@ -8,10 +8,7 @@ import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import picocli.CommandLine.Command;
 
 /** {@code sdfscli VOLUME info}: the volume's settings, and whether it is mounted. Needs no daemon. */
-@Command(
-        name = "info",
-        description = "Shows the volume's settings, its folders, and whether it is mounted.",
-        customSynopsis = "sdfscli VOLUME info [--json]")
+@Command(name = "info", description = "Shows the volume's settings, its folders, and whether it is mounted.")
 final class InfoCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException {

@@ -27,7 +27,6 @@ import picocli.CommandLine.Parameters;
             "than cp for many or fragmented files. Keeps names, links, owners, modes, access lists, extended",
             "attributes, times and holes."
         },
-        customSynopsis = "sdfscli VOLUME restore PATH DESTINATION [--json]",
         footer = {
             "DESTINATION must not exist, or must be an empty folder. It becomes what PATH is. While the restore",
             "runs, only its owner can open it. The volume's daemon writes it with the rights of the daemon's user;",

@@ -11,10 +11,7 @@ import picocli.CommandLine.Command;
  * {@code sdfscli VOLUME resume}: accepts changes again after a disk refused writes, as {@code mount -o remount,rw}
  * does.
  */
-@Command(
-        name = "resume",
-        description = "Accepts changes again after a failed disk works again.",
-        customSynopsis = "sdfscli VOLUME resume [--json]")
+@Command(name = "resume", description = "Accepts changes again after a failed disk works again.")
 final class ResumeCommand extends VolumeCommand {
     @Override
     public Integer call() throws IOException, CommandFailedException {

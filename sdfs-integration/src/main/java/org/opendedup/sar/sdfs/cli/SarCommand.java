@@ -36,7 +36,6 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "sar",
         description = "Shows and controls the SSD of a volume.",
-        customSynopsis = "sdfscli VOLUME sar COMMAND [--json]",
         subcommands = SarCommand.Setting.class,
         footer = {
             "To give a volume an SSD, make the volume with mkfs.sdfs --sar-ssd-location=FOLDER",
@@ -65,7 +64,6 @@ final class SarCommand extends CommandGroup {
 
     @Command(
             description = "Shows the SSD: state, space, memory, promotions, demotions, reads, log.",
-            customSynopsis = "sdfscli VOLUME sar status [--json]",
             footer = {
                 "States: none       the volume was mounted without an SSD",
                 "        online     copies are read and written",
@@ -91,7 +89,6 @@ final class SarCommand extends CommandGroup {
                 "",
                 "The time is that of a sequential read with nothing in memory. Reads the file's recipe, not its data."
             },
-            customSynopsis = "sdfscli VOLUME sar explain FILE [--chunks] [--json]",
             footer = {
                 "Verdicts: on-ssd               the SSD has a copy",
                 "          long-run             in a run of neighbours so long that the disk reads it well",
@@ -198,7 +195,6 @@ final class SarCommand extends CommandGroup {
                 "When the command returns, the SSD can be unmounted and removed. The volume is read from its disk until",
                 "the SSD is attached again, or until the volume is mounted again with the SSD in place."
             },
-            customSynopsis = "sdfscli VOLUME sar detach [--json]",
             footer = {"Example:", "  sdfscli pool0 sar detach && umount /ssd"})
     void detach() throws IOException, CommandFailedException {
         Map<String, Object> status = ask(SarControl.DETACH, Map.of());
@@ -212,7 +208,6 @@ final class SarCommand extends CommandGroup {
                 "A smaller size is reached in the background: chunks of the least value are demoted, then the log is",
                 "cleaned. If the volume is not mounted, only the volume file is changed."
             },
-            customSynopsis = "sdfscli VOLUME sar resize SIZE [--wait] [--json]",
             footer = {"Example:", "  sdfscli pool0 sar resize 40GB --wait"})
     void resize(
             @Parameters(
@@ -328,7 +323,6 @@ final class SarCommand extends CommandGroup {
                 "Mounting never makes a folder and never fills an empty one, because its disk may not be mounted; attach",
                 "it in that case."
             },
-            customSynopsis = "sdfscli VOLUME sar attach [FOLDER] [--capacity=SIZE] [--json]",
             footer = {
                 "Examples:",
                 "  sdfscli pool0 sar attach                             # the SSD of the volume file",

@@ -29,7 +29,6 @@ import picocli.CommandLine.Option;
             "examines random entries of the fingerprint index. It removes wrong copies and wrong entries: the volume",
             "loses nothing by that. It repairs no file."
         },
-        customSynopsis = "sdfscli VOLUME scrub COMMAND",
         footer = {
             "The volume also scrubs by its schedule, see --scrub-schedule of mkfs.sdfs. Programs go before it at the",
             "disk. One that an unmount or a crash interrupts goes on by itself 5 minutes after the next mount; one",
@@ -52,7 +51,6 @@ final class ScrubCommand extends JobCommand {
                 "It runs in the daemon while the volume is in use. Without --wait, the command returns when the scrub",
                 "has begun."
             },
-            customSynopsis = "sdfscli VOLUME scrub start [--wait] [--json]",
             footer = {
                 "One scrub runs at a time. If one is running already, the command says so; --wait waits for its end,",
                 "and Ctrl-C then ends only the waiting. Ctrl-C stops a scrub that the command started itself; the same",
@@ -102,7 +100,6 @@ final class ScrubCommand extends JobCommand {
                 "Prints the progress of the running or stopped one and what it has found, the pace, the schedule with",
                 "its next time, and the result of the last complete one, which may be older than the mount."
             },
-            customSynopsis = "sdfscli VOLUME scrub status [--json]",
             footer = {
                 "Examples:",
                 "  sdfscli pool0 scrub status",
@@ -138,7 +135,6 @@ final class ScrubCommand extends JobCommand {
                 "What it has verified counts: 'scrub start' continues it from there, also after a new mount. It does",
                 "not go on by itself before the next time of the schedule."
             },
-            customSynopsis = "sdfscli VOLUME scrub stop [--json]",
             footer = {"Example:", "  sdfscli pool0 scrub stop"})
     void stop() throws IOException, CommandFailedException {
         print(named(askFor(ScrubControl.STOP, Map.of())), "The scrub is being stopped; 'scrub start' continues it.");

@@ -14,7 +14,6 @@ import picocli.CommandLine.Command;
 @Command(
         name = "stats",
         description = "Shows the figures of a mounted volume: sizes, ratios, reads, memory.",
-        customSynopsis = "sdfscli VOLUME stats [--json]",
         footer = {
             "sdfscli VOLUME gc returns the reclaimableBytes.",
             "JMX has the meaning of every figure; docs/operations/health.md explains most."

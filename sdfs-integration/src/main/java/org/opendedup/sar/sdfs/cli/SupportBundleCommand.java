@@ -38,8 +38,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Names of files, folders, host, user and volume are replaced by placeholders. The volume may be mounted or",
             "not. Only you may read the file. An existing file is never replaced."
-        },
-        customSynopsis = "sdfscli VOLUME support-bundle [FILE.zip] [--with-names] [--json]")
+        })
 final class SupportBundleCommand extends VolumeCommand {
     /** Longest time for one answer of the daemon: a bundle is needed of one that hangs, too. */
     private static final int ANSWER_SECONDS_MAX = 30;

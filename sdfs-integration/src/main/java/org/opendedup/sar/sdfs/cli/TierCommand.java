@@ -21,7 +21,6 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "tier",
         description = "Shows and controls the fast tier for new files of a volume.",
-        customSynopsis = "sdfscli VOLUME tier COMMAND [--json]",
         footer = {
             "A volume made with mkfs.sdfs --tier-mode=tddfs stores new files whole on the SSD, as raw files. They are",
             "deduplicated when they are migrated, the coldest first, when the SSD fills. Folders may differ:",
@@ -39,7 +38,6 @@ final class TierCommand extends CommandGroup {
 
     @Command(
             description = "Shows the fast tier for new files: mode, use, migrations, and files that are lost.",
-            customSynopsis = "sdfscli VOLUME tier status [--json]",
             footer = {
                 "Only there     raw files that are in no chunks: a lost fast tier loses them",
                 "Pinned         raw files that are not migrated",
@@ -66,7 +64,6 @@ final class TierCommand extends CommandGroup {
                 "",
                 "For a folder, shows where its new files are stored first."
             },
-            customSynopsis = "sdfscli VOLUME tier explain PATH... [--json]",
             footer = {
                 "Places: in chunks                deduplicated, in containers, as in a volume without a fast tier",
                 "        on the fast tier only    whole; a lost fast tier loses it",
@@ -105,7 +102,6 @@ final class TierCommand extends CommandGroup {
                 "Works on files, and on all files below folders. Files in use are passed over and named. What was migrated",
                 "is durable when the command ends, and when Ctrl-C ended it: the same command continues."
             },
-            customSynopsis = "sdfscli VOLUME tier migrate PATH... [--wait] [--json]",
             footer = {
                 "Pinned files are migrated as well, because they are named here; their folder stays pinned.",
                 "Exit code 1 if files were in use, failed or are lost.",
@@ -140,7 +136,6 @@ final class TierCommand extends CommandGroup {
                 "Sets the attribute user.sdfs.tier of each path to pin. For a folder: new files below it begin on the fast",
                 "tier and stay there, and the raw files below it are pinned. Files that lie in chunks already stay there."
             },
-            customSynopsis = "sdfscli VOLUME tier pin PATH... [--json]",
             footer = {
                 "The journal stores pinned files in chunks as well, so that a lost SSD does not lose them. Pinned files",
                 "count as use of the capacity: if they fill it, new files are stored in chunks.",
@@ -160,7 +155,6 @@ final class TierCommand extends CommandGroup {
                 "Removes the attribute user.sdfs.tier where it is pin: of each path, and of all files and folders below",
                 "it."
             },
-            customSynopsis = "sdfscli VOLUME tier unpin PATH... [--json]",
             footer = {
                 "The files stay on the fast tier until they are migrated: when they are the least recently used ones, or",
                 "by sdfscli VOLUME tier migrate.",
@@ -182,7 +176,6 @@ final class TierCommand extends CommandGroup {
                 "that was not read before may need two runs. With the policy open, the first read is enough. sar explain",
                 "shows what is on the SSD then. Migrated files do not become raw again. Raw files are not read."
             },
-            customSynopsis = "sdfscli VOLUME tier reload PATH... [--json]",
             footer = {
                 "The read fills the restore cache, and makes the disk busy for as long as reading takes. Ctrl-C ends it.",
                 "",
@@ -206,7 +199,6 @@ final class TierCommand extends CommandGroup {
                 "replaced: files that were only on it are lost then, and files that were in chunks as well are as they",
                 "were when they were stored. The command names what is lost."
             },
-            customSynopsis = "sdfscli VOLUME tier attach [--new] [--json]",
             footer = {
                 "The folder is the one of the volume file. To use another: unmount the volume, sdfscli VOLUME sar attach",
                 "FOLDER, mount it, and attach. SAR's copies in the same folder are attached by sdfscli VOLUME sar attach.",

@@ -14,7 +14,6 @@ import picocli.CommandLine.Option;
 @Command(
         name = "top",
         description = "Shows the sequential readers of a mounted volume, until interrupted.",
-        customSynopsis = "sdfscli VOLUME top [--once] [--interval=SECONDS] [--json]",
         footer = {
             "disk        figures by which reads are planned (skip: time to the next range of a container; seek: time",
             "            to another container), and whether they are configured, assumed or measured. A gap between",

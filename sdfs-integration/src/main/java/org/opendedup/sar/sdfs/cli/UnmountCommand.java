@@ -20,10 +20,7 @@ import picocli.CommandLine.Command;
  * {@code sdfscli VOLUME unmount}: unmounts, waits until the volume is closed and its daemon has released its disks, and
  * reports what is lost if not everything could be written.
  */
-@Command(
-        name = "unmount",
-        description = "Unmounts the volume and waits until it is flushed and closed.",
-        customSynopsis = "sdfscli VOLUME unmount [--json]")
+@Command(name = "unmount", description = "Unmounts the volume and waits until it is flushed and closed.")
 final class UnmountCommand extends VolumeCommand {
     private static final long CLOSE_SECONDS_MAX = 600;
     private static final long POLL_MILLIS = 20;

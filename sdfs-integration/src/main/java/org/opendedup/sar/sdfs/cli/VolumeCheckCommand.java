@@ -23,7 +23,6 @@ import picocli.CommandLine.Command;
             "For each finding it prints how bad it is, what it is, the damaged files with their byte ranges, and the",
             "command that mends it. NOTE is no defect, DEFECT costs no byte of a file, LOSS does."
         },
-        customSynopsis = "sdfscli VOLUME check [--json]",
         footer = {
             "It checks the volume as it is when the check begins. Files may be read and written meanwhile; collections",
             "of garbage wait. It needs room in the metadata location: about 40 bytes for each reference of a file to a",

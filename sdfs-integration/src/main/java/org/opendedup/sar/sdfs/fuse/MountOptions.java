@@ -168,10 +168,6 @@ public record MountOptions(Path mountPoint, String source, Set<String> changed, 
         return new MountOptions(value, source, changed, threads, readAheadKib);
     }
 
-    public MountOptions withThreads(int value) {
-        return new MountOptions(mountPoint, source, changed, value, readAheadKib);
-    }
-
     /**
      * Applies options in the syntax of {@code mount -o}: a list separated by commas, in which the last option of a kind
      * applies. The exception: {@code nosuid} and {@code nodev} override {@code allow_suid} and {@code allow_dev} at any
@@ -218,7 +214,7 @@ public record MountOptions(Path mountPoint, String source, Set<String> changed, 
     private MountOptions withNumber(String name, String value, String option) {
         try {
             return switch (name) {
-                case "threads" -> withThreads(Integer.parseInt(value));
+                case "threads" -> new MountOptions(mountPoint, source, changed, Integer.parseInt(value), readAheadKib);
                 case "read_ahead_kb" -> new MountOptions(mountPoint, source, changed, threads, Integer.parseInt(value));
                 case "fuse_binding" ->
                     throw new IllegalArgumentException("mount option '" + option

@@ -18,6 +18,7 @@ public final class SyncThreads implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(SyncThreads.class);
 
     private final ThreadPoolExecutor threads;
+    private final Turns<Runnable> waiting = new Turns<>();
 
     public SyncThreads(int count, String name) {
         this(count, Threads.named(name));
@@ -27,6 +28,19 @@ public final class SyncThreads implements Closeable {
         threads = new ThreadPoolExecutor(
                 count, count, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
         threads.allowCoreThreadTimeOut(true);
+    }
+
+    /** Runs the task of a user when the user has a turn, once. */
+    public void execute(int user, Runnable task) {
+        waiting.add(user, task);
+        execute(this::runNext);
+    }
+
+    private void runNext() {
+        Runnable next = waiting.poll();
+        if (next != null) {
+            next.run();
+        }
     }
 
     /** @param task takes its work from a queue and does nothing if the queue is empty, because it may run twice */

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -16,6 +17,9 @@ import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.config.NoSuchVolumeException;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
@@ -37,7 +41,7 @@ public final class CommandRunner {
                 .setParameterExceptionHandler(CommandRunner::refuseUsage)
                 .setExecutionExceptionHandler(CommandRunner::fail)
                 .registerConverter(Path.class, CommandRunner::path);
-        space(commandLine);
+        completeHelp(commandLine);
         int code = execute(commandLine, command, environment, arguments);
         // Also flushes: a PrintWriter flushes after println, but not after print.
         boolean incomplete = environment.out().checkError();
@@ -52,13 +56,41 @@ public final class CommandRunner {
         return incomplete && code == ExitCode.OK && !(command instanceof Lasting) ? ExitCode.FAILED : code;
     }
 
-    /** Puts empty lines around what a command and its subcommands say before and after their options. */
-    private static void space(CommandLine command) {
-        UsageMessageSpec help = command.getCommandSpec().usageMessage();
+    /** Completes the help of a command and its subcommands: how each is called, and empty lines around its texts. */
+    private static void completeHelp(CommandLine command) {
+        command.getSubcommands().values().forEach(CommandRunner::completeHelp);
+        CommandSpec spec = command.getCommandSpec();
+        UsageMessageSpec help = spec.usageMessage();
+        boolean isInherited =
+                Arrays.equals(help.customSynopsis(), spec.root().usageMessage().customSynopsis());
+        if (spec.parent() != null && isInherited) {
+            help.customSynopsis(synopsis(spec));
+        }
         help.customSynopsis(and(help.customSynopsis(), ""));
         help.description(and(help.description(), ""));
         help.footer(help.footer().length == 0 ? new String[0] : and(new String[] {""}, help.footer()));
-        command.getSubcommands().values().forEach(CommandRunner::space);
+    }
+
+    /**
+     * Returns how a command of a volume is called, such as {@code sdfscli VOLUME sar resize SIZE [--wait] [--json]}.
+     */
+    private static String synopsis(CommandSpec command) {
+        var words = new ArrayList<String>(List.of(command.qualifiedName().replaceFirst(" ", " VOLUME ")));
+        if (!command.subcommands().isEmpty()) {
+            words.add("COMMAND");
+        }
+        for (PositionalParamSpec word : command.positionalParameters()) {
+            String label = word.paramLabel() + (word.arity().max() > 1 ? "..." : "");
+            words.add(word.required() ? label : "[" + label + "]");
+        }
+        for (OptionSpec option : command.options()) {
+            if (!option.inherited() && !option.usageHelp() && !option.versionHelp()) {
+                String value = option.arity().max() == 0 ? "" : "=" + option.paramLabel();
+                words.add("[" + option.longestName() + value + "]");
+            }
+        }
+        words.add("[--json]");
+        return String.join(" ", words);
     }
 
     private static String[] and(String[] lines, String... more) {

@@ -14,7 +14,8 @@ public final class ProgressLog implements AutoCloseable {
 
     private final String what;
     private final long startNanos = System.nanoTime();
-    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-progress"));
+    private final ScheduledExecutorService clock =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-progress"));
 
     public ProgressLog(String what) {
         this.what = what;

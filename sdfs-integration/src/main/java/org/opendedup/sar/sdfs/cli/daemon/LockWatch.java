@@ -30,7 +30,8 @@ final class LockWatch implements AutoCloseable {
     /** Identity of the file; it is open, so that no other gets its number. Null if there was none. */
     private final @Nullable Object identity;
 
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-lock"));
+    private final ScheduledExecutorService timer =
+            Executors.newSingleThreadScheduledExecutor(Threads.named("sdfs-lock"));
 
     /** Makes one that looks on request only. */
     LockWatch(Path lock, Consumer<Path> gone) throws IOException {

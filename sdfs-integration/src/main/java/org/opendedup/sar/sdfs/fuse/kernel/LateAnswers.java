@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
-import org.opendedup.sar.sdfs.fuse.Turns;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
 import org.slf4j.Logger;
@@ -24,10 +23,9 @@ final class LateAnswers implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(LateAnswers.class);
 
     private final Libc libc;
-    /** At most one task per waiting thread of other programs. */
-    private final Turns<Runnable> waiting = new Turns<>();
-
+    /** With at most one task per waiting thread of other programs. */
     private final SyncThreads threads = new SyncThreads(THREADS, "fuse-late");
+
     private final Invalidation invalidation;
     /** Guarded by itself. */
     private final ByteBuffer reply = ByteBuffer.allocateDirect(REPLY_BYTES).order(ByteOrder.nativeOrder());
@@ -43,8 +41,7 @@ final class LateAnswers implements Closeable {
      * @param device the descriptor that the request was read from; the reply is written to it
      */
     void submit(SharedDescriptor device, Asker asker, LateAnswer answer) {
-        waiting.add(asker.user(), () -> send(device, asker.unique(), answer.get()));
-        threads.execute(this::serveNext);
+        threads.execute(asker.user(), () -> send(device, asker.unique(), answer.get()));
     }
 
     /** See {@link KernelCache#answerAfterWriteBack}. */
@@ -53,13 +50,6 @@ final class LateAnswers implements Closeable {
             device.whileOpen(fd -> writeBack(fd, inode, from));
             return answer.get();
         });
-    }
-
-    private void serveNext() {
-        Runnable next = waiting.poll();
-        if (next != null) {
-            next.run();
-        }
     }
 
     /**

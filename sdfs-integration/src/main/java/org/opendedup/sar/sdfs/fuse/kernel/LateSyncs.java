@@ -18,7 +18,6 @@ import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.sdfs.fuse.ErrorNumber;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
-import org.opendedup.sar.sdfs.fuse.Turns;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
 
@@ -37,12 +36,9 @@ final class LateSyncs implements Closeable {
     private final Map<Long, Parked> parked = new ConcurrentHashMap<>();
 
     private final Queue<Parked> stored = new ConcurrentLinkedQueue<>();
-    private final Line inChunks;
-    private final Line onFastTier;
+    private final SyncThreads inChunks;
+    private final SyncThreads onFastTier;
     private final SyncThreads committing;
-
-    /** The requests of one kind that wait for a thread. */
-    private record Line(Turns<Parked> waiting, SyncThreads threads) {}
 
     /** Answers requests that their workers left to other threads. */
     @FunctionalInterface
@@ -89,8 +85,8 @@ final class LateSyncs implements Closeable {
             SyncThreads committing) {
         this.operations = operations;
         this.workersMayServe = workersMayServe;
-        inChunks = new Line(new Turns<>(), storing);
-        onFastTier = new Line(new Turns<>(), storingFast);
+        inChunks = storing;
+        onFastTier = storingFast;
         this.committing = committing;
     }
 
@@ -105,9 +101,8 @@ final class LateSyncs implements Closeable {
         }
         Parked request = new Parked(answers, asked, sync);
         parked.put(asked.unique(), request);
-        Line line = sync.isOnFastTier() ? onFastTier : inChunks;
-        line.waiting.add(asked.uid(), request);
-        line.threads.execute(() -> storeNext(line));
+        SyncThreads threads = sync.isOnFastTier() ? onFastTier : inChunks;
+        threads.execute(asked.uid(), () -> store(request));
         return true;
     }
 
@@ -133,7 +128,7 @@ final class LateSyncs implements Closeable {
             sync.store();
             return null;
         });
-        onFastTier.threads.execute(store);
+        onFastTier.execute(store);
         operations.commit();
         try {
             store.get();
@@ -145,11 +140,7 @@ final class LateSyncs implements Closeable {
         }
     }
 
-    private void storeNext(Line line) {
-        Parked next = line.waiting.poll();
-        if (next == null) {
-            return;
-        }
+    private void store(Parked next) {
         try {
             boolean commits = next.sync.storesBesideCommit();
             if (commits) {
@@ -242,8 +233,8 @@ final class LateSyncs implements Closeable {
     /** Waits until all accepted requests are done. No request may be added after this call. */
     @Override
     public void close() {
-        inChunks.threads.close();
-        onFastTier.threads.close();
+        inChunks.close();
+        onFastTier.close();
         committing.close();
     }
 }

@@ -75,7 +75,7 @@ record Privileges(FuseFileSystem operations, KernelCache cache, Groups groups, R
      * @throws PosixException EPERM if the caller may not change the mode
      */
     AttributeChange apply(SetAttributeArguments arguments) throws IOException {
-        AttributeChange change = arguments.toChange();
+        AttributeChange change = arguments.change();
         long inode = request.node();
         if (arguments.has(SetAttribute.SIZE)) {
             return arguments.has(SetAttribute.KILL_SUIDGID)

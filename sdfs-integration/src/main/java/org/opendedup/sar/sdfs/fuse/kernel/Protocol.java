@@ -23,7 +23,6 @@ final class Protocol {
     static final int OUT_HEADER_BYTES = 16;
     static final int ATTR_BYTES = 88;
     static final int ENTRY_OUT_BYTES = 40 + ATTR_BYTES;
-    static final int ATTR_OUT_BYTES = 16 + ATTR_BYTES;
     static final int DIRENT_BYTES = 24;
     static final int WRITE_IN_BYTES = 40;
     static final int INIT_OUT_BYTES = 64;

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ATTR_BYTES;
-import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ATTR_OUT_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.DIRENT_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ENTRY_OUT_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
@@ -254,13 +253,6 @@ final class Reply {
         putBytes(name);
         while (((position - start) & 7) != 0) {
             buffer.put(position++, (byte) 0);
-        }
-    }
-
-    static {
-        // Checks the sizes of the structures once.
-        if (ENTRY_OUT_BYTES != 128 || ATTR_OUT_BYTES != 104) {
-            throw new AssertionError("layout of fuse_entry_out or fuse_attr_out");
         }
     }
 }

@@ -7,10 +7,13 @@ import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
 import org.opendedup.sar.volume.posix.AttributeChange;
 
-/** The arguments of SETATTR ({@code fuse_setattr_in}). Only the fields named by {@code valid} have a value. */
-record SetAttributeArguments(
-        int valid, long size, long accessedNs, long modifiedNs, long changedNs, int mode, int uid, int gid) {
-
+/**
+ * The arguments of SETATTR ({@code fuse_setattr_in}).
+ *
+ * @param valid the fields that are set, and how
+ * @param change their values
+ */
+record SetAttributeArguments(int valid, AttributeChange change) {
     private static final long NANOS = 1_000_000_000;
 
     static SetAttributeArguments take(Request request) throws MalformedRequestException {
@@ -31,7 +34,28 @@ record SetAttributeArguments(
         if ((valid & SetAttribute.SIZE) != 0 && size < 0) {
             throw new MalformedRequestException("a file size of " + size);
         }
-        return new SetAttributeArguments(valid, size, accessedNs, modifiedNs, changedNs, mode, uid, gid);
+        var change = new AttributeChange(
+                given(valid, SetAttribute.MODE, mode & FileMode.PERMISSIONS),
+                given(valid, SetAttribute.UID, uid),
+                given(valid, SetAttribute.GID, gid),
+                given(valid, SetAttribute.SIZE, size),
+                timeOrNow(valid, SetAttribute.ATIME, SetAttribute.ATIME_NOW, accessedNs),
+                timeOrNow(valid, SetAttribute.MTIME, SetAttribute.MTIME_NOW, modifiedNs),
+                given(valid, SetAttribute.CTIME, changedNs));
+        return new SetAttributeArguments(valid, change);
+    }
+
+    /** Returns the value of a field; null if it is not set. */
+    private static <T> @Nullable T given(int valid, int field, T value) {
+        return (valid & field) == 0 ? null : value;
+    }
+
+    private static @Nullable Long timeOrNow(int valid, int field, int nowField, long given) {
+        if ((valid & nowField) != 0) {
+            Instant now = KernelClock.machine().instant();
+            return now.getEpochSecond() * NANOS + now.getNano();
+        }
+        return given(valid, field, given);
     }
 
     /**
@@ -54,24 +78,5 @@ record SetAttributeArguments(
     /** Returns true if no other fields are set, except those that only identify the sender. */
     boolean hasNothingBut(int fields) {
         return !has(~(fields | SetAttribute.HANDLE | SetAttribute.LOCK_OWNER));
-    }
-
-    AttributeChange toChange() {
-        return new AttributeChange(
-                has(SetAttribute.MODE) ? (Integer) (mode & FileMode.PERMISSIONS) : null,
-                has(SetAttribute.UID) ? (Integer) uid : null,
-                has(SetAttribute.GID) ? (Integer) gid : null,
-                has(SetAttribute.SIZE) ? (Long) size : null,
-                timeOrNow(SetAttribute.ATIME, SetAttribute.ATIME_NOW, accessedNs),
-                timeOrNow(SetAttribute.MTIME, SetAttribute.MTIME_NOW, modifiedNs),
-                has(SetAttribute.CTIME) ? (Long) changedNs : null);
-    }
-
-    private @Nullable Long timeOrNow(int field, int nowField, long given) {
-        if (has(nowField)) {
-            Instant now = KernelClock.machine().instant();
-            return now.getEpochSecond() * NANOS + now.getNano();
-        }
-        return has(field) ? (Long) given : null;
     }
 }

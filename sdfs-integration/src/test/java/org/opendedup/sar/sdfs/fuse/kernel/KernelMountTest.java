@@ -137,7 +137,7 @@ class KernelMountTest {
             String line = toy.shell("grep " + toy.root + " /proc/self/mounts");
             assertTrue(line.startsWith("toy " + toy.root + " fuse.sdfs rw,"), line);
             assertEquals("268435456 255013683 4096", toy.shell("stat -f -c '%b %a %S' ."));
-            MountOptions four = MountOptions.of(toy.root, "toy").withThreads(4);
+            MountOptions four = MountOptions.of(toy.root, "toy").with("threads=4");
             assertEquals(KernelMount.bufferBytes(four), toy.mount.bufferBytes());
         }
     }

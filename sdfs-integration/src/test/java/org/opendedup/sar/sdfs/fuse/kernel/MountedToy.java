@@ -33,7 +33,8 @@ final class MountedToy implements AutoCloseable {
         assumeFuse();
         Libc libc = new Libc();
         root = Files.createTempDirectory("sdfs-fuse-");
-        MountOptions mountOptions = MountOptions.of(root, "toy").withThreads(4).with(options);
+        MountOptions mountOptions =
+                MountOptions.of(root, "toy").with("threads=4").with(options);
         boolean root = libc.functions().geteuid() == 0;
         Mounter suitable = root ? new DirectMounter(libc) : new FusermountMounter(libc);
         mount = KernelMount.mount(operations, mountOptions, libc, mounter == null ? suitable : mounter, killed);
