@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,6 +32,7 @@ class AbandonedCallsTest {
 
     private final byte[] contents = new byte[BYTES];
     private VolumeInMemory stores;
+    @AutoClose
     private Volume volume;
     private long inode;
 
@@ -48,11 +49,6 @@ class AbandonedCallsTest {
             made.close(file);
         }
         volume = stores.open();
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     @Test

@@ -53,39 +53,6 @@ class ChunkVolumeTest {
     }
 
     @Test
-    void aContentIsStoredOnceAndItsReferencesAreCounted() throws IOException {
-        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
-        try (ChunkVolume volume = trial.open()) {
-            ChunkVolume.Put first = put(volume, 1, 1);
-            ChunkVolume.Put again = put(volume, 1, 3);
-            assertTrue(first.isNew());
-            assertEquals(new ChunkVolume.Put(first.location(), false), again);
-            assertEquals(4, volume.references(first.location()));
-            assertEquals(first.location(), volume.find(fingerprint(1)));
-            assertArrayEquals(ChunkTrial.chunk(1), volume.get(fingerprint(1), first.location()));
-            assertArrayEquals(ChunkTrial.chunk(1), volume.get(fingerprint(1), -1));
-            assertEquals(1, volume.statistics().chunks());
-            assertEquals(ChunkTrial.chunk(1).length, volume.statistics().chunkBytes());
-        }
-    }
-
-    @Test
-    void claimsChangeTheCountAndNeverMakeItNegative() throws IOException {
-        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
-        try (ChunkVolume volume = trial.open()) {
-            long location = put(volume, 1, 1).location();
-            assertEquals(location, volume.claim(fingerprint(1), location, 2));
-            assertEquals(3, volume.references(location));
-            assertEquals(location, volume.claim(fingerprint(1), -1, -2));
-            assertEquals(1, volume.references(location));
-            assertEquals(location, volume.claim(fingerprint(1), location, -5));
-            assertEquals(0, volume.references(location));
-            assertEquals(ChunkVolume.NOT_FOUND, volume.claim(fingerprint(2), location, 1));
-            assertEquals(0, volume.references(location), "a claim of another content");
-        }
-    }
-
-    @Test
     void locationsAreNoneOfTheReservedNumbers() throws IOException {
         ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
         try (ChunkVolume volume = trial.open()) {
@@ -152,20 +119,6 @@ class ChunkVolumeTest {
             return false;
         } catch (IOException e) {
             return true;
-        }
-    }
-
-    @Test
-    void whatIsClosedIsThereWhenItIsOpenedAgain() throws IOException {
-        ChunkTrial trial = ChunkTrial.create(new CrashDirectory(seed));
-        long location;
-        try (ChunkVolume volume = trial.open()) {
-            location = put(volume, 1, 2).location();
-        }
-        try (ChunkVolume volume = trial.open()) {
-            assertEquals(2, volume.references(location));
-            assertEquals(location, volume.find(fingerprint(1)));
-            assertArrayEquals(ChunkTrial.chunk(1), volume.get(fingerprint(1), location));
         }
     }
 

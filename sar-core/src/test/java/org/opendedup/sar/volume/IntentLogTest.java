@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,6 +55,7 @@ class IntentLogTest {
     private final AtomicLong logged = new AtomicLong();
     private CrashDirectory data;
     private CrashKeyValueStore metadata;
+    @AutoClose
     private Volume volume;
 
     @BeforeEach
@@ -63,11 +64,6 @@ class IntentLogTest {
         metadata = new CrashKeyValueStore();
         Volume.create(CONFIG, data, metadata, InstantSource.system());
         open();
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private void open() throws IOException {

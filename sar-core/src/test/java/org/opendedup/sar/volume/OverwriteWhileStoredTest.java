@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.chunk.Chunking;
@@ -40,6 +40,7 @@ class OverwriteWhileStoredTest {
 
     private final byte[] contents = random(FILE_BYTES, 1);
     private VolumeInMemory stores;
+    @AutoClose
     private Volume volume;
     private OpenFile file;
     private boolean overwritten;
@@ -54,11 +55,6 @@ class OverwriteWhileStoredTest {
         withoutBackground(file);
         volume.write(file, 0, ByteBuffer.wrap(contents));
         stores.whileStored(this::overwrite);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private long make(String name) throws IOException {

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.locks.Lock;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
@@ -43,6 +43,7 @@ final class PlaceCheckerTest {
     Path folder;
 
     private VolumeConfig config;
+    @AutoClose
     private Volume volume;
     private List<ContainerEntry> entries;
 
@@ -65,11 +66,6 @@ final class PlaceCheckerTest {
         assertEquals(2, entries.size(), entries::toString);
         assertEquals(first().pack(), entries.get(1).stored().pack());
         assertEquals(List.of(), VolumeChecker.check(volume));
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private StoredContainer first() {

@@ -16,7 +16,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,6 +49,7 @@ class RawFilesTest {
     Path folder;
 
     private VolumeConfig config;
+    @AutoClose
     private Volume volume;
 
     @BeforeEach
@@ -56,11 +57,6 @@ class RawFilesTest {
         config = config(Placement.TDDFS, 0);
         Volume.create(config);
         volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private VolumeConfig config(Placement placement, int copyAfterS) {

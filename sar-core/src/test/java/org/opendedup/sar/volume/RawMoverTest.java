@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,6 +47,7 @@ class RawMoverTest {
 
     private final Random random = new Random(TestSeed.next());
     private VolumeConfig config;
+    @AutoClose
     private Volume volume;
     /** The files by the order of their creation. */
     private final List<Long> files = new ArrayList<>();
@@ -62,11 +63,6 @@ class RawMoverTest {
                 .withRaw(new RawSettings(Placement.TDDFS, CAPACITY, 85, 70, 0));
         Volume.create(config);
         volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private long makeFolder(String name) throws IOException {

@@ -11,7 +11,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.chunk.Chunking;
@@ -35,6 +35,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
 class RawOpenFilesTest {
     private static final int MOST_OPEN = 20;
 
+    @AutoClose
     private Volume volume;
 
     @BeforeEach
@@ -58,11 +59,6 @@ class RawOpenFilesTest {
                     }
                 });
         volume = Volume.open(config, stores, Verification.FINGERPRINTS);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private OpenFile make(String name, int user) throws IOException {

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
@@ -39,6 +39,7 @@ class RawSpaceTest {
     @MemoryFolder
     Path folder;
 
+    @AutoClose
     private Volume volume;
 
     private void open(long capacity, Placement placement) throws IOException {
@@ -49,11 +50,6 @@ class RawSpaceTest {
                 .withRaw(new RawSettings(placement, SHARE, 100, 100, 0));
         Volume.create(config);
         volume = Volume.open(config);
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private OpenFile make(String name, int user) throws IOException {

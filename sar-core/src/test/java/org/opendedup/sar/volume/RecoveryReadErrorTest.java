@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -30,6 +30,7 @@ class RecoveryReadErrorTest {
     private final long seed = TestSeed.next();
     private final byte[] contents = new byte[1 << 20];
     private VolumeInMemory stores;
+    @AutoClose
     private Volume volume;
     private String pack;
 
@@ -55,11 +56,6 @@ class RecoveryReadErrorTest {
     private void reopen() throws IOException {
         volume.close();
         volume = stores.open();
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private void failReads(int from, int end) throws IOException {

@@ -25,7 +25,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
@@ -84,6 +84,7 @@ final class ScrubPhasesTest {
     private final Set<ScrubPhase> phases = EnumSet.noneOf(ScrubPhase.class);
     private Path ssd;
     private VolumeConfig config;
+    @AutoClose
     private Volume volume;
     private boolean hasIndex = true;
     /** What the comparison of references has to find. */
@@ -105,11 +106,6 @@ final class ScrubPhasesTest {
         // Closing writes the queued chunks.
         reopen();
         assertEquals(COPIES, volume.tier().status().mapTableEntries());
-    }
-
-    @AfterEach
-    void close() throws IOException {
-        volume.close();
     }
 
     private void open() throws IOException {

@@ -10,7 +10,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
@@ -33,13 +33,9 @@ class SharedSsdTest {
     Path folder;
 
     private VolumeConfig config;
+    @AutoClose
     private Volume volume;
     private int files;
-
-    @AfterEach
-    void closeVolume() throws IOException {
-        volume.close();
-    }
 
     private void make(IndexClass index) throws IOException {
         config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256)

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,6 +43,7 @@ class PunchedPlaceTest {
     Path folder;
 
     private BackupTrial trial;
+    @AutoClose
     private Volume volume;
     private byte[] keep;
     private byte[] gone;
@@ -75,11 +76,6 @@ class PunchedPlaceTest {
         volume.maintenance().backups().backUp(4);
         trial.remove(volume, "gone");
         assertTrue(BackupTrial.collect(volume).rewritten() > 0);
-        volume.close();
-    }
-
-    @AfterEach
-    void close() throws IOException {
         volume.close();
     }
 
