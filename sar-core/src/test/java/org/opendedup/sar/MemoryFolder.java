@@ -24,7 +24,8 @@ public @interface MemoryFolder {
     final class Factory implements TempDirFactory {
         @Override
         public Path createTempDirectory(AnnotatedElementContext element, ExtensionContext test) throws IOException {
-            return Files.createTempDirectory(Path.of(System.getProperty("sar.memory", System.getProperty("java.io.tmpdir"))), "junit");
+            return Files.createTempDirectory(
+                    Path.of(System.getProperty("sar.memory", System.getProperty("java.io.tmpdir"))), "junit");
         }
     }
 }

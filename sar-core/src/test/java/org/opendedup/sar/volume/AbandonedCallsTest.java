@@ -32,8 +32,10 @@ class AbandonedCallsTest {
 
     private final byte[] contents = new byte[BYTES];
     private VolumeInMemory stores;
+
     @AutoClose
     private Volume volume;
+
     private long inode;
 
     @BeforeEach

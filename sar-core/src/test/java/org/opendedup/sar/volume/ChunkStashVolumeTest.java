@@ -182,5 +182,4 @@ class ChunkStashVolumeTest extends OpenVolumeTrial {
         volume = Volume.open(config);
         assertFalse(Arrays.equals(before, identity()));
     }
-
 }

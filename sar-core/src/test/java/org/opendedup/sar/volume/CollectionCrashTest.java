@@ -22,9 +22,9 @@ import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /**
- * Cuts the power at each change that a collection makes in the data location or the metadata, and lets each of its calls
- * fail. No file loses a byte, the volume goes on, at the latest after {@code resume}, and the next collection gives
- * everything back.
+ * Cuts the power at each change that a collection makes in the data location or the metadata, and lets each of its
+ * calls fail. No file loses a byte, the volume goes on, at the latest after {@code resume}, and the next collection
+ * gives everything back.
  */
 class CollectionCrashTest extends CrashRun<Volume> {
     private GarbageTrial trial;
@@ -55,8 +55,7 @@ class CollectionCrashTest extends CrashRun<Volume> {
     private boolean isTombstone(Call call) {
         return call.what().equals("put")
                 && call.arguments()[0] == Family.COUNT
-                && copied.contains(
-                        ByteBuffer.wrap((byte[]) call.arguments()[1]).getLong());
+                && copied.contains(ByteBuffer.wrap((byte[]) call.arguments()[1]).getLong());
     }
 
     @Override
@@ -149,7 +148,9 @@ class CollectionCrashTest extends CrashRun<Volume> {
         StringBuilder order = new StringBuilder();
         for (String each : changes()) {
             String change = each.split(" ")[1] + " ";
-            if (!change.equals("append ") && !change.equals("trim ") && !order.toString().endsWith(change)) {
+            if (!change.equals("append ")
+                    && !change.equals("trim ")
+                    && !order.toString().endsWith(change)) {
                 order.append(change);
             }
         }

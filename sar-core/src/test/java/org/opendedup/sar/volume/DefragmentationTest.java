@@ -245,5 +245,4 @@ class DefragmentationTest extends OpenVolumeTrial {
     private long lookup(String name) throws IOException {
         return volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
     }
-
 }

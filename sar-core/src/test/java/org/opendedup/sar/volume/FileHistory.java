@@ -20,8 +20,8 @@ import org.opendedup.sar.volume.posix.RenameMode;
 
 /**
  * Small files of a volume, and what a power cut may leave of each. A name leads to the file that it had at its last
- * sync, or to a later one. A file is as in one of its versions since its last sync. Of a raw file that is so for each byte,
- * which may also be zero where one of these versions is shorter; no byte is of another file. For one thread.
+ * sync, or to a later one. A file is as in one of its versions since its last sync. Of a raw file that is so for each
+ * byte, which may also be zero where one of these versions is shorter; no byte is of another file. For one thread.
  */
 public final class FileHistory {
     private Volume volume;

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.opendedup.sar.TestWait;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -31,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
@@ -312,7 +312,8 @@ class FullDeviceCollectionTest {
         MAKE_DIRECTORY((volume, of, name) -> volume.makeDirectory(Inode.ROOT, name, 0755, ROOT)),
         MAKE_SYMBOLIC_LINK((volume, of, name) -> volume.makeSymbolicLink(Inode.ROOT, name, name, ROOT)),
         LINK((volume, of, name) -> volume.link(of, Inode.ROOT, name)),
-        SET_ATTRIBUTE((volume, of, name) -> volume.setExtendedAttribute(of, name, new byte[1000], SetMode.CREATE_OR_REPLACE)),
+        SET_ATTRIBUTE(
+                (volume, of, name) -> volume.setExtendedAttribute(of, name, new byte[1000], SetMode.CREATE_OR_REPLACE)),
         COPY((volume, of, name) -> {
             long made = volume.lookup(Inode.ROOT, COPY_TARGET).inode();
             OpenFile source = volume.open(of, false);

@@ -1,11 +1,10 @@
 package org.opendedup.sar.volume;
 
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.opendedup.sar.volume.config.VolumeConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -22,6 +21,7 @@ import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.volume.CutStores.Fault;
 import org.opendedup.sar.volume.CutStores.Promise;
 import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;

@@ -55,6 +55,7 @@ class IntentLogTest {
     private final AtomicLong logged = new AtomicLong();
     private CrashDirectory data;
     private CrashKeyValueStore metadata;
+
     @AutoClose
     private Volume volume;
 

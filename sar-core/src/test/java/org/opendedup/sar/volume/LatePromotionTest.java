@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.opendedup.sar.TestWait;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -17,6 +16,7 @@ import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.FileExplainer;
@@ -126,7 +126,8 @@ class LatePromotionTest extends OpenVolumeTrial {
         }
         Set<Long> wanted = chunks(inodes, chunk -> false, 2, Verdict.NOT_WANTED_AGAIN);
         assertNotEquals(Set.of(), chunks(inodes, chunk -> false, 2, Verdict.LONG_RUN));
-        TestWait.until(() -> chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD).containsAll(wanted));
+        TestWait.until(
+                () -> chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD).containsAll(wanted));
         assertEquals(wanted, chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD));
     }
 
@@ -194,5 +195,4 @@ class LatePromotionTest extends OpenVolumeTrial {
         new Random(seed).nextBytes(data);
         return data;
     }
-
-    }
+}

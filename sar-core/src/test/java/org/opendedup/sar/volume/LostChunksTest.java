@@ -97,7 +97,13 @@ class LostChunksTest extends OpenVolumeTrial {
         assertPartIsReadAndTheRestIsNot();
         long lost = unhealedChunks();
         List<DamagedPlace> places = places();
-        assertEquals(1, volume.maintenance().damage().list((step, done, of) -> {}).files().size());
+        assertEquals(
+                1,
+                volume.maintenance()
+                        .damage()
+                        .list((step, done, of) -> {})
+                        .files()
+                        .size());
         assertTrue(scrub().isClean(), "known damage is not new damage");
         assertEquals(lost, unhealedChunks(), "a scrub does not take the lost ones for sound");
         assertEquals(places, places());
@@ -107,7 +113,13 @@ class LostChunksTest extends OpenVolumeTrial {
         reopen();
         assertPartIsReadAndTheRestIsNot();
         assertEquals(lost, unhealedChunks());
-        assertEquals(1, volume.maintenance().damage().list((step, done, of) -> {}).files().size());
+        assertEquals(
+                1,
+                volume.maintenance()
+                        .damage()
+                        .list((step, done, of) -> {})
+                        .files()
+                        .size());
 
         long unique = volume.statistics().uniqueBytes();
         write("b", contents.get("a"));

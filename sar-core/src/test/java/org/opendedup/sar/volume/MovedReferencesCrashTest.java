@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.chunk.Chunking;
@@ -146,8 +146,8 @@ class MovedReferencesCrashTest extends CrashRun<Volume> {
 
     @Override
     Volume open(CutStores stores) throws IOException {
-        VolumeStores opened = new VolumeStores(
-                stores.data(), stores.metadata(), ChunkIndexes.heap(), InstantSource.system());
+        VolumeStores opened =
+                new VolumeStores(stores.data(), stores.metadata(), ChunkIndexes.heap(), InstantSource.system());
         return Volume.open(config, opened, Verification.FINGERPRINTS);
     }
 

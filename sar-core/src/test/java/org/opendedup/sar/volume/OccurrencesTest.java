@@ -154,5 +154,4 @@ class OccurrencesTest extends OpenVolumeTrial {
     private static byte[] slice(byte[] data, int from, int length) {
         return java.util.Arrays.copyOfRange(data, from, Math.min(data.length, from + length));
     }
-
 }

@@ -21,11 +21,11 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.posix.Owner;
 
 /** For tests of an open volume in a folder: makes it, closes it, and remembers what was written. For one thread. */
 abstract class OpenVolumeTrial {

@@ -40,8 +40,10 @@ class OverwriteWhileStoredTest {
 
     private final byte[] contents = random(FILE_BYTES, 1);
     private VolumeInMemory stores;
+
     @AutoClose
     private Volume volume;
+
     private OpenFile file;
     private boolean overwritten;
 

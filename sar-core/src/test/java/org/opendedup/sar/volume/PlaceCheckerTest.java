@@ -43,8 +43,10 @@ final class PlaceCheckerTest {
     Path folder;
 
     private VolumeConfig config;
+
     @AutoClose
     private Volume volume;
+
     private List<ContainerEntry> entries;
 
     @BeforeEach

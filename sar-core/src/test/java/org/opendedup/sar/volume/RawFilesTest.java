@@ -49,6 +49,7 @@ class RawFilesTest {
     Path folder;
 
     private VolumeConfig config;
+
     @AutoClose
     private Volume volume;
 

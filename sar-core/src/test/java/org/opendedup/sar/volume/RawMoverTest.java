@@ -47,6 +47,7 @@ class RawMoverTest {
 
     private final Random random = new Random(TestSeed.next());
     private VolumeConfig config;
+
     @AutoClose
     private Volume volume;
     /** The files by the order of their creation. */

@@ -8,10 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.TestFolders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,12 +23,16 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
+import org.opendedup.sar.TestFolders;
+import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.names.AccessTimes;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -107,7 +107,8 @@ class ReadOnlyVolumeTest extends OpenVolumeTrial {
         assertRefused(() -> maintenance.backups().backUp(4));
         assertRefused(() -> maintenance.backups().backUpTo(folder.resolve("backup")));
         assertEquals(List.of(), maintenance.backups().list());
-        assertFalse(volume.maintenance().damage().list((step, done, of) -> {}).isClean(), "what a read found is listed");
+        assertFalse(
+                volume.maintenance().damage().list((step, done, of) -> {}).isClean(), "what a read found is listed");
         VolumeCondition condition = volume.condition();
         assertEquals(null, condition.stopped());
         assertTrue(condition.index().usable());

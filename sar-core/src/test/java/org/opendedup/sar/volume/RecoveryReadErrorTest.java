@@ -30,8 +30,10 @@ class RecoveryReadErrorTest {
     private final long seed = TestSeed.next();
     private final byte[] contents = new byte[1 << 20];
     private VolumeInMemory stores;
+
     @AutoClose
     private Volume volume;
+
     private String pack;
 
     /** A file that was synced, and a power cut. */

@@ -28,9 +28,9 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.check.Finding;
 import org.opendedup.sar.chunk.Chunking;
@@ -84,8 +84,10 @@ final class ScrubPhasesTest {
     private final Set<ScrubPhase> phases = EnumSet.noneOf(ScrubPhase.class);
     private Path ssd;
     private VolumeConfig config;
+
     @AutoClose
     private Volume volume;
+
     private boolean hasIndex = true;
     /** What the comparison of references has to find. */
     private int wrongReferences;

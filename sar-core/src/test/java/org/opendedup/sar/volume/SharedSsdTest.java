@@ -3,7 +3,6 @@ package org.opendedup.sar.volume;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.opendedup.sar.TestWait;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -13,6 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.SsdShare;
@@ -33,8 +33,10 @@ class SharedSsdTest {
     Path folder;
 
     private VolumeConfig config;
+
     @AutoClose
     private Volume volume;
+
     private int files;
 
     private void make(IndexClass index) throws IOException {

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.opendedup.sar.MemoryFolder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
@@ -43,8 +43,10 @@ class PunchedPlaceTest {
     Path folder;
 
     private BackupTrial trial;
+
     @AutoClose
     private Volume volume;
+
     private byte[] keep;
     private byte[] gone;
     /** Packs with old places, as they were. */

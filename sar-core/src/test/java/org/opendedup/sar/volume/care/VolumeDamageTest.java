@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.opendedup.sar.volume.GarbageTrial;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
@@ -28,6 +27,7 @@ import org.opendedup.sar.check.LostChunks;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.volume.GarbageTrial;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.care.DamageReport.FileDamage;
 import org.opendedup.sar.volume.config.VolumeConfig;
