@@ -10,6 +10,11 @@ import java.nio.file.Path;
  * @param hashDb folder of the fingerprint index
  */
 record CommandRemedies(String volume, Path log, Path hashDb) implements Remedies {
+    @Override
+    public String by(String command, String bean, String operation) {
+        return sdfscli(command);
+    }
+
     private String sdfscli(String command) {
         return "sdfscli " + volume + " " + command;
     }
@@ -26,58 +31,13 @@ record CommandRemedies(String volume, Path log, Path hashDb) implements Remedies
     }
 
     @Override
-    public String heal() {
-        return sdfscli("heal --wait");
-    }
-
-    @Override
-    public String resume() {
-        return sdfscli("resume");
-    }
-
-    @Override
     public String unmount() {
         return sdfscli("unmount");
     }
 
     @Override
-    public String collect() {
-        return sdfscli("gc --wait");
-    }
-
-    @Override
     public String ofRestored() {
         return "Check the files, and if you will not go back to the replaced metadata, give them up";
-    }
-
-    @Override
-    public String acceptRestored() {
-        return sdfscli("metadata-backup --accept-restored");
-    }
-
-    @Override
-    public String listBackups() {
-        return sdfscli("metadata-backup --list");
-    }
-
-    @Override
-    public String attachSsd() {
-        return sdfscli("sar attach");
-    }
-
-    @Override
-    public String ssdStatus() {
-        return sdfscli("sar status");
-    }
-
-    @Override
-    public String scrub() {
-        return sdfscli("scrub start --wait");
-    }
-
-    @Override
-    public String check() {
-        return sdfscli("check");
     }
 
     @Override

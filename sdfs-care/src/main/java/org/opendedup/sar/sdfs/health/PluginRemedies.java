@@ -14,7 +14,8 @@ import java.util.function.BooleanSupplier;
  */
 public record PluginRemedies(String volume, String bean, Path index, BooleanSupplier answersCommands)
         implements Remedies {
-    private String sdfscli(String command, String type, String operation) {
+    @Override
+    public String by(String command, String type, String operation) {
         return answersCommands.getAsBoolean() ? "sdfscli " + volume + " " + command : bean(type, operation);
     }
 
@@ -35,59 +36,14 @@ public record PluginRemedies(String volume, String bean, Path index, BooleanSupp
     }
 
     @Override
-    public String heal() {
-        return sdfscli("heal --wait", "Heal", "start");
-    }
-
-    @Override
-    public String resume() {
-        return sdfscli("resume", "Volume", "resume");
-    }
-
-    @Override
     public String unmount() {
         return "unmount the SDFS volume";
-    }
-
-    @Override
-    public String collect() {
-        return sdfscli("gc --wait", "GarbageCollector", "start");
     }
 
     @Override
     public String ofRestored() {
         return "If SDFS has written, copied and deleted no file since the backup, give up the replaced metadata."
                 + " Otherwise copy all files to another volume: counts of the backup are not those of the files";
-    }
-
-    @Override
-    public String acceptRestored() {
-        return sdfscli("metadata-backup --accept-restored", "MetadataBackup", "acceptRestored");
-    }
-
-    @Override
-    public String listBackups() {
-        return sdfscli("metadata-backup --list", "MetadataBackup", "Backups");
-    }
-
-    @Override
-    public String attachSsd() {
-        return sdfscli("sar attach", "SsdLog", "attach");
-    }
-
-    @Override
-    public String ssdStatus() {
-        return sdfscli("sar status", "SsdLog", "State");
-    }
-
-    @Override
-    public String scrub() {
-        return sdfscli("scrub start --wait", "Scrub", "start");
-    }
-
-    @Override
-    public String check() {
-        return sdfscli("check", "Check", "start");
     }
 
     @Override

@@ -57,7 +57,7 @@ public final class StoreRules {
                     "damaged-chunks",
                     condition.damagedChunks() + " chunks of files are damaged: reading these bytes gives an I/O error",
                     remedies.ofDamage(),
-                    remedies.listDamage() + "; " + remedies.heal());
+                    remedies.listDamage() + "; " + remedies.by("heal --wait", "Heal", "start"));
         }
         if (condition.unmarkedFrames() > 0) {
             damaged(
@@ -85,7 +85,7 @@ public final class StoreRules {
                     "read-only",
                     "the volume is read-only since a write to a disk failed: " + Printable.line(condition.stopped()),
                     "Make the disk work again; accepted data waits in memory until then",
-                    remedies.resume());
+                    remedies.by("resume", "Volume", "resume"));
         } else if (condition.stopped() != null) {
             damaged(
                     "read-only-for-good",
@@ -133,14 +133,14 @@ public final class StoreRules {
 
     private void ssd() {
         String reason = facts.ssdReason().isEmpty() ? "" : ": " + Printable.line(facts.ssdReason());
-        String attach = remedies.attachSsd();
+        String attach = remedies.by("sar attach", "SsdLog", "attach");
         SsdState state = facts.ssd();
         if (state == SsdState.SUSPENDED) {
             degraded(
                     "ssd-suspended",
                     "the SSD answers too slowly and is not used for a while" + reason,
                     "Check the SSD if this lasts or repeats; the volume tries it again by itself",
-                    remedies.ssdStatus());
+                    remedies.by("sar status", "SsdLog", "State"));
         } else if (state == SsdState.READ_ONLY) {
             degraded("ssd-read-only", "the SSD takes no writes" + reason, "Replace it, and attach the new one", attach);
         } else if (state == SsdState.FAILED) {
@@ -153,7 +153,7 @@ public final class StoreRules {
 
     private void scrub() {
         ScrubFacts scrub = facts.scrub();
-        String start = remedies.scrub();
+        String start = remedies.by("scrub start --wait", "Scrub", "start");
         // Damaged frames count as damaged chunks, as long as a file refers to them.
         ScrubTotals found = scrub.found();
         if (found.damagedContainers() > 0 || found.contradictions() > 0) {
@@ -240,7 +240,7 @@ public final class StoreRules {
                     "restored",
                     "the metadata were restored: nothing is collected, so that the replaced metadata stay usable",
                     remedies.ofRestored(),
-                    remedies.acceptRestored());
+                    remedies.by("metadata-backup --accept-restored", "MetadataBackup", "acceptRestored"));
         }
         Instant due = facts.collectionDue();
         if (due != null && due.isBefore(facts.now().minus(COLLECTION_LATE))) {

@@ -149,45 +149,36 @@ public final class TierText {
     /** Returns what a migration did. */
     public static String migrated(Map<String, Object> report) {
         var page = new TierText();
-        page.text
-                .append("Migrated ")
-                .append(number(report, "migratedFiles", "file"))
-                .append(", ")
-                .append(size(report, "migratedBytes"));
+        page.text.append("Migrated " + number(report, "migratedFiles", "file") + ", " + size(report, "migratedBytes"));
         page.more(report, "inChunksFiles", "in chunks before");
         page.more(report, "lostFiles", "lost");
         page.more(report, "inUseFiles", "in use and not migrated");
-        page.more(report, "failedFiles", "failed");
-        page.text.append(System.lineSeparator());
-        page.named(report, "inUse", "in use: ", "inUseFiles");
-        page.named(report, "failures", "failed: ", "failedFiles");
-        return page.text.toString().stripTrailing();
+        return page.ended(report);
     }
 
     /** Returns what pinning did, or unpinning. */
     public static String pinned(Map<String, Object> report, boolean isPinned) {
         var page = new TierText();
-        page.text.append(isPinned ? "Pinned " : "Unpinned ").append(number(report, "rawFiles", "raw file"));
+        page.text.append((isPinned ? "Pinned " : "Unpinned ") + number(report, "rawFiles", "raw file"));
         page.more(report, "inChunksFiles", "in chunks, where nothing changes");
-        page.more(report, "failedFiles", "failed");
-        page.text.append(System.lineSeparator());
-        page.named(report, "failures", "failed: ", "failedFiles");
-        return page.text.toString().stripTrailing();
+        return page.ended(report);
     }
 
     /** Returns what was read. */
     public static String reloaded(Map<String, Object> report) {
         var page = new TierText();
-        page.text
-                .append("Read ")
-                .append(number(report, "readFiles", "file"))
-                .append(", ")
-                .append(size(report, "readBytes"));
+        page.text.append("Read " + number(report, "readFiles", "file") + ", " + size(report, "readBytes"));
         page.more(report, "rawFiles", "on the fast tier already");
-        page.more(report, "failedFiles", "failed");
-        page.text.append(System.lineSeparator());
-        page.named(report, "failures", "failed: ", "failedFiles");
-        return page.text.toString().stripTrailing();
+        return page.ended(report);
+    }
+
+    /** Adds what was not done. */
+    private String ended(Map<String, Object> report) {
+        more(report, "failedFiles", "failed");
+        text.append(System.lineSeparator());
+        named(report, "inUse", "in use: ", "inUseFiles");
+        named(report, "failures", "failed: ", "failedFiles");
+        return text.toString().stripTrailing();
     }
 
     private void more(Map<String, Object> report, String key, String words) {
