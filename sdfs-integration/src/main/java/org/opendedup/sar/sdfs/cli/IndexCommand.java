@@ -8,8 +8,8 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.control.IndexControl;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
 import org.opendedup.sar.sdfs.cli.control.JoinControl;
-import org.opendedup.sar.sdfs.cli.report.IndexUseText;
-import org.opendedup.sar.sdfs.cli.report.JoinText;
+import org.opendedup.sar.sdfs.cli.report.IndexReport;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -35,24 +35,12 @@ final class IndexCommand extends CommandGroup {
     }
 
     /** Prints a report with the volume's name, as JSON or as text. */
-    private void show(Map<String, Object> report) {
-        print(named(report), text(report));
+    private void show(IndexReport report) {
+        print(named(Json.values(report)), report.text());
     }
 
-    private static String text(Map<String, Object> report) {
-        Object converting = report.get(IndexControl.CONVERTING);
-        boolean complete = Boolean.TRUE.equals(report.get("complete"));
-        String state = !Boolean.TRUE.equals(report.get("usable"))
-                ? "not usable: duplicates are stored again until it is made anew"
-                : complete ? "complete" : "being filled";
-        return "class       " + report.get(IndexControl.CLASS) + "\nstate       " + state
-                + (converting == null ? "" : "\nconverting  to " + converting + " at the next mount")
-                + (complete
-                        ? ""
-                        : "\nexamined    " + report.get("examinedContainers") + " of " + report.get("containers")
-                                + " containers")
-                + IndexUseText.lines(report)
-                + JoinText.lines(report);
+    private IndexReport index(String action, Map<String, ?> arguments) throws IOException, CommandFailedException {
+        return Json.record(ask(action, arguments), IndexReport.class);
     }
 
     @Command(
@@ -65,7 +53,7 @@ final class IndexCommand extends CommandGroup {
             },
             footer = {"Example:", "  sdfscli pool0 index status --json"})
     void status() throws IOException, CommandFailedException {
-        show(ask(IndexControl.STATUS, Map.of()));
+        show(index(IndexControl.STATUS, Map.of()));
     }
 
     @Command(
@@ -91,7 +79,7 @@ final class IndexCommand extends CommandGroup {
                     IndexControl.CONVERT,
                     "the index '" + kind + "' is not known; this release has " + IndexClass.labels());
         }
-        show(ask(IndexControl.CONVERT, Map.of(IndexControl.CLASS, kind)));
+        show(index(IndexControl.CONVERT, Map.of(IndexControl.CLASS, kind)));
     }
 
     @Command(
@@ -127,7 +115,7 @@ final class IndexCommand extends CommandGroup {
                 throw new CommandFailedException("the exact pass failed: " + pass.get("error"));
             }
         }
-        show(ask(IndexControl.STATUS, Map.of()));
+        show(index(IndexControl.STATUS, Map.of()));
         return !wait || Boolean.TRUE.equals(pass.get("complete")) ? ExitCode.OK : ExitCode.FAILED;
     }
 
@@ -136,6 +124,6 @@ final class IndexCommand extends CommandGroup {
             footer = {"Example:", "  sdfscli pool0 index stop"})
     void stop() throws IOException, CommandFailedException {
         var unused = cli().ask(JoinControl.COMMAND, request(JobControl.STOP, Map.of()));
-        show(ask(IndexControl.STATUS, Map.of()));
+        show(index(IndexControl.STATUS, Map.of()));
     }
 }

@@ -30,6 +30,7 @@ import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.control.VolumeCommands;
 import org.opendedup.sar.sdfs.cli.report.CareJobs;
 import org.opendedup.sar.sdfs.cli.report.DaemonState;
+import org.opendedup.sar.sdfs.cli.report.IndexReport;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
@@ -247,7 +248,8 @@ final class VolumeCare implements Closeable {
             if (!PluginCommands.has(IndexControl.COMMAND, arguments)) {
                 throw new IOException(PluginCommands.refusal(name));
             }
-            return IndexControl.report(config.index(), maintenance.condition().index());
+            return IndexReport.of(
+                    config.index(), config.index(), maintenance.condition().index(), null);
         });
         handlers.put(SarControl.COMMAND, (arguments, caller) -> {
             if (sar == null) {

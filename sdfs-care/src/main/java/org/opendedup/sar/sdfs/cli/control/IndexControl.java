@@ -1,11 +1,9 @@
 package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.sdfs.cli.report.IndexUseText;
-import org.opendedup.sar.sdfs.cli.report.JoinText;
+import org.opendedup.sar.sdfs.cli.report.IndexReport;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.slf4j.Logger;
@@ -20,11 +18,8 @@ public final class IndexControl {
     public static final String STATUS = "status";
     public static final String CONVERT = "convert";
 
-    /** Argument of {@link #CONVERT}, and in a report: the class in use. */
+    /** Argument of {@link #CONVERT}. */
     public static final String CLASS = "class";
-
-    /** In a report: the class of the index that the next mount makes; absent if it is the one in use. */
-    public static final String CONVERTING = "converting";
 
     private static final Logger LOG = LoggerFactory.getLogger(IndexControl.class);
 
@@ -61,7 +56,7 @@ public final class IndexControl {
     }
 
     /** @throws IOException if the command fails; the message is for the client */
-    public Map<String, Object> answer(Map<String, Object> request) throws IOException {
+    public IndexReport answer(Map<String, Object> request) throws IOException {
         var arguments = new ControlArguments(request);
         String action = arguments.text("action");
         switch (action) {
@@ -88,32 +83,7 @@ public final class IndexControl {
         LOG.info("the next mount makes a fingerprint index of class {}", to.label());
     }
 
-    /** Returns a report about an index that is neither converted nor joined. */
-    public static Map<String, Object> report(IndexClass kind, VolumeCondition.Index condition) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put(CLASS, kind.label());
-        putCondition(condition, report);
-        return report;
-    }
-
-    private static void putCondition(VolumeCondition.Index condition, Map<String, Object> report) {
-        report.put("usable", condition.usable());
-        report.put("complete", condition.complete());
-        report.put("updating", condition.updating());
-        report.put("examinedContainers", condition.examined());
-        report.put("containers", condition.containers());
-        IndexUseText.put(condition.use(), report);
-    }
-
-    private synchronized Map<String, Object> report() throws IOException {
-        VolumeCondition.Index condition = source.condition().index();
-        var report = new LinkedHashMap<String, Object>();
-        report.put(CLASS, kind.label());
-        if (next != kind) {
-            report.put(CONVERTING, next.label());
-        }
-        putCondition(condition, report);
-        JoinText.put(joins, report);
-        return report;
+    private synchronized IndexReport report() throws IOException {
+        return IndexReport.of(kind, next, source.condition().index(), joins);
     }
 }

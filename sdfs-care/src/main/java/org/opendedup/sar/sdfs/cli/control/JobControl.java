@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.report.JobReport;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.Jobs;
@@ -86,7 +87,7 @@ public abstract class JobControl<R> {
     }
 
     private Map<String, Object> report(JobStatus<R> status) {
-        Map<String, Object> report = JobReport.of(status);
+        Map<String, Object> report = Json.values(JobReport.of(status));
         put(status, report);
         return report;
     }

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.join.JoinReport;
-import org.opendedup.sar.sdfs.cli.report.JoinText;
+import org.opendedup.sar.sdfs.cli.report.IndexReport;
+import org.opendedup.sar.sdfs.cli.report.JobReport;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.join.Joins;
@@ -31,6 +33,7 @@ public final class JoinControl extends JobControl<JoinReport> {
 
     @Override
     void put(JobStatus<JoinReport> status, Map<String, Object> report) {
-        JoinText.put(status, report);
+        JobReport.putSteps(status, report);
+        report.putAll(Json.values(IndexReport.Join.of(status)));
     }
 }

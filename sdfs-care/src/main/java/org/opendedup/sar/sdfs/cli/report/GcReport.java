@@ -42,7 +42,7 @@ public final class GcReport {
     }
 
     private static Map<String, Object> of(JobStatus<Collected> status) {
-        Map<String, Object> report = JobReport.of(status);
+        Map<String, Object> report = Json.values(JobReport.of(status));
         put(status, report);
         return report;
     }

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -7,32 +8,36 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 
-/** What the reports about jobs have in common. The keys are stable. */
-public final class JobReport {
-    private JobReport() {}
-
-    /** Returns the number, the state, the cause, the times and the failure of a job. */
-    public static Map<String, Object> of(JobStatus<?> status) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("number", status.number());
-        report.put("state", status.state().toString());
-        report.put("cause", status.cause().toString());
-        report.put("began", time(status.began()));
-        Instant ended = status.ended();
-        if (ended != null) {
-            report.put("ended", time(ended));
-        }
-        report.put("seconds", status.seconds());
-        Throwable failure = status.failure();
-        if (failure != null) {
-            report.put("error", Printable.line(FailureText.of(failure)));
-        }
-        return report;
+/**
+ * What the reports about jobs have in common. The names are stable.
+ *
+ * @param ended null while it runs
+ * @param error null unless it failed
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record JobReport(
+        long number,
+        String state,
+        String cause,
+        String began,
+        @Nullable String ended,
+        double seconds,
+        @Nullable String error) {
+    public static JobReport of(JobStatus<?> status) {
+        return new JobReport(
+                status.number(),
+                status.state().toString(),
+                status.cause().toString(),
+                time(status.began()),
+                status.ended() == null ? null : time(status.ended()),
+                status.seconds(),
+                status.failure() == null ? null : Printable.line(FailureText.of(status.failure())));
     }
 
     /** Adds the stage; the client shows it as a bar. */

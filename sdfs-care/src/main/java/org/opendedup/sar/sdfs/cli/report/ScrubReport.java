@@ -41,7 +41,7 @@ public final class ScrubReport {
     }
 
     private static Map<String, Object> current(JobStatus<ScrubRun> status, Scrubs scrubs) {
-        Map<String, Object> report = JobReport.of(status);
+        Map<String, Object> report = Json.values(JobReport.of(status));
         put(status, scrubs, report);
         return report;
     }
