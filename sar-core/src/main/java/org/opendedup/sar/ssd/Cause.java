@@ -1,6 +1,5 @@
 package org.opendedup.sar.ssd;
 
-
 /** Why a chunk is promoted. */
 public enum Cause {
     /** A duplicate was written; its bytes were in memory (SAR paper §3.4, write path). */

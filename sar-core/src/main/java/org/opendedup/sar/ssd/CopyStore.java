@@ -1,6 +1,5 @@
 package org.opendedup.sar.ssd;
 
-
 /**
  * The copies that serve reads: the part of an attached SSD that the {@code DataDistributor} needs. Safe for use by many
  * threads.

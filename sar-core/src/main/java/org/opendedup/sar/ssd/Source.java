@@ -1,6 +1,5 @@
 package org.opendedup.sar.ssd;
 
-
 /** Where a chunk of a read is taken from. */
 public enum Source {
     /** Its frame, which is in memory. */

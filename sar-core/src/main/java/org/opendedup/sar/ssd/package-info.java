@@ -5,12 +5,11 @@
  * there and what is removed.
  *
  * <p>The tier sees a store as {@link org.opendedup.sar.ssd.AttachedSsd}: {@link org.opendedup.sar.ssd.CopyStore} reads
- * copies, {@link org.opendedup.sar.ssd.PromotionTarget} accepts new ones,
- * {@link org.opendedup.sar.ssd.TierContents} lists and removes them.
+ * copies, {@link org.opendedup.sar.ssd.PromotionTarget} accepts new ones, {@link org.opendedup.sar.ssd.TierContents}
+ * lists and removes them.
  *
- * <p>{@link org.opendedup.sar.ssd.SsdStore} is that store. A chunk is offered to a bounded queue; one thread
- * compresses it, appends it to the log, and enters it in the table. docs/FORMAT.md, "SSD location", specifies the
- * files.
+ * <p>{@link org.opendedup.sar.ssd.SsdStore} is that store. A chunk is offered to a bounded queue; one thread compresses
+ * it, appends it to the log, and enters it in the table. docs/FORMAT.md, "SSD location", specifies the files.
  */
 @NullMarked
 package org.opendedup.sar.ssd;

@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.ssd.AttachedSsd;
-import org.opendedup.sar.ssd.LogCopies.State;
 import org.opendedup.sar.ssd.LogCopies;
+import org.opendedup.sar.ssd.LogCopies.State;
 
 /**
  * Verifies the copies on the SSD that was in use when this was made, and ends with an IOException that says why when it

@@ -185,14 +185,7 @@ public final class SsdTier implements Closeable {
             CountSource counts,
             String name) {
         return open(
-                location,
-                timeline,
-                settings,
-                memory,
-                counts,
-                name,
-                new StoreOpener(null),
-                CopyCheck::byFingerprint);
+                location, timeline, settings, memory, counts, name, new StoreOpener(null), CopyCheck::byFingerprint);
     }
 
     /** Returns how many files the copies of a tier with these settings have open at most. */
@@ -203,14 +196,7 @@ public final class SsdTier implements Closeable {
     /** Returns what opens a tier that shares the capacity of its SSD with an index. */
     public static Opener sharing(SsdBudget budget) {
         return (location, timeline, settings, memory, counts, name) -> open(
-                location,
-                timeline,
-                settings,
-                memory,
-                counts,
-                name,
-                new StoreOpener(budget),
-                CopyCheck::byFingerprint);
+                location, timeline, settings, memory, counts, name, new StoreOpener(budget), CopyCheck::byFingerprint);
     }
 
     /** As above, with other ways to open SSDs and to check their copies. */

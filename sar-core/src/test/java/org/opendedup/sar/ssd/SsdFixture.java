@@ -100,8 +100,8 @@ final class SsdFixture {
         byte[] bytes = chunk(chunkId);
         byte[] around = new byte[bytes.length + 20];
         System.arraycopy(bytes, 0, around, 10, bytes.length);
-        OfferAnswer answer =
-                store.offer(chunkId, fingerprintPrefix(bytes), (int) chunkId % 100, 77, CAUSE, around, 10, bytes.length);
+        OfferAnswer answer = store.offer(
+                chunkId, fingerprintPrefix(bytes), (int) chunkId % 100, 77, CAUSE, around, 10, bytes.length);
         // The bytes are the store's own by now.
         Arrays.fill(around, (byte) 1);
         return answer;

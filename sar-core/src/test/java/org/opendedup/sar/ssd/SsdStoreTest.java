@@ -141,7 +141,9 @@ final class SsdStoreTest {
             assertEquals(OfferAnswer.TOO_LARGE, store.offer(5, 0, 1, 1, Cause.WRITE, bytes, 0, bytes.length));
             byte[] largest = java.util.Arrays.copyOf(bytes, RecordFormat.MAX_CHUNK_BYTES);
             int fingerprintPrefix = SsdFixture.fingerprintPrefix(largest);
-            assertEquals(OfferAnswer.TAKEN, store.offer(5, fingerprintPrefix, 1, 1, Cause.WRITE, largest, 0, largest.length));
+            assertEquals(
+                    OfferAnswer.TAKEN,
+                    store.offer(5, fingerprintPrefix, 1, 1, Cause.WRITE, largest, 0, largest.length));
             store.drain();
             ChunkRequest request = new ChunkRequest();
             request.add(5, 100, fingerprintPrefix, -1);

@@ -6,8 +6,8 @@ import java.util.BitSet;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.opendedup.sar.restore.frame.PinnedChunks;
+import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.ssd.Source;
 
