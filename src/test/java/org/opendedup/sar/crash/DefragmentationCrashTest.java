@@ -14,6 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -95,7 +96,7 @@ class DefragmentationCrashTest {
             try {
                 long inode = volume.lookup(Inode.ROOT, NAME).inode();
                 Defragmentation done = volume.maintenance()
-                        .defragment(inode, DiskModel.HDD, new Defragmentation.Limits(1, false), (bytes, of) -> true);
+                        .defragment(inode, DiskModel.HDD, new Defragmentation.Limits(1, false), Progress.NONE);
                 assertTrue(done.rewrittenChunks() >= CONTAINERS, done::toString);
             } catch (IOException e) {
                 interrupted = true;

@@ -131,16 +131,14 @@ public final class VolumeMaintenance extends Maintenance {
      * to each other. The rewritten data is durable when this returns. The file may be in use meanwhile; a crash loses
      * nothing. EISDIR, EINVAL.
      *
-     * @throws java.io.InterruptedIOException if it was stopped while the file was being analyzed, before or after
-     *     rewriting
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it; what is rewritten stays
      */
-    public Defragmentation defragment(
-            long inode, DiskModel disk, Defragmentation.Limits limits, Defragmentation.Progress progress)
+    public Defragmentation defragment(long inode, DiskModel disk, Defragmentation.Limits limits, Progress progress)
             throws IOException {
         return withRegularFile(inode, node -> {
             storeAndCommit(node);
             FragmentationAnalyzer analyzer = analyzer(disk);
-            FileFragmentation before = analyze(analyzer, inode, progress::checkStopped);
+            FileFragmentation before = analyze(analyzer, inode, () -> progress.at(Defragmentation.REWRITING, 0, 0));
             // A container that is still appended to may yet be filled by this file, and the copies may be written to
             // it.
             List<SparseContainer> candidates = analyzer.sparseContainers().stream()
@@ -156,7 +154,7 @@ public final class VolumeMaintenance extends Maintenance {
             if (!limits.dryRun() && !sparse.isEmpty()) {
                 defragmenter.run(progress, wanted);
                 storeAndCommit(node);
-                after = analyze(analyzer(disk), inode, progress::checkStopped);
+                after = analyze(analyzer(disk), inode, () -> progress.at(Defragmentation.REWRITING, wanted, wanted));
             }
             return defragmenter.result(before, after, wanted);
         });

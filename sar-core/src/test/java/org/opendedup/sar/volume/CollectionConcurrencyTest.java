@@ -224,7 +224,7 @@ class CollectionConcurrencyTest {
         private void defragment(String name) throws IOException {
             long inode = volume.lookup(directory, bytes(name)).inode();
             Defragmentation done = volume.maintenance()
-                    .defragment(inode, DiskModel.HDD, new Defragmentation.Limits(0.5, false), (bytes, ofBytes) -> true);
+                    .defragment(inode, DiskModel.HDD, new Defragmentation.Limits(0.5, false), Progress.NONE);
             assertEquals(0, done.unreadableChunks());
             volume.forget(inode, 1);
         }
@@ -333,7 +333,7 @@ class CollectionConcurrencyTest {
         GarbageTrial.store(volume, "twice", mixed);
         long inode = volume.lookup(Inode.ROOT, bytes("twice")).inode();
         Defragmentation unused = volume.maintenance()
-                .defragment(inode, SHORT_SEEKS, new Defragmentation.Limits(1, false), (bytes, ofBytes) -> true);
+                .defragment(inode, SHORT_SEEKS, new Defragmentation.Limits(1, false), Progress.NONE);
         volume.forget(inode, 1);
         JoinReport pass = volume.maintenance().join().run(JoinLimits.ALL, Progress.NONE);
         assertEquals(0, pass.unreadableChunks(), pass::toString);

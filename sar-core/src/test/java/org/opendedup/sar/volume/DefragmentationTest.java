@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskQueue;
@@ -135,31 +136,26 @@ class DefragmentationTest extends OpenVolumeTrial {
 
     @Test
     void itCanBeStoppedAndGoneOnWith() throws IOException {
-        Defragmentation some =
-                volume.maintenance().defragment(file, DiskModel.HDD, new Limits(0.05, false), (bytes, of) -> false);
+        long chunks = volume.statistics().chunks();
+        assertStopped(-1);
+        assertEquals(chunks, volume.statistics().chunks(), "while the file is looked at");
+        assertStopped(0);
+        assertTrue(volume.statistics().chunks() > chunks);
         assertArrayEquals(content, read(file));
         defragment(0.05, false);
         assertArrayEquals(content, read(file));
-        assertTrue(some.rewrittenBytes() > 0, some::toString);
     }
 
-    @Test
-    void itIsStoppedWhileTheFileIsLookedAt() throws IOException {
-        Defragmentation.Progress stopped = new Defragmentation.Progress() {
-            @Override
-            public boolean rewritten(long bytes, long ofBytes) {
-                throw new AssertionError("it went on");
-            }
-
-            @Override
-            public void checkStopped() throws InterruptedIOException {
-                throw new InterruptedIOException("stopped");
-            }
-        };
+    /** @param after bytes; it is stopped when more are rewritten */
+    private void assertStopped(long after) {
         assertThrows(
                 InterruptedIOException.class,
-                () -> volume.maintenance().defragment(file, DiskModel.HDD, new Limits(0.05, false), stopped));
-        assertArrayEquals(content, read(file));
+                () -> volume.maintenance()
+                        .defragment(file, DiskModel.HDD, new Limits(0.05, false), (stage, done, of) -> {
+                            if (done > after) {
+                                throw new InterruptedIOException("stopped");
+                            }
+                        }));
     }
 
     @Test
@@ -197,7 +193,7 @@ class DefragmentationTest extends OpenVolumeTrial {
         assertEquals(
                 2,
                 volume.maintenance()
-                        .defragment(inode, DiskModel.HDD, dry, (bytes, of) -> true)
+                        .defragment(inode, DiskModel.HDD, dry, Progress.NONE)
                         .sparseContainers());
         // The control: sealed, it is sparse like the others.
         volume.close();
@@ -205,7 +201,7 @@ class DefragmentationTest extends OpenVolumeTrial {
         assertEquals(
                 3,
                 volume.maintenance()
-                        .defragment(lookup("small"), DiskModel.HDD, dry, (bytes, of) -> true)
+                        .defragment(lookup("small"), DiskModel.HDD, dry, Progress.NONE)
                         .sparseContainers());
     }
 
@@ -234,12 +230,12 @@ class DefragmentationTest extends OpenVolumeTrial {
         var e = assertThrows(
                 PosixException.class,
                 () -> volume.maintenance()
-                        .defragment(Inode.ROOT, DiskModel.HDD, new Limits(0.05, false), (bytes, of) -> true));
+                        .defragment(Inode.ROOT, DiskModel.HDD, new Limits(0.05, false), Progress.NONE));
         assertEquals(PosixException.Reason.EISDIR, e.reason());
     }
 
     private Defragmentation defragment(double share, boolean dryRun) throws IOException {
-        return volume.maintenance().defragment(file, DiskModel.HDD, new Limits(share, dryRun), (bytes, of) -> true);
+        return volume.maintenance().defragment(file, DiskModel.HDD, new Limits(share, dryRun), Progress.NONE);
     }
 
     private long lookup(String name) throws IOException {

@@ -99,10 +99,7 @@ final class FaultScript {
         step(
                 "arrangement",
                 () -> volume.maintenance()
-                        .arrange(
-                                new ArrangementLimits(1, 1),
-                                DiskModel.configured(0.2, 100_000_000),
-                                Progress.NONE));
+                        .arrange(new ArrangementLimits(1, 1), DiskModel.configured(0.2, 100_000_000), Progress.NONE));
         step("collection", () -> collect());
         readAll();
         step("sync", () -> volume.sync());

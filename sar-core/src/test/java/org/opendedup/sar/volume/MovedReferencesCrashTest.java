@@ -18,10 +18,10 @@ import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
-import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -73,8 +73,8 @@ class MovedReferencesCrashTest extends CrashRun<Volume> {
         ARRANGEMENT(PIECES * PIECE) {
             @Override
             long move(Volume volume) throws IOException {
-                ArrangementReport report = volume.maintenance()
-                        .arrange(new ArrangementLimits(1, 1.1), DISK, Progress.NONE);
+                ArrangementReport report =
+                        volume.maintenance().arrange(new ArrangementLimits(1, 1.1), DISK, Progress.NONE);
                 return report.movedBytes();
             }
         };

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskModel;
@@ -160,8 +161,8 @@ class RemovedChunksInVolumeTest extends OpenVolumeTrial {
         long fragmented = stored("sparse", sparse);
         reopen();
         remove(5, 6);
-        Defragmentation done = volume.maintenance()
-                .defragment(fragmented, DiskModel.HDD, new Limits(0.05, false), (bytes, of) -> true);
+        Defragmentation done =
+                volume.maintenance().defragment(fragmented, DiskModel.HDD, new Limits(0.05, false), Progress.NONE);
         assertEquals(2, done.rewrittenChunks(), done::toString);
         assertEquals(1, done.unreadableChunks(), done::toString);
         OpenFile file = volume.open(fragmented, false);

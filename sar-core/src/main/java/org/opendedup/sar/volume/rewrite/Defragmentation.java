@@ -1,6 +1,5 @@
 package org.opendedup.sar.volume.rewrite;
 
-import java.io.InterruptedIOException;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 
 /**
@@ -23,6 +22,9 @@ public record Defragmentation(
         long rewrittenBytes,
         long unreadableChunks) {
 
+    /** Stage of the progress; the unit is a rewritten byte. */
+    public static final String REWRITING = "rewriting";
+
     /**
      * Limits of a defragmentation.
      *
@@ -35,23 +37,5 @@ public record Defragmentation(
                 throw new IllegalArgumentException("a share is between 0 and 1, not " + share);
             }
         }
-    }
-
-    /** Receives the progress, and may stop the defragmentation. */
-    @FunctionalInterface
-    public interface Progress {
-        /**
-         * Receives the number of rewritten bytes.
-         *
-         * @return whether to continue; what is already rewritten stays
-         */
-        boolean rewritten(long bytes, long ofBytes);
-
-        /**
-         * Called while the file is being analyzed.
-         *
-         * @throws InterruptedIOException if the defragmentation was stopped
-         */
-        default void checkStopped() throws InterruptedIOException {}
     }
 }

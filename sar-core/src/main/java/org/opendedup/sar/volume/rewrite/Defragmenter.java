@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.GracePeriod;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.ingest.ChunkRewriter.Copies;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -57,8 +58,12 @@ public final class Defragmenter {
                 before, after, sparse.size(), wantedBytes, rewrittenChunks, rewrittenBytes, unreadableChunks);
     }
 
-    /** Processes the file once. */
-    public void run(Defragmentation.Progress progress, long wantedBytes) throws IOException {
+    /**
+     * Processes the file once.
+     *
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it; what is rewritten stays
+     */
+    public void run(Progress progress, long wantedBytes) throws IOException {
         node.use(context.dirtyBudget(), context.capacity());
         // Not into the containers that receive the file's own bytes: those are not read together with these.
         try (ChunkRewriter rewriter = context.ingest().rewriter(~node.id)) {
@@ -70,9 +75,7 @@ public final class Defragmenter {
                 }
                 new Step(pages, rewriter).run();
                 next = pages[pages.length - 1] + 1;
-                if (!progress.rewritten(Math.min(rewrittenBytes, wantedBytes), wantedBytes)) {
-                    return;
-                }
+                progress.at(Defragmentation.REWRITING, Math.min(rewrittenBytes, wantedBytes), wantedBytes);
             }
         } finally {
             node.leave();

@@ -9,6 +9,7 @@ import java.util.Set;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
+import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.CheckControl;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
@@ -25,7 +26,8 @@ final class JobClient {
     private static final int STOP_POLLS = 300;
 
     /** The kinds of jobs of which nothing is kept when they are stopped. */
-    private static final Set<String> STARTING_ANEW = Set.of(CheckControl.COMMAND, DamagedCommand.JOB);
+    private static final Set<String> STARTING_ANEW = 
+            Set.of(CheckControl.COMMAND, DamagedCommand.JOB, BackupControl.COMMAND);
 
     private final VolumeClient cli;
     private final String command;

@@ -11,6 +11,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.OtherHistory;
 import picocli.CommandLine.Command;
@@ -58,7 +59,7 @@ final class MetadataBackupCommand extends VolumeCommand {
     boolean acceptRestored;
 
     @Override
-    public Integer call() throws IOException, CommandFailedException {
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
         int wanted = (folder == null ? 0 : 1) + (list ? 1 : 0) + (acceptRestored ? 1 : 0);
         if (wanted != 1) {
             throw usage("name a folder, or --list, or --accept-restored");
@@ -71,8 +72,13 @@ final class MetadataBackupCommand extends VolumeCommand {
             return list(cli);
         }
         Path absolute = Objects.requireNonNull(folder).toAbsolutePath().normalize();
-        Map<String, Object> made =
-                cli.ask(BackupControl.COMMAND, Map.of("action", BackupControl.MAKE, "folder", absolute.toString()));
+        Map<String, Object> report =
+                new JobClient(cli, BackupControl.COMMAND, !cli.json).run(Map.of("folder", absolute.toString()));
+        if (!JobCommand.isDone(report)) {
+            throw new CommandFailedException(
+                    report.containsKey("error") ? String.valueOf(report.get("error")) : "the copy was stopped");
+        }
+        Map<String, Object> made = Json.object(report, BackupControl.MADE);
         int mended = ((List<?>) made.getOrDefault("mended", List.of())).size();
         print(
                 named(made),

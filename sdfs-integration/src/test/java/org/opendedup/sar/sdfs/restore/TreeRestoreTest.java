@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.Errno;
+import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.Libc;
@@ -428,7 +429,7 @@ class TreeRestoreTest {
         stopHalfway();
         Files.write(target.resolve("mixed"), random(MIB, 1), StandardOpenOption.WRITE);
         Defragmentation done =
-                volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, false), (bytes, of) -> true);
+                volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, false), Progress.NONE);
         assertTrue(done.rewrittenChunks() > 0, done::toString);
         assertEquals(0, restore().bytesResumed());
         assertArrayEquals(borrowing(), Files.readAllBytes(target.resolve("mixed")));
@@ -456,7 +457,7 @@ class TreeRestoreTest {
         long mixed = writeFragmented();
         stopHalfway();
         Defragmentation dry =
-                volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, true), (bytes, of) -> true);
+                volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, true), Progress.NONE);
         assertTrue(dry.sparseContainers() > 0, dry::toString);
         RestoreStatus status = restore();
         assertEquals(status.bytes(), status.bytesDone());

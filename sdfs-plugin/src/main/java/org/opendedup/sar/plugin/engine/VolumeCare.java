@@ -18,6 +18,7 @@ import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
+import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.BackupTargets;
 import org.opendedup.sar.sdfs.cli.control.CareHandlers;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
@@ -51,6 +52,7 @@ import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.IntervalTimer;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
@@ -59,6 +61,7 @@ import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.chunks.ChunkMaintenance;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -82,6 +85,7 @@ final class VolumeCare implements Closeable {
     private final Heals heals;
     private final GarbageCollections collections;
     private final VolumeChecks checks;
+    private final AttendedJobs<MetadataBackups.Copy> copies;
     private final Scrubs scrubs;
     private final IntervalTimer scrubTimer;
     private final ScrubResumer resumer;
@@ -127,6 +131,7 @@ final class VolumeCare implements Closeable {
                 this::checkCollects,
                 clock);
         checks = new VolumeChecks(name, maintenance.check()::run, clock);
+        copies = new AttendedJobs<>(name, BackupControl.COMMAND);
         scrubs = new Scrubs(name, maintenance.scrub(), clock);
         scrubTimer = IntervalTimer.start(
                 "the scrub",
@@ -225,7 +230,7 @@ final class VolumeCare implements Closeable {
     private Map<String, Handler> handlers(String bean) {
         String name = config.name();
         var state = new DaemonState("mounted", null, ProcessHandle.current().pid(), null, null, null, null, bean);
-        var jobs = new CareJobs(collections, StartTimes.NEVER, scrubs, scrubTimer, heals, checks);
+        var jobs = new CareJobs(collections, StartTimes.NEVER, scrubs, scrubTimer, heals, checks, copies);
         Map<String, Handler> handlers = CareHandlers.of(jobs, backupTargets());
         handlers.put(VolumeCommands.PING, (arguments, caller) -> state);
         handlers.put(
@@ -371,6 +376,7 @@ final class VolumeCare implements Closeable {
         // Each of these waits in bounded time for the end of a job.
         closing.run(scrubs::close);
         closing.run(checks::close);
+        closing.run(copies::close);
         closing.run(collections::close);
         closing.run(heals::close);
         closing.run(volume::sync); // The last backup has what is committed.

@@ -3,47 +3,62 @@ package org.opendedup.sar.sdfs.cli.control;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
+import org.opendedup.sar.sdfs.cli.report.JobReport;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
+import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 
-/** The daemon's side of {@code sdfscli VOLUME metadata-backup}. */
-public final class BackupControl {
+/** The daemon's side of {@code sdfscli VOLUME metadata-backup}. A copy is a job, because its folder may be slow. */
+public final class BackupControl extends JobControl<MetadataBackups.Copy> {
     public static final String COMMAND = "metadata-backup";
     public static final String LIST = "list";
-    public static final String MAKE = "make";
 
-    private final MetadataBackups backups;
+    /** In the report of a job that is done: the backup. */
+    public static final String MADE = "made";
+
+    private final AttendedJobs<MetadataBackups.Copy> jobs;
     private final BackupTargets targets;
 
     /** @param targets makes copies */
-    public BackupControl(BackupTargets targets) {
+    public BackupControl(AttendedJobs<MetadataBackups.Copy> jobs, BackupTargets targets) {
+        super(COMMAND, jobs);
+        this.jobs = jobs;
         this.targets = targets;
-        backups = targets.backups();
     }
 
-    /** @throws IOException if the command fails; the message is for the client */
-    public Map<String, Object> answer(Map<String, Object> request) throws IOException {
-        var arguments = new ControlArguments(request);
-        String action = arguments.text("action");
-        if (action.equals(LIST)) {
-            arguments.end();
-            return list();
-        }
-        if (!action.equals(MAKE)) {
-            throw new IOException("the daemon knows no action '" + action + "' of " + COMMAND);
-        }
+    @Override
+    Optional<JobStatus<MetadataBackups.Copy>> start(ControlArguments arguments) throws IOException {
         Path folder = Path.of(arguments.text("folder"));
         arguments.end();
-        MetadataBackups.Copy copy = targets.copyTo(folder);
-        Map<String, Object> made = BackupText.values(copy.backup(), false);
-        made.put("folder", copy.folder());
-        made.put("mended", copy.mended());
-        return made;
+        targets.requireApart(folder);
+        return jobs.start(job -> {
+            job.at("copying", 0, 0);
+            return targets.copyTo(folder);
+        });
     }
 
-    private Map<String, Object> list() throws IOException {
-        Map<String, Object> reply = BackupText.values(backups.automatic());
-        reply.put("failures", backups.failures());
+    @Override
+    void put(JobStatus<MetadataBackups.Copy> status, Map<String, Object> report) {
+        JobReport.putSteps(status, report);
+        MetadataBackups.Copy copy = status.report();
+        if (copy != null) {
+            Map<String, Object> made = BackupText.values(copy.backup(), false);
+            made.put("folder", copy.folder());
+            made.put("mended", copy.mended());
+            report.put(MADE, made);
+        }
+    }
+
+    @Override
+    Map<String, Object> other(String action, ControlArguments arguments) throws IOException {
+        if (!action.equals(LIST)) {
+            return super.other(action, arguments);
+        }
+        arguments.end();
+        Map<String, Object> reply = BackupText.values(targets.backups().automatic());
+        reply.put("failures", targets.backups().failures());
         return reply;
     }
 }

@@ -31,6 +31,12 @@ public record BackupTargets(
      */
     @Override
     public MetadataBackups.Copy copyTo(Path folder) throws IOException {
+        requireApart(folder);
+        return backups.backUpTo(folder);
+    }
+
+    /** @throws IOException if the folder is not apart from the volume; the message says why */
+    void requireApart(Path folder) throws IOException {
         if (!folder.isAbsolute()) {
             throw new IOException(folder + " is no absolute path");
         }
@@ -39,6 +45,5 @@ public record BackupTargets(
                     + " choose a folder outside it");
         }
         own.requireApart(folder);
-        return backups.backUpTo(folder);
     }
 }

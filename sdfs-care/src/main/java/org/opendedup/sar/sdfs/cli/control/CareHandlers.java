@@ -16,8 +16,7 @@ public final class CareHandlers {
         handlers.put(ScrubControl.COMMAND, new ScrubControl(jobs.scrubs(), jobs.scrubTimes())::answer);
         handlers.put(HealControl.COMMAND, new HealControl(jobs.heals())::answer);
         handlers.put(CheckControl.COMMAND, new CheckControl(jobs.checks())::answer);
-        var backup = new BackupControl(backups);
-        handlers.put(BackupControl.COMMAND, (arguments, caller) -> backup.answer(arguments));
+        handlers.put(BackupControl.COMMAND, new BackupControl(jobs.backups(), backups)::answer);
         return handlers;
     }
 }

@@ -11,9 +11,12 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 
 /** Where a copy of the metadata may be put. */
 class BackupControlTest {
@@ -21,14 +24,15 @@ class BackupControlTest {
     Path folder;
 
     @Test
-    void aCopyIsNotMadeInTheVolumeNorAmongItsOwnFiles() throws IOException {
+    void aCopyIsNotMadeInTheVolumeNorAmongItsOwnFiles() throws Exception {
         VolumeDefinition definition = Definitions.plain("pool0", folder.resolve("base"));
         Volume.create(definition.engineConfig());
         Path mountPoint = Files.createDirectory(folder.resolve("mnt"));
         Path link = Files.createSymbolicLink(folder.resolve("link"), mountPoint);
-        try (Volume volume = Volume.open(definition.engineConfig())) {
-            var control =
-                    new BackupControl(BackupTargets.of(volume.maintenance().backups(), definition, mountPoint));
+        try (Volume volume = Volume.open(definition.engineConfig());
+                var jobs = new AttendedJobs<MetadataBackups.Copy>("pool0", BackupControl.COMMAND)) {
+            var control = new BackupControl(
+                    jobs, BackupTargets.of(volume.maintenance().backups(), definition, mountPoint));
             for (Path inVolume : new Path[] {mountPoint.resolve("copy"), link.resolve("copy")}) {
                 assertTrue(refusal(control, inVolume).contains("lies in the volume itself"));
                 assertFalse(Files.exists(inVolume));
@@ -42,16 +46,21 @@ class BackupControlTest {
             assertTrue(refusal(control, inBase).contains("lies in the base path"));
             assertFalse(Files.exists(inBase));
             Path elsewhere = folder.resolve("elsewhere");
-            assertEquals(1L, control.answer(request(elsewhere)).get("number"), "control");
+            control.answer(request(elsewhere), new ControlServer.Caller());
+            while (jobs.running().isPresent()) {
+                Thread.sleep(5);
+            }
+            Map<String, Object> made = Json.object(control.numbered(1), BackupControl.MADE);
+            assertEquals(1L, made.get("number"), "control");
         }
     }
 
     private static String refusal(BackupControl control, Path target) {
-        return String.valueOf(assertThrows(IOException.class, () -> control.answer(request(target)))
+        return String.valueOf(assertThrows(IOException.class, () -> control.answer(request(target), new ControlServer.Caller()))
                 .getMessage());
     }
 
     private static Map<String, Object> request(Path target) {
-        return Map.of("action", BackupControl.MAKE, "folder", target.toString());
+        return Map.of("action", JobControl.START, "folder", target.toString());
     }
 }

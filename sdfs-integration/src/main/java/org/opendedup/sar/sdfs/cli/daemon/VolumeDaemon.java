@@ -26,6 +26,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.command.ProgressLog;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.BackupTargets;
 import org.opendedup.sar.sdfs.cli.control.CareHandlers;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
@@ -63,6 +64,7 @@ import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
+import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.Cause;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
@@ -70,6 +72,7 @@ import org.opendedup.sar.sdfs.join.IdleJoins;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -251,6 +254,7 @@ public final class VolumeDaemon {
                         beans.joins(joins);
                     });
                     var checks = new VolumeChecks(name(), volume.files()::check, clock);
+                    var copies = new AttendedJobs<MetadataBackups.Copy>(name(), BackupControl.COMMAND);
                     DamageControl damageControl = new DamageControl(name(), volume.damage());
                     FileControl fileControl = new FileControl(name(), volume.files(), definition.stores(), mountPoint);
                     var tierControl = new TierControl(
@@ -261,7 +265,7 @@ public final class VolumeDaemon {
                 volume.damage().listen(registration.damageListener());
                 mounted = volume;
                 var sar = new SarControl(administration, volume::explain);
-                var jobs = new CareJobs(collections, timer, scrubs, scrubTimer, heals, checks);
+                var jobs = new CareJobs(collections, timer, scrubs, scrubTimer, heals, checks, copies);
                 var index = new IndexControl(
                         definition.engineConfig().index(),
                         volume,

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli.files;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +19,6 @@ import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** Operations on files of a mounted volume, other than reading and writing. Paths start at the volume's root. */
 public class FileTools {
-    private static final String REWRITING = "rewritten bytes";
-
     private final Volume volume;
     private final ServedPaths.Cache cache;
 
@@ -43,20 +40,8 @@ public class FileTools {
     /** Returns what rewrites the chunks of a file that lie in sparse containers. */
     public Work<Map<String, Object>> defragment(String path, DiskModel disk, Limits limits) {
         return job -> {
-            var progress = new Defragmentation.Progress() {
-                @Override
-                public boolean rewritten(long done, long of) {
-                    return job.goesOn(REWRITING, done, of);
-                }
-
-                @Override
-                public void checkStopped() throws InterruptedIOException {
-                    job.checkStopped();
-                }
-            };
             Defragmentation done =
-                    paths().use(path, inode -> volume.maintenance().defragment(inode, disk, limits, progress));
-            job.checkStopped();
+                    paths().use(path, inode -> volume.maintenance().defragment(inode, disk, limits, job));
             return FragmentationReport.of(done, disk);
         };
     }
