@@ -85,25 +85,6 @@ class HealCommandTest {
     }
 
     @Test
-    void aPassThatFailsSaysWhy() throws IOException {
-        heal.failure = new IOException("the disk is full");
-        assertEquals(ExitCode.FAILED, daemon.cli("heal", "--wait"));
-        assertTrue(daemon.err().contains("the pass failed: the disk is full"), daemon.err());
-        assertEquals("failed", daemon.json("heal", "status").get("state"));
-    }
-
-    @Test
-    void anUnmountStopsAPass() throws Exception {
-        heal.waitsAt = 5;
-        assertEquals(ExitCode.OK, daemon.cli("heal"), daemon.err());
-        while (Json.number(daemon.json("heal", "status"), "stepDone") < 5) {
-            Thread.onSpinWait();
-        }
-        daemon.close();
-        assertEquals(5, heal.healedChunks(), "it was not complete");
-    }
-
-    @Test
     void waitingIsNoOptionOfACommand() {
         assertEquals(ExitCode.USAGE, daemon.cli("heal", "--wait", "stop"));
     }

@@ -329,16 +329,6 @@ class OddTreeRestoreTest {
     }
 
     @Test
-    void aSingleFileThatWasBegunBeforeItsJournalWasIsMadeAnew() throws IOException {
-        long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
-        Libc killed = with("ftruncate", (arguments, real) -> fail(Errno.ENOSPC));
-        assertThrows(IOException.class, () -> restoreOne(file, killed));
-        assertTrue(Files.exists(target.resolveSibling(".out.sdfs-restore").resolve("root")));
-        restoreOne(file, new Libc());
-        assertEquals("stored", Files.readString(target));
-    }
-
-    @Test
     void aStoredNameThatLeadsOutOfTheTreeIsDamageAndAllElseIsRestored() throws Exception {
         long bad = volume.makeFolder(Inode.ROOT, "bad", 0755);
         volume.makeFile(bad, "..xvictim", bytes("attack"));

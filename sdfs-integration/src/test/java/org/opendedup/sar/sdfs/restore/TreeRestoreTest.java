@@ -213,19 +213,6 @@ class TreeRestoreTest {
     }
 
     @Test
-    void attributesThatAreRefusedAreCounted() throws IOException {
-        long file = make(Inode.ROOT, "file");
-        write(file, 0, bytes("hello"));
-        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), SetMode.CREATE);
-        RestoreStatus status = restore(with("fsetxattr", (arguments, real) -> refuse()));
-        assertEquals(1, status.attributesLost());
-        assertEquals(
-                List.of(target.resolve("file") + ": the attribute user.colour: Operation not permitted"),
-                status.losses());
-        assertEquals("hello", Files.readString(target.resolve("file")));
-    }
-
-    @Test
     void aFileWithTwoNamesThatIsRemovedDuringTheWalkIsLeftOut() throws IOException {
         long linked = make(Inode.ROOT, "a");
         write(linked, 0, bytes("hello"));
@@ -329,14 +316,6 @@ class TreeRestoreTest {
         assertTrue(e.getMessage().contains("exists already"), e.getMessage());
         assertEquals("precious", Files.readString(target.resolve("file")));
         assertLeavesNothingBeside();
-    }
-
-    @Test
-    void anEmptyFolderIsTaken() throws IOException {
-        write(make(Inode.ROOT, "file"), 0, bytes("new"));
-        Files.createDirectory(target);
-        restore();
-        assertEquals("new", Files.readString(target.resolve("file")));
     }
 
     @Test
@@ -586,15 +565,6 @@ class TreeRestoreTest {
     private void assertIsRefused(Path work) {
         var e = assertThrows(IOException.class, this::restore);
         assertTrue(e.getMessage().startsWith(work + " is not a folder that a restore"), e.getMessage());
-    }
-
-    @Test
-    void whatAnInterruptedJournalLeftIsDeletedAtTheEnd() throws Exception {
-        writeLarge();
-        stopHalfway();
-        Files.createFile(folder.resolve(".out.sdfs-restore/journal.123.tmp"));
-        restore();
-        assertLeavesNothingBeside();
     }
 
     @Test
