@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.io.handle.MountTable;
-import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
+import org.opendedup.sar.sdfs.cli.report.Json;
 
 /**
  * A volume made and mounted by the project's own commands, in a separate folder. The commands and the daemon run in
@@ -152,14 +152,6 @@ final class MountedVolume implements AutoCloseable {
         return base.resolve("ddb");
     }
 
-    Path runFolder() {
-        return base.resolve("run");
-    }
-
-    Path socket() {
-        return runFolder().resolve(name + ".sock");
-    }
-
     Path log() {
         return base.resolve("log").resolve(name + ".log");
     }
@@ -267,12 +259,6 @@ final class MountedVolume implements AutoCloseable {
     void remount() throws IOException {
         unmount();
         mount();
-    }
-
-    /** SIGTERM, as at the machine's shutdown. */
-    void terminate() throws IOException {
-        daemon.orElseThrow().destroy();
-        awaitEnd();
     }
 
     /** Ends the daemon like a crash (SIGKILL), and removes the dead mount. */

@@ -128,19 +128,6 @@ class MountedVolumeTest {
         assertTrue(grown < MIB, () -> "the second copy took " + grown + " bytes");
     }
 
-    @Test
-    void aSecondMountIsRefusedAndTheFirstGoesOn() throws IOException {
-        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
-
-        Commands.Result refused = volume.tryMount(elsewhere);
-
-        assertEquals(1, refused.exitCode(), refused::output);
-        assertTrue(refused.output().contains("mounted"), refused::output);
-        assertEquals(0, list(elsewhere).size());
-        Files.writeString(in.resolve("file"), "still here");
-        assertEquals("still here", Files.readString(in.resolve("file")));
-    }
-
     private static List<Path> list(Path directory) throws IOException {
         try (Stream<Path> entries = Files.list(directory)) {
             return entries.toList();
