@@ -10,17 +10,11 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.MemoryFolder;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.chunk.Chunking;
@@ -36,7 +30,7 @@ import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.opendedup.sar.volume.posix.Owner;
 
 /** What an arrangement moves, and what it leaves as it was. On the file system of the temporary folder. */
-class ArrangementTest {
+class ArrangementTest extends OpenVolumeTrial {
     private static final int CHUNK = 4096;
     private static final int PIECE = 4 * CHUNK;
     private static final int PIECES = 24;
@@ -46,50 +40,32 @@ class ArrangementTest {
 
     private static final ArrangementLimits LIMITS = new ArrangementLimits(1, 1.1);
 
-    @MemoryFolder
-    Path folder;
-
-    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
-    private final Map<String, byte[]> contents = new HashMap<>();
-    private VolumeConfig config;
-    private Volume volume;
-
     /** An old file; and a newer one that has a short piece of it here and there between bytes of its own. */
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256);
+    }
+
     @BeforeEach
     void makeFragmented() throws IOException {
-        config = VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256);
-        Volume.create(config);
-        volume = Volume.open(config);
-        byte[] old = data(PIECES * APART);
-        store("old", old);
+        byte[] old = random(PIECES * APART);
+        write("old", old);
         reopen();
-        byte[] newest = data(2 * PIECES * PIECE);
+        byte[] newest = random(2 * PIECES * PIECE);
         for (int piece = 0; piece < PIECES; piece++) {
             System.arraycopy(old, piece * APART, newest, 2 * piece * PIECE, PIECE);
         }
-        store("newest", newest);
+        write("newest", newest);
         reopen();
     }
 
     @AfterEach
-    void close() throws IOException {
+    void check() throws IOException {
         volume.sync();
         assertContents();
-        assertEquals(List.of(), VolumeChecker.check(volume));
+        assertConsistent();
         reopen();
         assertContents();
-        volume.close();
-    }
-
-    private byte[] data(int bytes) {
-        byte[] data = new byte[bytes];
-        random.nextBytes(data);
-        return data;
-    }
-
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
     }
 
     private long inode(String name) throws IOException {
@@ -106,31 +82,10 @@ class ArrangementTest {
         return file;
     }
 
-    private void store(String name, byte[] data) throws IOException {
-        OpenFile file = create(name);
-        volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file);
-        volume.close(file);
-        contents.put(name, data);
-    }
-
-    private void remove(String name) throws IOException {
-        volume.unlink(Inode.ROOT, name.getBytes(UTF_8));
-        contents.remove(name);
-    }
-
     private byte[] read(OpenFile file, int length) throws IOException {
         ByteBuffer found = ByteBuffer.allocate(length);
         while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
         return found.array();
-    }
-
-    private void assertContents() throws IOException {
-        for (Map.Entry<String, byte[]> expected : contents.entrySet()) {
-            OpenFile file = volume.open(inode(expected.getKey()), false);
-            assertArrayEquals(expected.getValue(), read(file, expected.getValue().length), expected.getKey());
-            volume.close(file);
-        }
     }
 
     private ArrangementReport arrange(ArrangementLimits limits) throws IOException {
@@ -196,7 +151,7 @@ class ArrangementTest {
         arrange(LIMITS);
         collect();
         long unique = volume.statistics().uniqueBytes();
-        store("again", contents.get("newest"));
+        write("again", contents.get("newest"));
         assertEquals(unique, volume.statistics().uniqueBytes());
     }
 
@@ -224,7 +179,7 @@ class ArrangementTest {
 
     private void storeUnchecked(String name, byte[] data) {
         try {
-            store(name, data);
+            write(name, data);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -243,7 +198,7 @@ class ArrangementTest {
         assertTrue(volume.statistics().garbageBytes() > 0, "it was stopped before it moved anything");
         collect();
         assertEquals(0, volume.statistics().garbageBytes());
-        store("again", contents.get("newest"));
+        write("again", contents.get("newest"));
         assertEquals(unique, volume.statistics().uniqueBytes());
     }
 
@@ -256,7 +211,7 @@ class ArrangementTest {
         volume.sync(unnamed);
         volume.unlink(Inode.ROOT, "unnamed".getBytes(UTF_8));
         OpenFile dirty = volume.open(inode("newest"), true);
-        byte[] over = data(CHUNK);
+        byte[] over = random(CHUNK);
         volume.write(dirty, CHUNK, ByteBuffer.wrap(over));
         System.arraycopy(over, 0, contents.get("newest"), CHUNK, CHUNK);
         OpenFile source = volume.open(inode("old"), false);

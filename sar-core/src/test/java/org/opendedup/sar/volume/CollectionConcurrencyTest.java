@@ -71,7 +71,7 @@ class CollectionConcurrencyTest {
     Path folder;
 
     /** So long that it is read alone. */
-    private static final int OLD_BYTES = 5 << 20;
+    private static final int OLD_BYTES = 10 << 20;
 
     private static final int PIECE = 64 << 10;
     private static final int APART = 10 * PIECE;

@@ -1,7 +1,6 @@
 package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -9,12 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -22,10 +15,6 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.opendedup.sar.MemoryFolder;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
@@ -35,72 +24,21 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.node.OpenFile;
-import org.opendedup.sar.volume.posix.Owner;
 
 /** What a collection gives back, and what it leaves as it was. On the file system of the temporary folder. */
-class CollectionTest {
-    private static final int MIB = 1 << 20;
+class CollectionTest extends OpenVolumeTrial {
     /** What stays of an empty volume: the header of the pack with the highest number, and reserved space. */
     private static final long EMPTY_BYTES = 256 << 10;
 
-    @MemoryFolder
-    Path folder;
-
-    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
-    private final Map<String, byte[]> contents = new HashMap<>();
-    private VolumeConfig config;
-    private Volume volume;
-
-    private void make(Chunking chunking) throws IOException {
-        config = VolumeConfigs.in(folder, 4L << 30, chunking);
-        Volume.create(config);
-        volume = Volume.open(config);
+    @Override
+    VolumeConfig configured() {
+        return VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256);
     }
 
     @AfterEach
-    void close() throws IOException {
+    void check() throws IOException {
         volume.sync();
-        assertEquals(List.of(), VolumeChecker.check(volume));
-        volume.close();
-    }
-
-    private byte[] data(int bytes) {
-        byte[] data = new byte[bytes];
-        random.nextBytes(data);
-        return data;
-    }
-
-    private void store(String name, byte[] data) throws IOException {
-        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(1, 1))
-                .inode();
-        OpenFile file = volume.open(inode, true);
-        for (int at = 0; at < data.length; at += MIB) {
-            volume.write(file, at, ByteBuffer.wrap(data, at, Math.min(MIB, data.length - at)));
-        }
-        volume.sync(file);
-        volume.close(file);
-        volume.forget(inode, 1);
-        contents.put(name, data);
-    }
-
-    private void remove(String name) throws IOException {
-        volume.unlink(Inode.ROOT, name.getBytes(UTF_8));
-        volume.sync();
-        contents.remove(name);
-    }
-
-    private void assertContents() throws IOException {
-        for (Map.Entry<String, byte[]> expected : contents.entrySet()) {
-            long inode =
-                    volume.lookup(Inode.ROOT, expected.getKey().getBytes(UTF_8)).inode();
-            OpenFile file = volume.open(inode, false);
-            ByteBuffer found = ByteBuffer.allocate(expected.getValue().length);
-            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
-            volume.close(file);
-            volume.forget(inode, 1);
-            assertArrayEquals(expected.getValue(), found.array(), expected.getKey());
-        }
+        assertConsistent();
     }
 
     private CollectionReport collect(double garbageShare) throws IOException {
@@ -117,24 +55,17 @@ class CollectionTest {
         return bytes;
     }
 
-    private void reopen() throws IOException {
-        volume.close();
-        volume = Volume.open(config);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void whatIsNotDeletedStays(Chunking chunking) throws IOException {
-        make(chunking);
-        store("kept", data(12 * MIB));
+    @Test
+    void whatIsNotDeletedStays() throws IOException {
+        store("kept", 12 * MIB);
         // Every second run of blocks is also in another file.
-        byte[] dead = data(24 * MIB);
+        byte[] dead = random(24 * MIB);
         byte[] part = new byte[8 * MIB];
         for (int run = 0; run < 8; run++) {
             System.arraycopy(dead, run * 3 * MIB, part, run * MIB, MIB);
         }
-        store("dead", dead);
-        store("part", part);
+        write("dead", dead);
+        write("part", part);
         reopen();
         remove("dead");
         long before = allocated();
@@ -143,7 +74,7 @@ class CollectionTest {
         assertEquals(0, report.keptContainers());
         assertTrue(before - allocated() > 15 * MIB, () -> report + ", before " + before);
         assertContents();
-        assertEquals(List.of(), VolumeChecker.check(volume));
+        assertConsistent();
         reopen();
         assertContents();
         // Nothing is left to do.
@@ -151,7 +82,7 @@ class CollectionTest {
         assertTrue(again.rewritten() <= 1 && again.removed() == 0, again::toString);
         assertTrue(again.leftBytes() < MIB / 8, again::toString);
         // What is gone is stored again, not taken for a duplicate.
-        store("again", dead);
+        write("again", dead);
         assertContents();
         reopen();
         assertContents();
@@ -159,8 +90,7 @@ class CollectionTest {
 
     @Test
     void aDryRunChangesNothing() throws IOException {
-        make(Chunking.SHA256);
-        store("dead", data(10 * MIB));
+        store("dead", 10 * MIB);
         reopen();
         remove("dead");
         long before = allocated();
@@ -173,10 +103,9 @@ class CollectionTest {
 
     @Test
     void aStoppedCollectionGoesOnLater() throws IOException {
-        make(Chunking.SHA256);
-        store("dead", data(40 * MIB));
-        byte[] kept = data(MIB);
-        store("kept", kept);
+        store("dead", 40 * MIB);
+        byte[] kept = random(MIB);
+        write("kept", kept);
         reopen();
         remove("dead");
         long before = allocated();
@@ -196,9 +125,8 @@ class CollectionTest {
     @Test
     @Timeout(60)
     void aPausedCollectionLetsAnAnalysisPass() throws Exception {
-        make(Chunking.SHA256);
-        store("dead", data(40 * MIB));
-        store("kept", data(5 * MIB));
+        store("dead", 40 * MIB);
+        store("kept", 5 * MIB);
         reopen();
         long inode = volume.lookup(Inode.ROOT, "kept".getBytes(UTF_8)).inode();
         remove("dead");

@@ -40,6 +40,13 @@ public final class FileHistory {
         return new FileHistory(true);
     }
 
+    /** Bytes that are all the same. */
+    public static byte[] filled(int length, int value) {
+        byte[] made = new byte[length];
+        Arrays.fill(made, (byte) value);
+        return made;
+    }
+
     static FileHistory ofFilesInChunks() {
         return new FileHistory(false);
     }

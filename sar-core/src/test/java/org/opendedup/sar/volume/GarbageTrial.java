@@ -157,7 +157,9 @@ public final class GarbageTrial {
                 .inode();
         OpenFile file = volume.open(inode, true);
         try {
-            volume.write(file, 0, ByteBuffer.wrap(bytes));
+            for (int at = 0; at < bytes.length; at += 1 << 20) {
+                volume.write(file, at, ByteBuffer.wrap(bytes, at, Math.min(1 << 20, bytes.length - at)));
+            }
             volume.sync();
         } finally {
             volume.close(file);

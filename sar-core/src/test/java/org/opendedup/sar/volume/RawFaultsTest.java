@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume;
 
+import static org.opendedup.sar.volume.FileHistory.filled;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -10,7 +11,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -79,12 +79,6 @@ class RawFaultsTest {
     private void remount() throws IOException {
         volume.close();
         open();
-    }
-
-    private static byte[] filled(int length, int value) {
-        byte[] made = new byte[length];
-        Arrays.fill(made, (byte) value);
-        return made;
     }
 
     private FastTier.Place place(String name) throws IOException {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.opendedup.sar.volume.FileHistory.filled;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -13,7 +14,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -184,12 +184,6 @@ class RawHangTest {
     private void open(Duration limit) throws IOException {
         volume = opened(data, metadata, opener(limit));
         files.use(volume);
-    }
-
-    private static byte[] filled(int length, int value) {
-        byte[] made = new byte[length];
-        Arrays.fill(made, (byte) value);
-        return made;
     }
 
     /** Makes a raw file "a" that was never synced, and a file "chunks". */

@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume.raw;
 
+import static org.opendedup.sar.volume.FileHistory.filled;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -9,7 +10,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -93,12 +93,6 @@ class RawRulesTest {
                         directory, database, ChunkIndexes.heap(), InstantSource.system(), RawStores.noCopies(), null)
                 .withRaw(id -> hooked.hooked(folder));
         return Volume.open(config, stores, Verification.FINGERPRINTS);
-    }
-
-    private static byte[] filled(int length, int value) {
-        byte[] made = new byte[length];
-        Arrays.fill(made, (byte) value);
-        return made;
     }
 
     private void file(String name, byte[] bytes) throws IOException {
