@@ -1,11 +1,11 @@
 package org.opendedup.sar.volume;
 
-import static org.opendedup.sar.volume.FileHistory.filled;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.opendedup.sar.volume.FileHistory.filled;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

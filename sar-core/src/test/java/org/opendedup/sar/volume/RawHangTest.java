@@ -1,13 +1,13 @@
 package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.opendedup.sar.volume.FileHistory.filled;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.opendedup.sar.volume.FileHistory.filled;
 
 import java.io.IOException;
 import java.nio.file.Path;

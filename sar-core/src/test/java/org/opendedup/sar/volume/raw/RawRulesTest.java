@@ -1,10 +1,10 @@
 package org.opendedup.sar.volume.raw;
 
-import static org.opendedup.sar.volume.FileHistory.filled;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.opendedup.sar.volume.FileHistory.filled;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
