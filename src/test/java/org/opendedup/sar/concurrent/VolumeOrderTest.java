@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.model.FileSystem;
@@ -36,7 +37,6 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -196,6 +196,6 @@ class VolumeOrderTest {
         CrashKeyValueStore metadata = new CrashKeyValueStore();
         InstantSource clock = InstantSource.system();
         Volume.create(config, containers, metadata, clock);
-        return new VolumeStores(Jitter.on(containers), Jitter.on(metadata), ChunkIndexes.heap(), clock);
+        return new VolumeStores(Jitter.on(containers), Jitter.on(metadata), new HeapChunkIndex(), clock);
     }
 }

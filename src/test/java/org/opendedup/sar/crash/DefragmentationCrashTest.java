@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -28,7 +29,6 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** Cuts the power at each step of a defragmentation: between append and commit, and in the middle of either. */
@@ -128,7 +128,7 @@ class DefragmentationCrashTest {
                 throws IOException {
             return Volume.open(
                     config,
-                    new VolumeStores(directory, database, ChunkIndexes.heap(), clock),
+                    new VolumeStores(directory, database, new HeapChunkIndex(), clock),
                     Verification.FINGERPRINTS);
         }
     }

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -26,7 +27,6 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -93,7 +93,7 @@ class RawVolumeCrashTest {
             VolumeStores stores = new VolumeStores(
                             power.isOff() ? data : power.guard(data),
                             database,
-                            ChunkIndexes.heap(),
+                            new HeapChunkIndex(),
                             clock,
                             RawStores.noCopies())
                     .withRaw(volume -> folder);

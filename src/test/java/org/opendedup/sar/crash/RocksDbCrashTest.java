@@ -20,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
@@ -30,7 +31,6 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -102,7 +102,7 @@ class RocksDbCrashTest {
             store = KeyValueStores.openRocksDb(folder, MEMORY_BYTES, true);
             Volume.create(config, containers, new StaysOpen(store), clock);
             VolumeStores stores = new VolumeStores(
-                    power.guard(containers), power.guard(new StaysOpen(store)), ChunkIndexes.heap(), clock);
+                    power.guard(containers), power.guard(new StaysOpen(store)), new HeapChunkIndex(), clock);
             live = new VolumeFileSystem(() -> open(stores), VolumeChecker::check);
             return live;
         }
@@ -146,7 +146,7 @@ class RocksDbCrashTest {
             store.close();
             KeyValueStore metadataLeft = KeyValueStores.openRocksDb(found, MEMORY_BYTES, false);
             VolumeStores stores =
-                    new VolumeStores(containersLeft, new StaysOpen(metadataLeft), ChunkIndexes.heap(), clock);
+                    new VolumeStores(containersLeft, new StaysOpen(metadataLeft), new HeapChunkIndex(), clock);
             FileSystem restarted = new VolumeFileSystem(() -> open(stores), VolumeChecker::check);
             return restarted;
         }

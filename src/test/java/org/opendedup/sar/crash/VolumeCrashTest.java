@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FullKeyValueStore;
@@ -28,7 +29,6 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -195,7 +195,7 @@ class VolumeCrashTest {
             containers.setForceDoesNothing(promise == Promise.FORCE_DOES_NOTHING);
             metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
             VolumeStores stores = new VolumeStores(
-                    power.guard(containers), power.guard(metadataThatFills), ChunkIndexes.heap(), clock);
+                    power.guard(containers), power.guard(metadataThatFills), new HeapChunkIndex(), clock);
             live = new VolumeFileSystem(() -> open(config, stores), VolumeChecker::check);
             return live;
         }
@@ -221,7 +221,7 @@ class VolumeCrashTest {
                 // Expected, because the volume's stores have no power.
             }
             afterCrash();
-            VolumeStores stores = new VolumeStores(containersLeft, metadataLeft, ChunkIndexes.heap(), clock);
+            VolumeStores stores = new VolumeStores(containersLeft, metadataLeft, new HeapChunkIndex(), clock);
             return new VolumeFileSystem(() -> open(config, stores), VolumeChecker::check);
         }
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.raw.CrashRawFolder;
@@ -29,7 +30,6 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** A whole volume on real files behaves like the model. */
@@ -110,7 +110,7 @@ class VolumeModelTest {
         CrashRawFolder raw = new CrashRawFolder(1);
         InstantSource clock = InstantSource.system();
         Volume.create(config, containers, metadata, clock);
-        VolumeStores stores = new VolumeStores(containers, metadata, ChunkIndexes.heap(), clock, RawStores.noCopies())
+        VolumeStores stores = new VolumeStores(containers, metadata, new HeapChunkIndex(), clock, RawStores.noCopies())
                 .withRaw(raw.opener());
         return new VolumeFileSystem(() -> Volume.open(config, stores, Verification.CHECKSUMS), VolumeChecker::check);
     }
@@ -187,7 +187,7 @@ class VolumeModelTest {
         CrashKeyValueStore metadata = new CrashKeyValueStore();
         InstantSource clock = InstantSource.system();
         Volume.create(config, containers, metadata, clock);
-        VolumeStores stores = new VolumeStores(containers, metadata, ChunkIndexes.heap(), clock, tier);
+        VolumeStores stores = new VolumeStores(containers, metadata, new HeapChunkIndex(), clock, tier);
         SsdTroubles troubles = new SsdTroubles(ssd, 1);
         return troubles.amid(new VolumeFileSystem(
                 () -> troubles.opened(Volume.open(config, stores, Verification.CHECKSUMS)), VolumeChecker::check));

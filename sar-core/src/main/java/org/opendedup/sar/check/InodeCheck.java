@@ -11,15 +11,16 @@ import org.opendedup.sar.metadata.MetadataRecords.Name;
 import org.opendedup.sar.metadata.MetadataRecords.Page;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.IntentRecord;
-import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.metadata.record.Orphan;
+import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.repair.Corrections;
 
 /**
  * Compares each inode with the names in it, if it is a directory, with its recipe, with the list of orphans, with the
- * intent log and with the records of raw files, in one pass over these records, which all have the order of inode numbers. Hands on all names and all references.
+ * intent log and with the records of raw files, in one pass over these records, which all have the order of inode
+ * numbers. Hands on all names and all references.
  */
 final class InodeCheck {
     private static final String STEP = "recipes, in bytes of files";
@@ -221,7 +222,8 @@ final class InodeCheck {
      * Checks the records of the intent log of an inode, which may have none: each belongs to a file, can be decoded,
      * follows the one before, and lies within the file.
      */
-    private void intents(Ahead<IntentRecord> intents, long id, boolean exists, @Nullable Inode inode) throws IOException {
+    private void intents(Ahead<IntentRecord> intents, long id, boolean exists, @Nullable Inode inode)
+            throws IOException {
         if (intents.id() != id) {
             return;
         }

@@ -105,8 +105,7 @@ public final class StoredVolume {
         WrongRanges ranges = findings.ranges();
         try {
             if (contents == Contents.CHUNKS) {
-                new CountCheck(database, containers::directory, findings)
-                        .run(containers.containers(), progress);
+                new CountCheck(database, containers::directory, findings).run(containers.containers(), progress);
                 return new Report(containers.containers(), findings.findings(Map.of()));
             }
             new MetadataCheck(MetadataRecords.of(database), containers::directory, findings, Corrections.NONE)

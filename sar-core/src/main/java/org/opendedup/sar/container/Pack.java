@@ -54,10 +54,14 @@ final class Pack {
 
     /** A container that is not sealed, as its pack sees it. */
     interface Member {
-        /** Returns whether nothing is written to this container any more, so that the next one of the pack may begin. */
+        /**
+         * Returns whether nothing is written to this container any more, so that the next one of the pack may begin.
+         */
         boolean isWritten();
 
-        /** Returns whether {@link #writeNext} has something to write or drop. The container is the first of its pack. */
+        /**
+         * Returns whether {@link #writeNext} has something to write or drop. The container is the first of its pack.
+         */
         boolean canWrite();
 
         /** Writes or drops the next frame, or completes the container. The caller holds the pack's lock. */

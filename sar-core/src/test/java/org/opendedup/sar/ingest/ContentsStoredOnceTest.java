@@ -37,9 +37,9 @@ import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ForwardingChunkIndex;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.StoredCopies;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /**
  * A content that several threads bring at the same time is stored once. The tests force the orders in which the index
@@ -117,7 +117,7 @@ class ContentsStoredOnceTest {
                 Chunkers.of(chunking),
                 new IngestStores(
                         new Fingerprinter(workers, 1),
-                        new Watched(ChunkIndexes.heap()),
+                        new Watched(new HeapChunkIndex()),
                         containers,
                         metadata,
                         new GracePeriod()),

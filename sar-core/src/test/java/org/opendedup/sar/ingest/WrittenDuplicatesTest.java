@@ -28,6 +28,7 @@ import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Recipes;
@@ -37,7 +38,6 @@ import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.tier.copies.AccessListener;
 import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.Refusal;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /** Records the writes that the promotion is informed of. */
 class WrittenDuplicatesTest {
@@ -112,7 +112,7 @@ class WrittenDuplicatesTest {
         pipeline = new IngestPipeline(
                 Chunkers.of(Chunking.SHA256),
                 new IngestStores(
-                        new Fingerprinter(threads, 1), ChunkIndexes.heap(), containers, metadata, new GracePeriod()),
+                        new Fingerprinter(threads, 1), new HeapChunkIndex(), containers, metadata, new GracePeriod()),
                 (inode, offset, target, at, length) -> {
                     throw new IOException("nothing is read");
                 },

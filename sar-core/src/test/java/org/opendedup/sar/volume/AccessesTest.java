@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -23,7 +24,6 @@ import org.opendedup.sar.volume.names.AccessTimes;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 class AccessesTest {
@@ -37,7 +37,7 @@ class AccessesTest {
 
     private Volume open() throws IOException {
         return Volume.open(
-                config, new VolumeStores(containers, metadata, ChunkIndexes.heap(), clock), Verification.CHECKSUMS);
+                config, new VolumeStores(containers, metadata, new HeapChunkIndex(), clock), Verification.CHECKSUMS);
     }
 
     private Volume create() throws IOException {

@@ -11,6 +11,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -20,7 +21,6 @@ import org.opendedup.sar.volume.chunks.ClientReferences;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** A volume of chunks in memory, which can lose power; its grace period passes when the test says so. */
@@ -57,13 +57,13 @@ final class ChunkTrial {
 
     /** Opens a volume with these stores, and an empty index. */
     static ChunkVolume open(Directory data, KeyValueStore metadata) throws IOException {
-        var stores = new VolumeStores(data, metadata, ChunkIndexes.heap(), InstantSource.system());
+        var stores = new VolumeStores(data, metadata, new HeapChunkIndex(), InstantSource.system());
         return ChunkVolume.open(CONFIG, stores, Verification.CHECKSUMS, GRACE, System::nanoTime, null);
     }
 
     VolumeStores stores() {
         return new VolumeStores(
-                hooks.hooked(data), hooks.hooked(metadata), ChunkIndexes.heap(), InstantSource.system());
+                hooks.hooked(data), hooks.hooked(metadata), new HeapChunkIndex(), InstantSource.system());
     }
 
     /** Returns what is left after a power cut now. */

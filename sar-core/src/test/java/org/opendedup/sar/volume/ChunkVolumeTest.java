@@ -22,6 +22,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.MetadataRecords;
@@ -32,7 +33,6 @@ import org.opendedup.sar.volume.chunks.StoredChunk;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 @Timeout(120)
@@ -243,7 +243,7 @@ class ChunkVolumeTest {
         CrashDirectory data = new CrashDirectory(seed);
         CrashKeyValueStore metadata = new CrashKeyValueStore();
         Volume.create(ChunkTrial.CONFIG, data, metadata, InstantSource.system());
-        VolumeStores files = new VolumeStores(data, metadata, ChunkIndexes.heap(), InstantSource.system());
+        VolumeStores files = new VolumeStores(data, metadata, new HeapChunkIndex(), InstantSource.system());
         IOException other = assertThrows(
                 IOException.class,
                 () -> ChunkVolume.open(

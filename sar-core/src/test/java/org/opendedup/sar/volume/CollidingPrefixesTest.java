@@ -26,6 +26,7 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.TruncatedIndex;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -169,7 +170,7 @@ class CollidingPrefixesTest {
     @ParameterizedTest
     @EnumSource
     void controlAnIndexThatComparesPrefixesMakesWrongBytes(Order order) throws IOException {
-        open(TruncatedIndex.over(ChunkIndexes.heap(), Integer.BYTES));
+        open(TruncatedIndex.over(new HeapChunkIndex(), Integer.BYTES));
         for (List<byte[]> chunks : filesOf(order)) {
             write(chunks);
         }

@@ -6,7 +6,7 @@ import java.util.List;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.CoveredContainers;
-import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 
 /** Copies what an index keeps, so that each of many trials can begin with it. */
 final class CopiedIndex {
@@ -14,7 +14,7 @@ final class CopiedIndex {
 
     /** Returns a copy on the heap that belongs to no epoch. */
     static ChunkIndex of(ChunkIndex from) throws IOException {
-        ChunkIndex copy = ChunkIndexes.heap();
+        ChunkIndex copy = new HeapChunkIndex();
         List<byte[]> fingerprints = new ArrayList<>();
         List<Long> chunks = new ArrayList<>();
         from.forEachAfter(null, Integer.MAX_VALUE, (fingerprint, chunk) -> {

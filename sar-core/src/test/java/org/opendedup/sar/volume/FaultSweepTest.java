@@ -30,6 +30,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
@@ -42,7 +43,6 @@ import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -149,7 +149,7 @@ class FaultSweepTest {
                 throws IOException {
             UnaryOperator<Directory> disk = ofSsd::hooked;
             SsdTier.Opener tier = new TierOnDisk(disk);
-            ChunkIndex index = ofIndex.hooked(ChunkIndexes.heap());
+            ChunkIndex index = ofIndex.hooked(new HeapChunkIndex());
             VolumeStores stores = new VolumeStores(
                     ofData.hooked(data), ofMetadata.hooked(metadata), index, InstantSource.system(), tier);
             return Volume.open(config, stores, Verification.CHECKSUMS);
@@ -270,7 +270,7 @@ class FaultSweepTest {
             }
             script.unmount();
             List<String> problems = new ArrayList<>();
-            VolumeStores stores = new VolumeStores(left, metadata, ChunkIndexes.heap(), InstantSource.system());
+            VolumeStores stores = new VolumeStores(left, metadata, new HeapChunkIndex(), InstantSource.system());
             try (Volume found = Volume.open(config, stores, Verification.FINGERPRINTS)) {
                 problems.addAll(script.problemsIn(found));
                 script.useAgain();

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -27,7 +28,6 @@ import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.rewrite.FileState;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** The references of a file are those of one moment, or none. */
@@ -59,7 +59,7 @@ class FileReferencesTest {
                 SsdTier.open(null, timeline, null, memory, counts, name);
         volume = Volume.open(
                 config,
-                new VolumeStores(data, metadata, ChunkIndexes.heap(), InstantSource.system(), none, null),
+                new VolumeStores(data, metadata, new HeapChunkIndex(), InstantSource.system(), none, null),
                 Verification.CHECKSUMS);
         inode = volume.makeNode(Inode.ROOT, "file".getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
                 .inode();

@@ -40,6 +40,7 @@ import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -52,7 +53,6 @@ import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.store.Ballasts;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeDevices;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -109,7 +109,7 @@ class FullDeviceCollectionTest {
                 new VolumeStores(
                         containers,
                         metadata,
-                        ChunkIndexes.heap(),
+                        new HeapChunkIndex(),
                         InstantSource.system(),
                         SsdTier::open,
                         new VolumeDevices(device, ofMetadata, new EndlessDevice(), Ballasts.none())),

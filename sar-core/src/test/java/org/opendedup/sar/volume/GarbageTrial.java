@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -27,7 +28,6 @@ import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -135,7 +135,7 @@ public final class GarbageTrial {
     }
 
     Volume open(Directory directory, KeyValueStore database) throws IOException {
-        VolumeStores stores = new VolumeStores(directory, database, ChunkIndexes.heap(), InstantSource.system());
+        VolumeStores stores = new VolumeStores(directory, database, new HeapChunkIndex(), InstantSource.system());
         return Volume.open(config, stores, Verification.FINGERPRINTS);
     }
 

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -42,7 +43,6 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -109,7 +109,7 @@ class HangingStoresTest {
                 new VolumeStores(
                         stores.get(Location.DATA).hooked(data),
                         stores.get(Location.METADATA).hooked(metadata),
-                        stores.get(Location.INDEX).hooked(ChunkIndexes.heap()),
+                        stores.get(Location.INDEX).hooked(new HeapChunkIndex()),
                         InstantSource.system(),
                         new TierOnDisk(stores.get(Location.SSD)::hooked)),
                 Verification.CHECKSUMS);

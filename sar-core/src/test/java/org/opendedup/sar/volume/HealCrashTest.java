@@ -23,6 +23,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -31,7 +32,6 @@ import org.opendedup.sar.volume.CutStores.Fault;
 import org.opendedup.sar.volume.CutStores.Promise;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -51,7 +51,7 @@ class HealCrashTest extends CrashRun<Volume> {
     private CrashDirectory data;
     private CrashKeyValueStore metadata;
     /** What the index keeps when a trial begins; a crash takes no more from it. */
-    private ChunkIndex known = ChunkIndexes.heap();
+    private ChunkIndex known = new HeapChunkIndex();
 
     /** Whether a part of the content is stored only after the first pass. */
     private boolean isPartly;

@@ -19,12 +19,12 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.DamageNote.How;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** The new place of a container that was healed is read before the old one is given back. */
@@ -46,7 +46,7 @@ class HealVerificationTest {
         return Volume.open(
                 config,
                 new VolumeStores(
-                        stores.hooked(data), stores.hooked(metadata), ChunkIndexes.heap(), InstantSource.system()),
+                        stores.hooked(data), stores.hooked(metadata), new HeapChunkIndex(), InstantSource.system()),
                 Verification.CHECKSUMS);
     }
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -23,7 +24,6 @@ import org.opendedup.sar.volume.CutStores.Promise;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -38,7 +38,7 @@ class IntentLogCrashTest extends CrashRun<Volume> {
     private FileHistory files;
 
     private static Volume open(Directory data, KeyValueStore metadata) throws IOException {
-        VolumeStores stores = new VolumeStores(data, metadata, ChunkIndexes.heap(), InstantSource.system());
+        VolumeStores stores = new VolumeStores(data, metadata, new HeapChunkIndex(), InstantSource.system());
         return Volume.open(CONFIG, stores, Verification.FINGERPRINTS);
     }
 

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.MetadataDefects;
@@ -37,7 +38,6 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.FileIntents;
 import org.opendedup.sar.volume.node.OpenFile;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.opendedup.sar.volume.write.IntentLog;
 
@@ -73,7 +73,7 @@ class IntentLogTest {
         volume = Volume.open(
                 CONFIG,
                 new VolumeStores(
-                        stores.hooked(data), stores.hooked(metadata), ChunkIndexes.heap(), InstantSource.system()),
+                        stores.hooked(data), stores.hooked(metadata), new HeapChunkIndex(), InstantSource.system()),
                 Verification.CHECKSUMS);
         files.use(volume);
     }

@@ -36,6 +36,7 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
 import org.opendedup.sar.index.chunkstash.StashSettings;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
@@ -74,7 +75,7 @@ class JoinTest {
         config = VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256);
         Files.createDirectories(config.locations().metadata());
         Volume.create(config, data, metadata, InstantSource.system());
-        open(ChunkIndexes.heap());
+        open(new HeapChunkIndex());
     }
 
     private void open(ChunkIndex with) throws IOException {
@@ -90,7 +91,7 @@ class JoinTest {
     @AfterEach
     void close() throws IOException {
         assertSound();
-        reopen(ChunkIndexes.heap());
+        reopen(new HeapChunkIndex());
         assertSound();
         volume.close();
         assertFalse(Files.exists(config.locations().metadata().resolve("join")));
@@ -127,7 +128,7 @@ class JoinTest {
     private void storeDuplicates() throws IOException {
         byte[] first = data(FILE);
         store("first", first);
-        reopen(ChunkIndexes.heap());
+        reopen(new HeapChunkIndex());
         byte[] second = first.clone();
         System.arraycopy(data(10 * CHUNK), 0, second, FILE - 10 * CHUNK, 10 * CHUNK);
         storeUnnoticed("second", second);
@@ -236,7 +237,7 @@ class JoinTest {
         collect();
         assertEquals(exact, volume.statistics().uniqueBytes());
         volume.close();
-        open(ChunkIndexes.heap());
+        open(new HeapChunkIndex());
     }
 
     @Test
@@ -305,7 +306,7 @@ class JoinTest {
         byte[] bytes = data.contents(pack);
         bytes[bytes.length / 2] ^= 1;
         data.put(pack, bytes);
-        open(ChunkIndexes.heap());
+        open(new HeapChunkIndex());
     }
 
     private int unreadable(String name) {
@@ -321,7 +322,7 @@ class JoinTest {
     @Test
     void aCopyThatTurnsOutToBeDamagedIsNotKept() throws IOException {
         store("first", data(FILE));
-        reopen(ChunkIndexes.heap());
+        reopen(new HeapChunkIndex());
         storeUnnoticed("second", contents.get("first"));
         damageYoungest();
         JoinReport report = join();
@@ -338,7 +339,7 @@ class JoinTest {
     @Test
     void controlAnUnverifiedCopyLosesContent() throws IOException {
         store("first", data(FILE));
-        reopen(ChunkIndexes.heap());
+        reopen(new HeapChunkIndex());
         storeUnnoticed("second", contents.get("first"));
         damageYoungest();
         volume.maintenance().join().run(JoinLimits.ALL, Progress.NONE, UNVERIFIED);

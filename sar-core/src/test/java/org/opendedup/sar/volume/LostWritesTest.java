@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -28,7 +29,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.opendedup.sar.volume.write.UnsavedChangesException;
 
@@ -58,7 +58,7 @@ class LostWritesTest {
     void write() throws IOException {
         CrashDirectory containers = new CrashDirectory(1);
         var metadata = stores.hooked(new HeapKeyValueStore());
-        all = new VolumeStores(containers, metadata, ChunkIndexes.heap(), InstantSource.system());
+        all = new VolumeStores(containers, metadata, new HeapChunkIndex(), InstantSource.system());
         Volume.create(config, containers, metadata, InstantSource.system());
         volume = Volume.open(config, all, Verification.CHECKSUMS);
         inode = volume.makeNode(Inode.ROOT, NAME, 0100644, 0, new Owner(0, 0)).inode();

@@ -21,6 +21,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
@@ -30,7 +31,6 @@ import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -109,8 +109,8 @@ class MovedReferencesCrashTest extends CrashRun<Volume> {
             for (int piece = 0; piece < PIECES; piece++) {
                 System.arraycopy(old, piece * APART, newest, 2 * piece * PIECE, PIECE);
             }
-            store("old", old, ChunkIndexes.heap());
-            store("newest", newest, ChunkIndexes.heap());
+            store("old", old, new HeapChunkIndex());
+            store("newest", newest, new HeapChunkIndex());
             uniqueBytes = old.length + PIECES * PIECE;
         }
         // It remembers its batches, so that copies can be made of it any number of times.
@@ -127,7 +127,7 @@ class MovedReferencesCrashTest extends CrashRun<Volume> {
     private void storeUnnoticed(String name, byte[] bytes) throws IOException {
         ForgetfulIndex forgetful = new ForgetfulIndex();
         forgetful.setForgets(true);
-        store(name, bytes, forgetful.of(ChunkIndexes.heap()));
+        store(name, bytes, forgetful.of(new HeapChunkIndex()));
     }
 
     /** Stores a file in a mount of its own. */
@@ -147,7 +147,7 @@ class MovedReferencesCrashTest extends CrashRun<Volume> {
     @Override
     Volume open(CutStores stores) throws IOException {
         VolumeStores opened =
-                new VolumeStores(stores.data(), stores.metadata(), ChunkIndexes.heap(), InstantSource.system());
+                new VolumeStores(stores.data(), stores.metadata(), new HeapChunkIndex(), InstantSource.system());
         return Volume.open(config, opened, Verification.FINGERPRINTS);
     }
 

@@ -12,6 +12,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.raw.CrashRawFolder;
@@ -20,7 +21,6 @@ import org.opendedup.sar.volume.CutStores.Promise;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -129,7 +129,7 @@ class RawCrashTest extends CrashRun<Volume> {
     Volume open(CutStores stores) throws IOException {
         stores.begin();
         VolumeStores opened = new VolumeStores(
-                        stores.data(), stores.metadata(), ChunkIndexes.heap(), InstantSource.system())
+                        stores.data(), stores.metadata(), new HeapChunkIndex(), InstantSource.system())
                 .withRaw(volume -> stores.raw());
         return Volume.open(config(), opened, Verification.FINGERPRINTS);
     }

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.MetadataDefects;
@@ -35,7 +36,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.raw.FastTier;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.LastBackingFiles;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -67,7 +67,7 @@ class RawFaultsTest {
         VolumeStores stores = new VolumeStores(
                         data,
                         hooked.hooked(metadata),
-                        ChunkIndexes.heap(),
+                        new HeapChunkIndex(),
                         InstantSource.system(),
                         RawStores.noCopies(),
                         null)

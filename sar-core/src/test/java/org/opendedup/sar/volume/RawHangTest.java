@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -46,7 +47,6 @@ import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.raw.FastTier;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -176,7 +176,7 @@ class RawHangTest {
     private Volume opened(CrashDirectory directory, CrashKeyValueStore database, RawFolder.Opener opener)
             throws IOException {
         VolumeStores stores = new VolumeStores(
-                        directory, database, ChunkIndexes.heap(), InstantSource.system(), RawStores.noCopies(), null)
+                        directory, database, new HeapChunkIndex(), InstantSource.system(), RawStores.noCopies(), null)
                 .withRaw(opener);
         return Volume.open(config, stores, Verification.FINGERPRINTS);
     }

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -28,7 +29,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.raw.FastTier.Place;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** A process has descriptors for 20 backing files. */
@@ -46,7 +46,7 @@ class RawOpenFilesTest {
         Volume.create(config, data, metadata, InstantSource.system());
         RawFolder folder = new CrashRawFolder(1);
         VolumeStores stores = new VolumeStores(
-                        data, metadata, ChunkIndexes.heap(), InstantSource.system(), RawStores.noCopies(), null)
+                        data, metadata, new HeapChunkIndex(), InstantSource.system(), RawStores.noCopies(), null)
                 .withRaw(new RawFolder.Opener() {
                     @Override
                     public RawFolder open(UUID id) {

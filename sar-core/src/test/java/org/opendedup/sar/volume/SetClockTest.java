@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
@@ -28,7 +29,6 @@ import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** The time of day is set back and forth, or stands still, while a volume is in use. */
@@ -43,7 +43,9 @@ class SetClockTest {
 
     private Volume open() throws IOException {
         return Volume.open(
-                config, new VolumeStores(containers, metadata, ChunkIndexes.heap(), () -> now), Verification.CHECKSUMS);
+                config,
+                new VolumeStores(containers, metadata, new HeapChunkIndex(), () -> now),
+                Verification.CHECKSUMS);
     }
 
     private static long nanos(Instant time) {

@@ -31,6 +31,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
@@ -49,7 +50,6 @@ import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 import org.opendedup.sar.volume.store.Ballasts;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeDevices;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -109,7 +109,7 @@ class ShortageTest {
                 new VolumeStores(
                         data,
                         metadata,
-                        ChunkIndexes.heap(),
+                        new HeapChunkIndex(),
                         InstantSource.system(),
                         SsdTier::open,
                         new VolumeDevices(dataDevice, metadataDevice, metadataDevice, Ballasts.none())),

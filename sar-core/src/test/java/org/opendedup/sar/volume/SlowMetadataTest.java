@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.GatedKeyValueStore;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
@@ -32,7 +33,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -85,7 +85,7 @@ class SlowMetadataTest {
     private Volume open() throws IOException {
         return Volume.open(
                 config,
-                new VolumeStores(containers, metadata, ChunkIndexes.heap(), InstantSource.system()),
+                new VolumeStores(containers, metadata, new HeapChunkIndex(), InstantSource.system()),
                 Verification.CHECKSUMS);
     }
 

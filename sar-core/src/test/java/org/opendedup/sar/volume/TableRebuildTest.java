@@ -36,6 +36,7 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
@@ -56,7 +57,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -85,7 +85,7 @@ class TableRebuildTest {
     private CrashKeyValueStore metadata = new CrashKeyValueStore();
 
     private Volume open(Directory directory, KeyValueStore database) throws IOException {
-        VolumeStores stores = new VolumeStores(directory, database, ChunkIndexes.heap(), InstantSource.system());
+        VolumeStores stores = new VolumeStores(directory, database, new HeapChunkIndex(), InstantSource.system());
         return Volume.open(config, stores, Verification.FINGERPRINTS);
     }
 

@@ -5,12 +5,12 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.InstantSource;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /** The stores of a volume in memory, which can lose power; a test may act at a moment during storing. */
@@ -42,7 +42,8 @@ public final class VolumeInMemory {
 
     Volume open() throws IOException {
         Directory watched = WatchedDirectory.of(containers, (method, file) -> watcher.before(method, file));
-        VolumeStores stores = new VolumeStores(watched, metadata, watched(ChunkIndexes.heap()), InstantSource.system());
+        VolumeStores stores =
+                new VolumeStores(watched, metadata, watched(new HeapChunkIndex()), InstantSource.system());
         return Volume.open(config, stores, Verification.CHECKSUMS);
     }
 

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -35,7 +36,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.opendedup.sar.volume.write.UnsavedChanges;
 import org.opendedup.sar.volume.write.UnsavedChangesException;
@@ -154,7 +154,7 @@ class WriteFailureTest {
 
     private Volume open(org.opendedup.sar.io.Directory data, org.opendedup.sar.metadata.db.KeyValueStore database)
             throws IOException {
-        VolumeStores stores = new VolumeStores(data, database, ChunkIndexes.heap(), InstantSource.system());
+        VolumeStores stores = new VolumeStores(data, database, new HeapChunkIndex(), InstantSource.system());
         return Volume.open(config, stores, Verification.FINGERPRINTS);
     }
 

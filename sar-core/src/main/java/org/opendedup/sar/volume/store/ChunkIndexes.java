@@ -9,7 +9,6 @@ import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.NoChunkIndex;
 import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
-import org.opendedup.sar.index.heap.HeapChunkIndexFactory;
 import org.opendedup.sar.index.rocksdb.DiskIndexFolder;
 import org.opendedup.sar.index.rocksdb.RocksDbChunkIndexFactory;
 import org.opendedup.sar.index.silo.SiloChunkIndexFactory;
@@ -117,10 +116,5 @@ public final class ChunkIndexes {
     /** Returns an index that is empty and keeps nothing, for a volume that must work without one. */
     public static ChunkIndex none() {
         return new NoChunkIndex();
-    }
-
-    /** Returns a new, exact index in memory only: the reference for tests of the others. */
-    public static ChunkIndex heap() {
-        return HeapChunkIndexFactory.create();
     }
 }

@@ -2,12 +2,11 @@ package org.opendedup.sar.index.heap;
 
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexContract;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 
 class HeapChunkIndexTest extends ChunkIndexContract {
     @Override
     protected ChunkIndex open() {
-        return ChunkIndexes.heap();
+        return new HeapChunkIndex();
     }
 
     @Override

@@ -28,6 +28,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -46,7 +47,6 @@ import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.RenameMode;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -90,7 +90,7 @@ class RawRulesTest {
     private Volume open(CrashDirectory directory, CrashKeyValueStore database, CrashRawFolder folder)
             throws IOException {
         VolumeStores stores = new VolumeStores(
-                        directory, database, ChunkIndexes.heap(), InstantSource.system(), RawStores.noCopies(), null)
+                        directory, database, new HeapChunkIndex(), InstantSource.system(), RawStores.noCopies(), null)
                 .withRaw(id -> hooked.hooked(folder));
         return Volume.open(config, stores, Verification.FINGERPRINTS);
     }

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStore;
@@ -58,7 +59,7 @@ class IndexLocationTest {
     /** Hangs at the database in the location's own folder; then it really opens it, as RocksDB would go on. */
     private ChunkIndex openHanging(Path database) throws IOException {
         if (!database.equals(location)) {
-            return ChunkIndexes.heap();
+            return new HeapChunkIndex();
         }
         hangs.countDown();
         try {
@@ -166,7 +167,7 @@ class IndexLocationTest {
                     } catch (InterruptedException e) {
                         throw new IOException(e);
                     }
-                    return ChunkIndexes.heap();
+                    return new HeapChunkIndex();
                 },
                 SHORT);
         assertThrows(TimeLimit.ExceededException.class, hanging::open);

@@ -27,6 +27,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.Ballast;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDevice;
@@ -64,7 +65,7 @@ class IndexOpeningTest {
         ballasts.restore();
         assertTrue(Files.exists(folder.resolve("data").resolve(Ballast.NAME)), "the test needs a disk with some space");
         List<Integer> openings = new ArrayList<>();
-        ChunkIndex index = ChunkIndexes.heap();
+        ChunkIndex index = new HeapChunkIndex();
         ChunkIndex opened = VolumeLocations.openIndex(
                 folder.resolve("missing/hashdb"),
                 () -> {
@@ -139,7 +140,7 @@ class IndexOpeningTest {
         KeyValueStore metadata = new HeapKeyValueStore();
         Volume.create(config, data, metadata, InstantSource.system());
         // The index of another volume: it has the content that this one writes, at other places.
-        ChunkIndex foreign = ChunkIndexes.heap();
+        ChunkIndex foreign = new HeapChunkIndex();
         byte[] bytes = new byte[300_000];
         new Random(1).nextBytes(bytes);
         CrashDirectory otherData = new CrashDirectory(2);

@@ -18,6 +18,7 @@ import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.TimeLimit;
 
 /** A container is complete in a new index only if it was opened when that index was in use. */
@@ -41,7 +42,7 @@ class RenewableIndexTest {
                     duringOpening.run();
                     // By this file it is seen that an index is there.
                     Files.writeString(database.resolve("CURRENT"), "");
-                    return ChunkIndexes.heap();
+                    return new HeapChunkIndex();
                 },
                 new TimeLimit("test-index", Duration.ofMinutes(10)));
     }

@@ -7,6 +7,7 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.volume.Volume;
@@ -16,7 +17,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.names.EntryVisitor;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -48,7 +48,7 @@ public class MemoryFileSystem extends FuseFileSystem {
         try {
             Volume.create(config, containers, metadata, clock);
             return Volume.open(
-                    config, new VolumeStores(containers, metadata, ChunkIndexes.heap(), clock), Verification.CHECKSUMS);
+                    config, new VolumeStores(containers, metadata, new HeapChunkIndex(), clock), Verification.CHECKSUMS);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Errno;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -45,7 +46,6 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
-import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -83,7 +83,7 @@ class UsedVolumeRestoreTest {
 
     private void open() throws IOException {
         VolumeStores stores = new VolumeStores(
-                        data, metadata, ChunkIndexes.heap(), InstantSource.system(), RawStores.noCopies(), null)
+                        data, metadata, new HeapChunkIndex(), InstantSource.system(), RawStores.noCopies(), null)
                 .withRaw(raw.opener());
         volume = Volume.open(config, stores, Verification.FINGERPRINTS);
     }

@@ -17,7 +17,7 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
 
 /** A chunk index in two maps under one lock. Nothing survives {@link #close()}. */
-final class HeapChunkIndex implements ChunkIndex {
+public final class HeapChunkIndex implements ChunkIndex {
     private final Map<ByteBuffer, Long> chunkIds = new HashMap<>();
     private final TreeMap<Long, byte[]> frameTables = new TreeMap<>();
     /** The fingerprint of every chunk that was inserted and not removed, also of those that are not led to any more. */
