@@ -140,7 +140,7 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             if (errno == Errno.EINTR) {
                 continue;
             }
-            if (!isPointless(errno)) {
+            if (!LateAnswers.isPointless(errno)) {
                 LOG.error(
                         "the kernel refused a reply of {} bytes: {}",
                         length,
@@ -149,11 +149,6 @@ final class Channel implements KernelCache, LateSyncs.Answers, Closeable {
             return false;
         }
         return true;
-    }
-
-    /** Returns whether a reply is refused because no program waits: it was killed, or the mount has ended meanwhile. */
-    static boolean isPointless(int errno) {
-        return errno == Errno.ENOENT || errno == Errno.ENODEV || errno == Errno.ECONNABORTED || errno == Errno.EPERM;
     }
 
     /** Returns the request that the worker of this channel serves. */

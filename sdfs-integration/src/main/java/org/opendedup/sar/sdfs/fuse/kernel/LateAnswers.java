@@ -5,6 +5,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.Asker;
@@ -80,11 +81,16 @@ final class LateAnswers implements Closeable {
             reply.putInt(0, length).putInt(4, (int) Math.min(0, value)).putLong(8, unique);
             reply.putLong(OUT_HEADER_BYTES, value);
             boolean sent = libc.functions().write(fd, Libc.address(reply), length) == length;
-            if (!sent && !Channel.isPointless(Libc.errno())) {
+            if (!sent && !isPointless(Libc.errno())) {
                 LOG.warn(
                         "the kernel refused a late answer: {}", libc.functions().strerror(Libc.errno()));
             }
         }
+    }
+
+    /** Returns whether a reply is refused because no program waits: it was killed, or the mount has ended meanwhile. */
+    static boolean isPointless(int errno) {
+        return errno == Errno.ENOENT || errno == Errno.ENODEV || errno == Errno.ECONNABORTED || errno == Errno.EPERM;
     }
 
     /** Waits until all requests are answered. None may be added after this call. */
