@@ -1,6 +1,5 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import java.io.IOException;
 import java.util.Objects;
 import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.common.Printable;
@@ -84,10 +83,7 @@ public record FastTierFigures(
                 value = "Files whose bytes were only on the fast tier, which does not have them any more",
                 unit = "files")
         long lostFiles) {
-    /** Returns the figures. Looks at all raw files. */
-    public static FastTierFigures of(FastTierSource source) throws IOException {
-        FastTier.Summary summary = source.summary();
-        FastTier.Status status = source.status();
+    public static FastTierFigures of(FastTier.Summary summary, FastTier.Status status, long lostFiles) {
         RawSettings settings = summary.settings();
         boolean hasNone = !settings.isEnabled() && summary.files() == 0;
         return new FastTierFigures(
@@ -112,6 +108,6 @@ public record FastTierFigures(
                 status.aheadBytes(),
                 status.migratedFiles(),
                 status.migratedBytes(),
-                source.lostFiles());
+                lostFiles);
     }
 }

@@ -98,13 +98,13 @@ public final class VolumeRegistration implements AutoCloseable {
         health.listen(notifications::send);
     }
 
-    public void fastTier(FastTierSource fastTier) {
+    /** @param figures looks at all raw files */
+    public void fastTier(Beans.Call<FastTierFigures> figures) {
         add(
                 "FastTier",
                 new RecordBean("The fast tier: new files that lie there whole until they are migrated (TDDFS paper"
                                 + " §3)")
-                        .figures(
-                                FastTierFigures.class, new Recent<>(TIER_AGE_MAX, () -> FastTierFigures.of(fastTier))));
+                        .figures(FastTierFigures.class, new Recent<>(TIER_AGE_MAX, figures)));
     }
 
     public void collections(GarbageCollections collections, StartTimes times) {

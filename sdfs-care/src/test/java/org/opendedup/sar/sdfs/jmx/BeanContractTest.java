@@ -64,7 +64,7 @@ class BeanContractTest {
                 var registration = VolumeRegistration.register("contract", beans -> {
                     beans.volume(() -> null, health);
                     beans.sar(new SarAdministration("contract", ssd, definition.sar(), kept -> {}, location -> {}));
-                    beans.fastTier(new FakeFastTier());
+                    beans.fastTier(new FakeFastTier()::figures);
                     beans.collections(collections, StartTimes.NEVER);
                     beans.scrubs(scrubs, StartTimes.NEVER);
                     beans.heals(heals, List::of);

@@ -5,19 +5,17 @@ import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.volume.raw.FastTier;
 
 /** A fast tier with some figures, to be changed by tests. */
-public class FakeFastTier implements FastTierSource {
+public final class FakeFastTier {
     public RawSettings settings = RawSettings.NONE;
     public @Nullable String absent = "the volume has none";
     public @Nullable String hanging;
     public long files;
     public long lostFiles;
 
-    @Override
     public FastTier.Summary summary() {
         return new FastTier.Summary(settings, absent, hanging, files, files << 20);
     }
 
-    @Override
     public FastTier.Status status() {
         return new FastTier.Status(
                 settings,
@@ -38,8 +36,7 @@ public class FakeFastTier implements FastTierSource {
                 7 << 20);
     }
 
-    @Override
-    public long lostFiles() {
-        return lostFiles;
+    public FastTierFigures figures() {
+        return FastTierFigures.of(summary(), status(), lostFiles);
     }
 }

@@ -99,7 +99,7 @@ class SarBeansTest {
             beans.volume(
                     VolumeFigures.of("beans", "/mnt", SarBeansTest::noFigures, SarBeansTest::noSpace, health), health);
             beans.sar(administration);
-            beans.fastTier(fastTier);
+            beans.fastTier(fastTier::figures);
             beans.collections(collections, timer);
             beans.scrubs(scrubs, timer);
             beans.heals(heals, List::of);

@@ -54,7 +54,7 @@ class DamagedCommandTest {
 
     @Test
     void filesThatTheFastTierHasLostAreToldAsWell() throws Exception {
-        service.tier.lostFiles = 2;
+        service.tier.fast.lostFiles = 2;
         assertEquals(2, daemon.cli("damaged"), daemon.err());
         daemon.shows("no damage in chunks is known");
         daemon.shows("of 2 files all bytes are lost");

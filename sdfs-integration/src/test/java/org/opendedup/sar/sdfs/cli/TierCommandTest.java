@@ -67,8 +67,8 @@ class TierCommandTest {
     @Test
     void statusNamesWhyItIsAbsentAndWhatIsLost() {
         service.tier.inUse();
-        service.tier.absent = "no disk";
-        service.tier.lostFiles = 3;
+        service.tier.fast.absent = "no disk";
+        service.tier.fast.lostFiles = 3;
         service.tier.lost = List.of("a", "b/c\u001b");
         assertEquals(0, daemon.cli("tier", "status"), daemon.err());
         daemon.shows("ABSENT: no disk", "the bytes of 3 files were only on the fast tier", "  b/c", "and 1 more");
@@ -78,7 +78,7 @@ class TierCommandTest {
     @Test
     void statusSaysThatItHangs() {
         service.tier.inUse();
-        service.tier.hanging = "examining files has taken 31 s";
+        service.tier.fast.hanging = "examining files has taken 31 s";
         assertEquals(0, daemon.cli("tier", "status"), daemon.err());
         daemon.shows("HANGING: examining files has taken 31 s; new files are stored in chunks");
     }
@@ -122,7 +122,7 @@ class TierCommandTest {
         service.tier.inUse();
         service.tier.lost =
                 IntStream.range(0, 1000).mapToObj(i -> "x".repeat(200) + i).toList();
-        service.tier.lostFiles = 1000;
+        service.tier.fast.lostFiles = 1000;
         assertEquals(0, daemon.cli("tier", "status", "--json"), daemon.err());
         assertEquals(service.tier.lost, Json.read(daemon.out()).get("lost"));
     }
@@ -223,8 +223,8 @@ class TierCommandTest {
     @Test
     void attachSaysWhatIsThereAndWhatIsLost() {
         service.tier.inUse();
-        service.tier.absent = "no disk";
-        service.tier.lostFiles = 1;
+        service.tier.fast.absent = "no disk";
+        service.tier.fast.lostFiles = 1;
         service.tier.lost = List.of("gone");
         assertEquals(0, daemon.cli("tier", "attach", "--new"), daemon.err());
         daemon.shows("Attached", "the bytes of 1 file were only", "  gone");

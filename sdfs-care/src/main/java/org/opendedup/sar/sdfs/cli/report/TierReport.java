@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.cli.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +9,6 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.jmx.FastTierFigures;
-import org.opendedup.sar.sdfs.jmx.FastTierSource;
 import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 
 /**
@@ -23,11 +21,10 @@ import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record TierReport(
         @Nullable Boolean attached, @JsonUnwrapped FastTierFigures figures, String location, List<String> lost) {
-    public static TierReport of(@Nullable Boolean attached, FastTierSource tier, String location, List<String> lost)
-            throws IOException {
+    public static TierReport of(@Nullable Boolean attached, FastTierFigures figures, String location, List<String> lost) {
         return new TierReport(
                 attached,
-                FastTierFigures.of(tier),
+                figures,
                 location,
                 lost.stream().map(Printable::line).toList());
     }

@@ -11,7 +11,6 @@ import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.files.FileTools;
-import org.opendedup.sar.sdfs.cli.files.TierOfVolume;
 import org.opendedup.sar.sdfs.cli.files.TierTools;
 import org.opendedup.sar.sdfs.cli.files.VolumePaths;
 import org.opendedup.sar.sdfs.collect.Moves;
@@ -30,6 +29,7 @@ import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.Verification;
@@ -87,7 +87,21 @@ public final class FuseMountService implements MountService {
             SarSource sar = volume.tier().isConfigured()
                     ? new SarOfTier(volume.tier())
                     : new SarWithoutSsd(definition.sar().tier());
-            return new FuseMountedVolume(volume, mount, sar, new TierOfVolume(volume, mount::writeBack), failures);
+            VolumeMaintenance care = volume.maintenance();
+            return new FuseMountedVolume(
+                    volume,
+                    mount,
+                    failures,
+                    sar,
+                    volume.collector(),
+                    new Moves((limits, progress) -> care.arrange(limits, null, progress), care.join()),
+                    care.scrub(),
+                    care.heal(),
+                    care.join(),
+                    new DamageSource(care.damage(), failures::settleDamage),
+                    care.backups(),
+                    new TierTools(volume, mount::writeBack),
+                    new FileTools(volume, mount::writeBack));
         } catch (IOException | RuntimeException e) {
             try {
                 volume.close();
@@ -121,7 +135,19 @@ public final class FuseMountService implements MountService {
     }
 
     private record FuseMountedVolume(
-            Volume volume, KernelMount mount, SarSource sar, TierTools tier, RequestFailures failures)
+            Volume volume,
+            KernelMount mount,
+            RequestFailures failures,
+            SarSource sar,
+            CollectionSource collector,
+            Moves moves,
+            ScrubSource scrub,
+            HealSource heal,
+            JoinSource joins,
+            DamageSource damage,
+            MetadataBackups backups,
+            TierTools tier,
+            FileTools files)
             implements MountedVolume {
         @Override
         public void awaitEnd() throws InterruptedException {
@@ -171,46 +197,6 @@ public final class FuseMountService implements MountService {
             var rules = new FileExplainer.Rules(volume.tier()::contains, settings, PromotionPolicy.of(settings));
             return new VolumePaths(volume)
                     .use(path, inode -> volume.maintenance().explain(inode, from, rules, visitor));
-        }
-
-        @Override
-        public CollectionSource collector() {
-            return volume.collector();
-        }
-
-        @Override
-        public Moves moves() {
-            return new Moves((limits, progress) -> volume.maintenance().arrange(limits, null, progress), joins());
-        }
-
-        @Override
-        public ScrubSource scrub() {
-            return volume.maintenance().scrub();
-        }
-
-        @Override
-        public HealSource heal() {
-            return volume.maintenance().heal();
-        }
-
-        @Override
-        public JoinSource joins() {
-            return volume.maintenance().join();
-        }
-
-        @Override
-        public DamageSource damage() {
-            return new DamageSource(volume.maintenance().damage(), failures::settleDamage);
-        }
-
-        @Override
-        public MetadataBackups backups() {
-            return volume.maintenance().backups();
-        }
-
-        @Override
-        public FileTools files() {
-            return new FileTools(volume, mount::writeBack);
         }
 
         @Override

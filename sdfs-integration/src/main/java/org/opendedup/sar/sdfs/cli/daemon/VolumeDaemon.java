@@ -58,7 +58,6 @@ import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthRules;
 import org.opendedup.sar.sdfs.health.HealthWatch;
-import org.opendedup.sar.sdfs.jmx.FastTierFigures;
 import org.opendedup.sar.sdfs.jmx.Recent;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
@@ -243,7 +242,7 @@ public final class VolumeDaemon {
             try (VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
                         beans.volume(figures, health);
                         beans.sar(administration);
-                        beans.fastTier(volume.tier());
+                        beans.fastTier(volume.tier()::figures);
                         beans.collections(collections, timer);
                         beans.scrubs(scrubs, scrubTimer);
                         beans.heals(
@@ -419,7 +418,7 @@ public final class VolumeDaemon {
             Recent<VolumeFigures> figures, SarAdministration administration, MountedVolume volume) throws IOException {
         Map<String, Object> stats = Json.values(figures.get());
         stats.put("sar", SarFigures.Summary.of(administration.status()));
-        stats.put("fastTier", FastTierFigures.of(volume.tier()));
+        stats.put("fastTier", volume.tier().figures());
         return stats;
     }
 

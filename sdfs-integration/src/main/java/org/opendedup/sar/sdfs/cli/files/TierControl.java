@@ -52,7 +52,7 @@ public final class TierControl implements Closeable {
         switch (action) {
             case STATUS -> {
                 arguments.end();
-                return TierReport.of(null, tier, location, tier.lost());
+                return TierReport.of(null, tier.figures(), location, tier.lost());
             }
             case EXPLAIN -> {
                 String path = arguments.text("path");
@@ -67,7 +67,7 @@ public final class TierControl implements Closeable {
                 boolean makeNew = arguments.number("new", 0) != 0;
                 arguments.end();
                 boolean attached = tier.attach(makeNew);
-                return TierReport.of(attached, tier, location, tier.lost());
+                return TierReport.of(attached, tier.figures(), location, tier.lost());
             }
             default -> throw new IOException("the daemon knows no action '" + action + "' of tier");
         }

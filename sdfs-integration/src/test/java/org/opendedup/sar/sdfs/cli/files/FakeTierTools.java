@@ -9,11 +9,15 @@ import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.jmx.FakeFastTier;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
+import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 import org.opendedup.sar.volume.raw.FastTier.Place;
 
 /** Raw files without a volume: a folder {@code vm} with a file {@code disk.img}, and figures. Records the calls. */
-public final class FakeTierTools extends FakeFastTier implements TierTools {
+public final class FakeTierTools extends TierTools {
+    /** Its figures. */
+    public final FakeFastTier fast = new FakeFastTier();
+
     /** What was asked for, in order. Guarded by itself. */
     public final List<String> events = new ArrayList<>();
 
@@ -27,11 +31,30 @@ public final class FakeTierTools extends FakeFastTier implements TierTools {
     /** What the next job reports. */
     public Map<String, Object> report = Map.of();
 
+    public FakeTierTools() {
+        super(null, null);
+    }
+
+    @Override
+    public FastTier.Summary summary() {
+        return fast.summary();
+    }
+
+    @Override
+    public FastTier.Status status() {
+        return fast.status();
+    }
+
+    @Override
+    public long lostFiles() {
+        return fast.lostFiles;
+    }
+
     /** Settings and figures of a fast tier that is in use. */
     public FakeTierTools inUse() {
-        settings = new RawSettings(Placement.TDDFS, 100L << 20, 85, 70, 60);
-        absent = null;
-        files = 10;
+        fast.settings = new RawSettings(Placement.TDDFS, 100L << 20, 85, 70, 60);
+        fast.absent = null;
+        fast.files = 10;
         return this;
     }
 
@@ -67,8 +90,8 @@ public final class FakeTierTools extends FakeFastTier implements TierTools {
     @Override
     public boolean attach(boolean makeNew) {
         note("attach" + (makeNew ? " new" : ""));
-        boolean attached = absent != null;
-        absent = null;
+        boolean attached = fast.absent != null;
+        fast.absent = null;
         return attached;
     }
 
