@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -56,48 +55,40 @@ final class DefragCommand extends VolumeCommand {
         }
         VolumeClient cli = cli();
         String path = cli.pathInVolume(file);
-        boolean asJson = cli.json;
-        Map<String, Object> report = new JobClient(cli, FileControl.DEFRAG, !asJson)
+        Map<String, Object> report = new JobClient(cli, FileControl.DEFRAG, !cli.json)
                 .run(Map.of("path", path, "permille", Math.round(share * 10), "dryRun", dryRun ? 1 : 0));
         if ("failed".equals(report.get("state"))) {
             throw new CommandFailedException(String.valueOf(report.get("error")));
         }
-        PrintWriter out = cli.environment().out();
-        if (asJson) {
+        boolean isDone = "done".equals(report.get("state"));
+        if (cli.json) {
             var result = new LinkedHashMap<String, Object>();
             result.put("path", path);
             result.put("dryRun", dryRun);
             result.putAll(report);
             result.remove("number");
-            out.println(Json.pretty(result));
-        } else {
-            out.println(text(Printable.line(path), report));
+            print(Json.pretty(result));
+        } else if (isDone) {
+            print(text(Printable.line(path), Json.record(report, FragmentationReport.Rewritten.class)));
         }
-        return "done".equals(report.get("state")) ? ExitCode.OK : ExitCode.FAILED;
+        return isDone ? ExitCode.OK : ExitCode.FAILED;
     }
 
-    private String text(String shown, Map<String, Object> report) {
-        long sparse = Json.number(report, "sparseContainers");
-        var text = new StringBuilder(shown + ", before:\n");
-        text.append(FragmentationReport.text(Json.object(report, "before"))).append("\n\n");
-        if (sparse == 0) {
-            return text.append("Nothing to do: the file uses fewer than two containers below "
-                            + "50 %, or the share is too small")
-                    .toString();
+    private String text(String shown, FragmentationReport.Rewritten done) {
+        String before = shown + ", before:\n" + done.before().text() + "\n\n";
+        String from = " from " + done.sparseContainers() + " containers";
+        if (done.sparseContainers() == 0) {
+            return before
+                    + "Nothing to do: the file uses fewer than two containers below 50 %, or the share is too small";
         }
         if (dryRun) {
-            return text.append("Would store ")
-                    .append(ByteSize.rounded(Json.number(report, "wantedBytes")))
-                    .append(" from " + sparse + " containers again")
-                    .toString();
+            return before + "Would store " + ByteSize.rounded(done.wantedBytes()) + from + " again";
         }
-        text.append(shown + ", after:\n").append(FragmentationReport.text(Json.object(report, "after")));
-        text.append("\n\nStored ")
-                .append(ByteSize.rounded(Json.number(report, "rewrittenBytes")))
-                .append(" again, " + Json.number(report, "rewrittenChunks") + " chunks from " + sparse + " containers");
-        long unreadable = Json.number(report, "unreadableChunks");
-        return unreadable == 0
-                ? text.toString()
-                : text + "; " + unreadable + " chunks cannot be read and stay in place; see the daemon's log";
+        return before + shown + ", after:\n" + done.after().text() + "\n\nStored "
+                + ByteSize.rounded(done.rewrittenBytes()) + " again, " + done.rewrittenChunks() + " chunks" + from
+                + (done.unreadableChunks() == 0
+                        ? ""
+                        : "; " + done.unreadableChunks()
+                                + " chunks cannot be read and stay in place; see the daemon's log");
     }
 }

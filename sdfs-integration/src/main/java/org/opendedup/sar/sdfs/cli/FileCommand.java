@@ -9,6 +9,7 @@ import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.files.FileControl;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -52,7 +53,10 @@ final class FileCommand extends VolumeCommand {
         var result = new LinkedHashMap<String, Object>();
         result.put("path", path);
         result.putAll(report);
-        print(result, Printable.line(path) + ":" + System.lineSeparator() + FragmentationReport.text(report));
+        print(
+                result,
+                Printable.line(path) + ":" + System.lineSeparator()
+                        + Json.record(report, FragmentationReport.class).text());
         return ExitCode.OK;
     }
 }

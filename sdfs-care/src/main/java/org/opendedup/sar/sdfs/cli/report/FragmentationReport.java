@@ -1,75 +1,88 @@
 package org.opendedup.sar.sdfs.cli.report;
 
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.rewrite.Defragmentation;
 
-/** Reports what {@code sdfscli VOLUME file} shows, as JSON with stable keys and for people. */
-public final class FragmentationReport {
+/** How fragmented a file is, as {@code sdfscli VOLUME file} shows it. The names are stable. */
+public record FragmentationReport(
+        long bytes,
+        long chunks,
+        long uniqueBytes,
+        long storedBytes,
+        long containers,
+        double meanUse,
+        long sparseContainers,
+        double sparseShare,
+        long containerReads,
+        double speedFactor,
+        long diskRequests,
+        long diskBytes,
+        double diskSeconds,
+        double restoreBytesPerSecond) {
     private static final String LINE = "  %-24s %14s%s%n";
 
-    private FragmentationReport() {}
-
-    /** Returns what a defragmentation did, with the file before and after it. */
-    public static Map<String, Object> of(Defragmentation done, DiskModel disk) {
-        Map<String, Object> report = new LinkedHashMap<>(Json.values(done));
-        report.put("before", of(done.before(), disk));
-        report.put("after", of(done.after(), disk));
-        return report;
+    /** What a defragmentation did, with the file before and after it; see {@link Defragmentation}. */
+    public record Rewritten(
+            FragmentationReport before,
+            FragmentationReport after,
+            long sparseContainers,
+            long wantedBytes,
+            long rewrittenChunks,
+            long rewrittenBytes,
+            long unreadableChunks) {
+        public static Rewritten of(Defragmentation done, DiskModel disk) {
+            return new Rewritten(
+                    FragmentationReport.of(done.before(), disk),
+                    FragmentationReport.of(done.after(), disk),
+                    done.sparseContainers(),
+                    done.wantedBytes(),
+                    done.rewrittenChunks(),
+                    done.rewrittenBytes(),
+                    done.unreadableChunks());
+        }
     }
 
-    public static Map<String, Object> of(FileFragmentation file, DiskModel disk) {
-        var report = new LinkedHashMap<String, Object>();
-        report.put("bytes", file.bytes());
-        report.put("chunks", file.references());
-        report.put("uniqueBytes", file.uniqueBytes());
-        report.put("storedBytes", file.storedBytes());
-        report.put("containers", file.containers());
-        report.put("meanUse", file.meanUse());
-        report.put("sparseContainers", file.sparseContainers());
-        report.put("sparseShare", file.sparseShare());
-        report.put("containerReads", file.containerReads());
-        report.put("speedFactor", file.speedFactor());
-        report.put("diskRequests", file.requests());
-        report.put("diskBytes", file.diskBytes());
-        report.put("diskSeconds", file.seconds(disk));
-        report.put("restoreBytesPerSecond", file.bytesPerSecond(disk));
-        return report;
+    public static FragmentationReport of(FileFragmentation file, DiskModel disk) {
+        return new FragmentationReport(
+                file.bytes(),
+                file.references(),
+                file.uniqueBytes(),
+                file.storedBytes(),
+                file.containers(),
+                file.meanUse(),
+                file.sparseContainers(),
+                file.sparseShare(),
+                file.containerReads(),
+                file.speedFactor(),
+                file.requests(),
+                file.diskBytes(),
+                file.seconds(disk),
+                file.bytesPerSecond(disk));
     }
 
-    /** Returns the lines for people, from a report. */
-    public static String text(Map<String, Object> report) {
-        long bytes = Json.number(report, "bytes");
+    /** Returns the lines for people. */
+    public String text() {
         if (bytes == 0) {
             return "  holds no data: nothing is read from the disk for it";
         }
-        return (line("data", ByteSize.rounded(bytes), " in " + Json.number(report, "chunks") + " chunks")
-                        + line(
-                                "stored",
-                                ByteSize.rounded(Json.number(report, "storedBytes")),
-                                ", compressed; "
-                                        + ByteSize.rounded(Json.number(report, "uniqueBytes"))
-                                        + " of different chunks")
-                        + line("containers wanted", Json.number(report, "containers"), "")
+        String different = ", compressed; " + ByteSize.rounded(uniqueBytes) + " of different chunks";
+        return (line("data", ByteSize.rounded(bytes), " in " + chunks + " chunks")
+                        + line("stored", ByteSize.rounded(storedBytes), different)
+                        + line("containers wanted", containers, "")
                         + line(
                                 "mean use of them",
-                                percent(report, "meanUse"),
-                                ", " + percent(report, "sparseShare") + " of them are used below 50 %")
-                        + line("container reads", Json.number(report, "containerReads"), "")
-                        + line("speed factor", decimal(report, "speedFactor"), " MiB for each container read")
+                                percent(meanUse),
+                                ", " + percent(sparseShare) + " of them are used below 50 %")
+                        + line("container reads", containerReads, "")
+                        + line("speed factor", decimal("%.2f", speedFactor), " MiB for each container read")
                         + line(
                                 "predicted restore",
-                                megabytes(Json.decimal(report, "restoreBytesPerSecond")),
-                                String.format(
-                                        Locale.ROOT,
-                                        " MB/s: %d disk requests for %s, %.2f s",
-                                        Json.number(report, "diskRequests"),
-                                        ByteSize.rounded(Json.number(report, "diskBytes")),
-                                        Json.decimal(report, "diskSeconds"))))
+                                decimal("%.1f", restoreBytesPerSecond / 1e6),
+                                " MB/s: " + diskRequests + " disk requests for " + ByteSize.rounded(diskBytes) + ", "
+                                        + decimal("%.2f", diskSeconds) + " s"))
                 .stripTrailing();
     }
 
@@ -77,15 +90,11 @@ public final class FragmentationReport {
         return String.format(LINE, name, value, more);
     }
 
-    private static String percent(Map<String, Object> report, String key) {
-        return Math.round(100 * Json.decimal(report, key)) + " %";
+    private static String percent(double share) {
+        return Math.round(100 * share) + " %";
     }
 
-    private static String decimal(Map<String, Object> report, String key) {
-        return String.format(Locale.ROOT, "%.2f", Json.decimal(report, key));
-    }
-
-    private static String megabytes(double bytesPerSecond) {
-        return String.format(Locale.ROOT, "%.1f", bytesPerSecond / 1e6);
+    private static String decimal(String format, double value) {
+        return String.format(Locale.ROOT, format, value);
     }
 }

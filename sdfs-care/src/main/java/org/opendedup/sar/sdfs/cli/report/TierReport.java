@@ -21,12 +21,10 @@ import org.opendedup.sar.volume.raw.FastTier.FileStatus;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record TierReport(
         @Nullable Boolean attached, @JsonUnwrapped FastTierFigures figures, String location, List<String> lost) {
-    public static TierReport of(@Nullable Boolean attached, FastTierFigures figures, String location, List<String> lost) {
+    public static TierReport of(
+            @Nullable Boolean attached, FastTierFigures figures, String location, List<String> lost) {
         return new TierReport(
-                attached,
-                figures,
-                location,
-                lost.stream().map(Printable::line).toList());
+                attached, figures, location, lost.stream().map(Printable::line).toList());
     }
 
     /**

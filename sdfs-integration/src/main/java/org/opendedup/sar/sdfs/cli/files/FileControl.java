@@ -68,7 +68,7 @@ public final class FileControl implements Closeable {
                 restores::answer);
     }
 
-    private Map<String, Object> file(ControlArguments arguments) throws IOException {
+    private FragmentationReport file(ControlArguments arguments) throws IOException {
         String path = arguments.text("path");
         arguments.end();
         return FragmentationReport.of(files.fragmentation(path, DiskModel.HDD), DiskModel.HDD);

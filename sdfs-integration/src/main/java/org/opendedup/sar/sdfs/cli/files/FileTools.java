@@ -11,6 +11,7 @@ import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.sdfs.restore.TreeRestore;
 import org.opendedup.sar.volume.Volume;
@@ -42,7 +43,7 @@ public class FileTools {
         return job -> {
             Defragmentation done =
                     paths().use(path, inode -> volume.maintenance().defragment(inode, disk, limits, job));
-            return FragmentationReport.of(done, disk);
+            return Json.values(FragmentationReport.Rewritten.of(done, disk));
         };
     }
 

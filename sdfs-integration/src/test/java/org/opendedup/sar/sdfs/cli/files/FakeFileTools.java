@@ -16,6 +16,7 @@ import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jobs.RunningJob.Work;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
+import org.opendedup.sar.volume.rewrite.Defragmentation;
 import org.opendedup.sar.volume.rewrite.Defragmentation.Limits;
 
 /** A volume with the files {@code vm/disk.img} and {@link #ODD}. */
@@ -58,21 +59,9 @@ public class FakeFileTools extends FileTools {
 
     @Override
     public Work<Map<String, Object>> defragment(String path, DiskModel disk, Limits limits) {
-        return work(
-                path,
-                Map.of(
-                        "sparseContainers",
-                        40,
-                        "wantedBytes",
-                        Math.round(limits.share() * (100 << 20)),
-                        "rewrittenChunks",
-                        640,
-                        "rewrittenBytes",
-                        5 << 20,
-                        "before",
-                        FragmentationReport.of(FRAGMENTATION, disk),
-                        "after",
-                        FragmentationReport.of(FRAGMENTATION, disk)));
+        long wanted = Math.round(limits.share() * (100 << 20));
+        var done = new Defragmentation(FRAGMENTATION, FRAGMENTATION, 40, wanted, 640, 5 << 20, 0);
+        return work(path, Json.values(FragmentationReport.Rewritten.of(done, disk)));
     }
 
     /** What the next check finds. */
