@@ -2,7 +2,6 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -78,11 +77,11 @@ final class MetadataBackupCommand extends VolumeCommand {
             throw new CommandFailedException(
                     report.containsKey("error") ? String.valueOf(report.get("error")) : "the copy was stopped");
         }
-        Map<String, Object> made = Json.object(report, BackupControl.MADE);
-        int mended = ((List<?>) made.getOrDefault("mended", List.of())).size();
+        var made = Json.record(Json.object(report, BackupControl.MADE), BackupText.One.class);
+        int mended = Objects.requireNonNull(made.mended()).size();
         print(
-                named(made),
-                "Copied to " + made.get("folder") + " and read back; backup\n" + BackupText.line(made)
+                named(Json.values(made)),
+                "Copied to " + made.folder() + " and read back; backup\n" + made.line()
                         + (mended == 0
                                 ? ""
                                 : "\n" + mended + " files there were damaged, and are copied again: check that disk"));
@@ -93,15 +92,10 @@ final class MetadataBackupCommand extends VolumeCommand {
     private int list(VolumeClient cli) throws IOException {
         Map<String, Object> reply = cli.tryAsk(BackupControl.COMMAND, Map.of("action", BackupControl.LIST))
                 .orElse(null);
-        if (reply == null) {
-            reply = BackupText.values(MetadataBackups.automatic(cli.locations().data()));
-        }
-        String text = BackupText.list(reply);
-        long failures = reply.get("failures") instanceof Number number ? number.longValue() : 0;
-        if (failures > 0) {
-            text += "\n" + failures + " failed since the volume was mounted; the log says why.";
-        }
-        print(named(reply), text);
+        BackupText.All all = reply == null
+                ? BackupText.All.of(MetadataBackups.automatic(cli.locations().data()), null)
+                : Json.record(reply, BackupText.All.class);
+        print(named(Json.values(all)), all.text());
         return ExitCode.OK;
     }
 

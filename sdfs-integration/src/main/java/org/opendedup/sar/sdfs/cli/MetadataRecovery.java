@@ -15,6 +15,7 @@ import org.opendedup.sar.metadata.backup.BackupFolder;
 import org.opendedup.sar.metadata.backup.BackupPlace;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.backup.MetadataMend;
 import org.opendedup.sar.volume.backup.MetadataReport;
@@ -60,12 +61,12 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
                 throw place.named(e);
             }
             var values = new LinkedHashMap<String, Object>();
-            values.put("backup", BackupText.values(backup, false));
-            values.putAll(BackupText.values(report));
+            values.put("backup", BackupText.One.of(backup, false));
+            values.putAll(Json.values(BackupText.Restored.of(report)));
             return new Outcome(
                     values,
                     "Restored the metadata from " + place + ", backup\n"
-                            + BackupText.line(BackupText.values(backup, false)) + "\n"
+                            + BackupText.One.of(backup, false).line() + "\n"
                             + BackupText.text(accept(), !ofPlugin, report));
         }
     }
@@ -104,11 +105,14 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
             throw noBackupIn(Path.of(place.toString()), findings.isEmpty() ? "" : ": " + String.join("; ", findings));
         }
         String there = "; there are:\n"
-                + BackupText.list(BackupText.values(new MetadataBackups.Automatic(
-                        Path.of(Printable.line(place.toString())),
-                        all,
-                        findings.stream().map(Printable::line).toList(),
-                        MetadataBackups.collections(locations.data()))));
+                + BackupText.All.of(
+                                new MetadataBackups.Automatic(
+                                        Path.of(Printable.line(place.toString())),
+                                        all,
+                                        findings.stream().map(Printable::line).toList(),
+                                        MetadataBackups.collections(locations.data())),
+                                null)
+                        .text();
         boolean newest = wanted.equals(NEWEST) || wanted.contains("/");
         Backup backup = newest
                 ? all.get(all.size() - 1)
@@ -136,7 +140,7 @@ record MetadataRecovery(String volume, VolumeConfig.Locations locations, boolean
             case RECORDS -> {
                 MetadataReport report = MetadataSalvager.salvage(locations, backups, progress);
                 yield new Outcome(
-                        new LinkedHashMap<>(BackupText.values(report)),
+                        Json.values(BackupText.Restored.of(report)),
                         "Salvaged the records of the metadata that can be read.\n"
                                 + BackupText.text(accept(), !ofPlugin, report));
             }

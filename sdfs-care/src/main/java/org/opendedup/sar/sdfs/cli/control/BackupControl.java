@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.sdfs.cli.report.BackupText;
 import org.opendedup.sar.sdfs.cli.report.JobReport;
+import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
 import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -44,10 +45,7 @@ public final class BackupControl extends JobControl<MetadataBackups.Copy> {
         JobReport.putSteps(status, report);
         MetadataBackups.Copy copy = status.report();
         if (copy != null) {
-            Map<String, Object> made = BackupText.values(copy.backup(), false);
-            made.put("folder", copy.folder());
-            made.put("mended", copy.mended());
-            report.put(MADE, made);
+            report.put(MADE, Json.values(BackupText.One.of(copy)));
         }
     }
 
@@ -57,8 +55,7 @@ public final class BackupControl extends JobControl<MetadataBackups.Copy> {
             return super.other(action, arguments);
         }
         arguments.end();
-        Map<String, Object> reply = BackupText.values(targets.backups().automatic());
-        reply.put("failures", targets.backups().failures());
-        return reply;
+        return Json.values(
+                BackupText.All.of(targets.backups().automatic(), targets.backups().failures()));
     }
 }

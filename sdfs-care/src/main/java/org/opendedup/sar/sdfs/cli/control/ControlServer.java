@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli.control;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -212,31 +212,44 @@ public final class ControlServer implements Closeable {
         }
     }
 
-    private Map<String, Object> reply(Map<String, Object> request, Caller caller) {
-        var reply = new LinkedHashMap<String, Object>();
-        reply.put("version", MessageChannel.PROTOCOL_VERSION);
+    private Reply reply(Map<String, Object> request, Caller caller) {
         try {
             String command = command(request);
             Handler handler = handlers.get(command);
             if (handler == null) {
                 throw new IOException(refusal.of(command));
             }
-            Object result = handler.answer(arguments(request), caller);
-            reply.put("ok", true);
-            reply.put("result", result);
+            return Reply.of(handler.answer(arguments(request), caller));
         } catch (IOException | UncheckedIOException e) {
-            reply.put("ok", false);
-            reply.put("error", Printable.line(FailureText.of(e)));
+            return Reply.refused(FailureText.of(e));
         } catch (IllegalArgumentException e) {
             LOG.debug("a control command has an argument that is not allowed", e);
-            reply.put("ok", false);
-            reply.put("error", Printable.line(String.valueOf(e.getMessage())));
+            return Reply.refused(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
             LOG.error("a control command failed", e);
-            reply.put("ok", false);
-            reply.put("error", Printable.line("internal error, see the log: " + e));
+            return Reply.refused("internal error, see the log: " + e);
         }
-        return reply;
+    }
+
+    /**
+     * An answer.
+     *
+     * @param result null if the command failed
+     * @param error null if it did not
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Reply(
+            int version,
+            boolean ok,
+            @Nullable Object result,
+            @Nullable String error) {
+        static Reply of(Object result) {
+            return new Reply(MessageChannel.PROTOCOL_VERSION, true, result, null);
+        }
+
+        static Reply refused(String error) {
+            return new Reply(MessageChannel.PROTOCOL_VERSION, false, null, Printable.line(error));
+        }
     }
 
     private static String command(Map<String, Object> request) throws IOException {

@@ -44,12 +44,12 @@ final class MessageChannel implements Closeable {
     }
 
     /** Returns a message as it is sent. */
-    static byte[] line(Map<String, ?> message) {
+    static byte[] line(Object message) {
         return (Json.line(message) + "\n").getBytes(StandardCharsets.UTF_8);
     }
 
     /** Sends a message of any length, which is never whole in memory. */
-    void send(Map<String, ?> message) throws IOException {
+    void send(Record message) throws IOException {
         var out = new BufferedOutputStream(
                 new OutputStream() {
                     @Override

@@ -1,21 +1,21 @@
 package org.opendedup.sar.sdfs.cli.report;
 
-import java.nio.file.Path;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.DamagedFile;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.metadata.backup.Backup;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.backup.MetadataReport;
 import org.opendedup.sar.volume.backup.NewerContainers;
 
-/** Backups of metadata, and what a restore of one found, as values and as text. */
+/** Backups of metadata, and what a restore of one found, as reports and as text. */
 public final class BackupText {
     /** Files that the text names; the JSON has all that the report has. */
     private static final int SHOWN_FILES = 20;
@@ -24,75 +24,120 @@ public final class BackupText {
 
     private BackupText() {}
 
-    /** @param olderThanCollection whether garbage was collected after the backup */
-    public static Map<String, Object> values(Backup backup, boolean olderThanCollection) {
-        var values = new LinkedHashMap<String, Object>();
-        values.put("number", backup.number());
-        values.put("made", time(backup.origin().createdNs()));
-        values.put("epoch", backup.origin().epoch().number());
-        values.put("bytes", backup.bytes());
-        values.put("files", backup.files().size());
-        values.put("olderThanCollection", olderThanCollection);
-        return values;
-    }
-
-    public static Map<String, Object> values(MetadataBackups.Automatic automatic) {
-        List<Object> all = new ArrayList<>();
-        for (Backup backup : automatic.backups()) {
-            all.add(values(backup, automatic.isOlderThanCollection(backup)));
+    /**
+     * A backup. The names are stable.
+     *
+     * @param olderThanCollection whether garbage was collected after the backup
+     * @param folder where it was made just now; null in a list
+     * @param mended files there that were damaged, and were copied again; null in a list
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record One(
+            long number,
+            String made,
+            long epoch,
+            long bytes,
+            int files,
+            boolean olderThanCollection,
+            @Nullable String folder,
+            @Nullable List<String> mended) {
+        public static One of(Backup backup, boolean olderThanCollection) {
+            return of(backup, olderThanCollection, null, null);
         }
-        var values = new LinkedHashMap<String, Object>();
-        values.put("folder", automatic.folder().toString());
-        values.put("findings", automatic.findings());
-        values.put("backups", all);
-        return values;
-    }
 
-    /** Returns a list of backups as text, from its values. */
-    public static String list(Map<String, Object> values) {
-        var text = new StringBuilder("Backups in " + values.get("folder") + ":");
-        List<Map<String, Object>> all = Json.objects(values, "backups");
-        all.forEach(backup -> text.append('\n').append(line(backup)));
-        if (all.isEmpty()) {
-            text.append(" none");
+        public static One of(MetadataBackups.Copy copy) {
+            return of(copy.backup(), false, copy.folder().toString(), copy.mended());
         }
-        for (Object finding : (List<?>) values.getOrDefault("findings", List.of())) {
-            text.append("\nDamaged: ").append(finding);
+
+        private static One of(Backup backup, boolean older, @Nullable String folder, @Nullable List<String> mended) {
+            return new One(
+                    backup.number(),
+                    time(backup.origin().createdNs()),
+                    backup.origin().epoch().number(),
+                    backup.bytes(),
+                    backup.files().size(),
+                    older,
+                    folder,
+                    mended);
         }
-        return text.toString();
+
+        /** Returns one line. */
+        public String line() {
+            return String.format(
+                    Locale.ROOT,
+                    "%6s  %s  %10s%s",
+                    number,
+                    made,
+                    ByteSize.rounded(bytes),
+                    olderThanCollection
+                            ? "  garbage was collected since: files deleted or changed after it may miss bytes"
+                            : "");
+        }
     }
 
-    /** Returns a backup as one line, from its values. */
-    public static String line(Map<String, Object> values) {
-        return String.format(
-                Locale.ROOT,
-                "%6s  %s  %10s%s",
-                values.get("number"),
-                values.get("made"),
-                ByteSize.rounded(Json.number(values, "bytes")),
-                Boolean.TRUE.equals(values.get("olderThanCollection"))
-                        ? "  garbage was collected since: files deleted or changed after it may miss bytes"
-                        : "");
+    /**
+     * The backups in a folder. The names are stable.
+     *
+     * @param failures backups that failed since the volume was mounted; null if it is not
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record All(
+            String folder,
+            List<String> findings,
+            List<One> backups,
+            @Nullable Long failures) {
+        public static All of(MetadataBackups.Automatic automatic, @Nullable Long failures) {
+            return new All(
+                    automatic.folder().toString(),
+                    automatic.findings(),
+                    automatic.backups().stream()
+                            .map(backup -> One.of(backup, automatic.isOlderThanCollection(backup)))
+                            .toList(),
+                    failures);
+        }
+
+        public String text() {
+            var text = new StringBuilder("Backups in " + folder + ":");
+            backups.forEach(backup -> text.append('\n').append(backup.line()));
+            text.append(backups.isEmpty() ? " none" : "");
+            findings.forEach(finding -> text.append("\nDamaged: ").append(finding));
+            if (failures != null && failures > 0) {
+                text.append("\n" + failures + " failed since the volume was mounted; the log says why.");
+            }
+            return text.toString();
+        }
     }
 
-    public static Map<String, Object> values(MetadataReport report) {
-        NewerContainers newer = report.newer();
-        var newerValues = new LinkedHashMap<String, Object>();
-        newerValues.put("containers", newer.containers());
-        newerValues.put("bytes", newer.bytes());
-        newerValues.put("oldest", newer.containers() == 0 ? "" : time(newer.oldestNs()));
-        newerValues.put("newest", newer.containers() == 0 ? "" : time(newer.newestNs()));
-        var values = new LinkedHashMap<String, Object>();
-        Path old = report.oldDatabase();
-        values.put("oldDatabase", old == null ? "" : old.toString());
-        values.put("containers", report.containers());
-        values.put("movedContainers", report.movedContainers());
-        values.put("missingContainers", report.missingContainers());
-        values.put("newer", newerValues);
-        values.put("damagedFiles", report.damagedFiles().size() + report.moreDamagedFiles());
-        values.put("files", report.damagedFiles());
-        values.put("lost", report.lost());
-        return values;
+    /** What a restore found. The names are stable; the times are empty if there is nothing newer. */
+    public record Restored(
+            String oldDatabase,
+            long containers,
+            long movedContainers,
+            long missingContainers,
+            Newer newer,
+            long damagedFiles,
+            List<DamagedFile> files,
+            List<String> lost) {
+        /** See {@link NewerContainers}. */
+        public record Newer(long containers, long bytes, String oldest, String newest) {}
+
+        public static Restored of(MetadataReport report) {
+            NewerContainers newer = report.newer();
+            boolean hasNone = newer.containers() == 0;
+            return new Restored(
+                    Objects.toString(report.oldDatabase(), ""),
+                    report.containers(),
+                    report.movedContainers(),
+                    report.missingContainers(),
+                    new Newer(
+                            newer.containers(),
+                            newer.bytes(),
+                            hasNone ? "" : time(newer.oldestNs()),
+                            hasNone ? "" : time(newer.newestNs())),
+                    report.damagedFiles().size() + report.moreDamagedFiles(),
+                    report.damagedFiles(),
+                    report.lost());
+        }
     }
 
     /**
