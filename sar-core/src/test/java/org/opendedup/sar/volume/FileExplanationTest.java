@@ -25,7 +25,6 @@ import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
 import org.opendedup.sar.tier.FileExplanation.Share;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
-import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -193,7 +192,7 @@ class FileExplanationTest extends OpenVolumeTrial {
     }
 
     private static FileExplainer.Rules rules(LongPredicate onSsd, TierSettings settings) {
-        return new FileExplainer.Rules(onSsd, settings, PromotionPolicy.of(settings));
+        return new FileExplainer.Rules(onSsd, settings, settings.promotionPolicy());
     }
 
     private void write(long inode, long offset, int from, int length) throws IOException {

@@ -22,7 +22,6 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
 import org.opendedup.sar.tier.SsdTier.Status;
-import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -177,7 +176,7 @@ class LatePromotionTest extends OpenVolumeTrial {
     private Set<Long> chunks(List<Long> inodes, LongPredicate onSsd, int threshold, Verdict verdict)
             throws IOException {
         TierSettings settings = settings(threshold);
-        var rules = new FileExplainer.Rules(onSsd, settings, PromotionPolicy.of(settings));
+        var rules = new FileExplainer.Rules(onSsd, settings, settings.promotionPolicy());
         Set<Long> found = new TreeSet<>();
         for (long inode : inodes) {
             volume.maintenance().explain(inode, 0, rules, chunk -> {

@@ -18,7 +18,6 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.SsdTier.Status;
-import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -126,7 +125,7 @@ class OccurrencesTest extends OpenVolumeTrial {
     }
 
     private static FileExplainer.Rules rules() {
-        return new FileExplainer.Rules(chunk -> false, SETTINGS, PromotionPolicy.of(SETTINGS));
+        return new FileExplainer.Rules(chunk -> false, SETTINGS, SETTINGS.promotionPolicy());
     }
 
     private long make() throws IOException {

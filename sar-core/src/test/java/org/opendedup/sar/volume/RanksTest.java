@@ -19,7 +19,6 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
 import org.opendedup.sar.tier.SsdTier.Status;
-import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -157,7 +156,7 @@ class RanksTest extends OpenVolumeTrial {
 
     private long onSsd(List<Long> inodes) throws IOException {
         TierSettings settings = threshold(2);
-        var rules = new FileExplainer.Rules(volume.tier()::contains, settings, PromotionPolicy.of(settings));
+        var rules = new FileExplainer.Rules(volume.tier()::contains, settings, settings.promotionPolicy());
         java.util.Set<Long> found = new java.util.HashSet<>();
         for (long inode : inodes) {
             volume.maintenance().explain(inode, 0, rules, chunk -> {

@@ -86,7 +86,7 @@ public final class DataDemotion implements Admission, Closeable {
         this.attached = attached;
         this.settings = settings;
         this.counts = counts;
-        policy = PromotionPolicy.of(settings);
+        policy = settings.promotionPolicy();
         worker = new Thread(this::work, "demotion " + name);
         worker.setDaemon(true);
         worker.start();
@@ -189,7 +189,7 @@ public final class DataDemotion implements Admission, Closeable {
     /** Applies changed settings: demotes in the background what no longer qualifies. */
     public void apply(TierSettings changed) {
         synchronized (work) {
-            PromotionPolicy now = PromotionPolicy.of(changed);
+            PromotionPolicy now = changed.promotionPolicy();
             if (changed.policy() != settings.policy()) {
                 // Ranks of two policies can't be compared.
                 floor.set(RankFloor.NONE);

@@ -8,16 +8,6 @@ import org.opendedup.sar.ssd.Cause;
  * trace-driven simulator run the same code.
  */
 public interface PromotionPolicy {
-    /** Creates the policy that the settings name. */
-    static PromotionPolicy of(TierSettings settings) {
-        return switch (settings.policy()) {
-            case REFERENCE_COUNT ->
-                new ReferenceCountPolicy(settings.referenceCountThreshold(), settings.maxRunBytes());
-            case OPEN -> new OpenPolicy();
-            case COST -> new CostPolicy(settings.maxRunBytes());
-        };
-    }
-
     /**
      * Returns whether a stored chunk that was referenced or read again belongs on the SSD.
      *

@@ -47,6 +47,15 @@ public record TierSettings(
         check("the number of LRU entries", lruEntries, 0, LRU_ENTRIES_MAX);
     }
 
+    /** Creates the policy that they name. */
+    public PromotionPolicy promotionPolicy() {
+        return switch (policy) {
+            case REFERENCE_COUNT -> new ReferenceCountPolicy(referenceCountThreshold, maxRunBytes);
+            case OPEN -> new OpenPolicy();
+            case COST -> new CostPolicy(maxRunBytes);
+        };
+    }
+
     private static void check(String what, long value, long least, long most) {
         if (value < least || value > most) {
             throw new IllegalArgumentException(what + " is " + value + "; it must be from " + least + " to " + most);

@@ -74,7 +74,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     /** Settings and their policy, which change together. */
     private record Rules(TierSettings settings, PromotionPolicy policy) {
         static Rules of(TierSettings settings) {
-            return new Rules(settings, PromotionPolicy.of(settings));
+            return new Rules(settings, settings.promotionPolicy());
         }
     }
 

@@ -119,9 +119,9 @@ class PoliciesTest {
 
     @Test
     void settingsNameThePolicy() {
-        assertEquals(byCount, PromotionPolicy.of(Settings.of(Policy.REFERENCE_COUNT)));
-        assertEquals(byCost, PromotionPolicy.of(Settings.of(Policy.COST)));
-        assertEquals(open, PromotionPolicy.of(Settings.of(Policy.OPEN)));
+        assertEquals(byCount, Settings.of(Policy.REFERENCE_COUNT).promotionPolicy());
+        assertEquals(byCost, Settings.of(Policy.COST).promotionPolicy());
+        assertEquals(open, Settings.of(Policy.OPEN).promotionPolicy());
     }
 
     @Test

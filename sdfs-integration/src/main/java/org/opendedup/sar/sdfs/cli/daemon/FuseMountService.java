@@ -26,7 +26,6 @@ import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
-import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeMaintenance;
@@ -194,7 +193,7 @@ public final class FuseMountService implements MountService {
                 throw new IOException("the volume has no SSD: all of " + path + " is read from the disk");
             }
             TierSettings settings = sar.status().settings();
-            var rules = new FileExplainer.Rules(volume.tier()::contains, settings, PromotionPolicy.of(settings));
+            var rules = new FileExplainer.Rules(volume.tier()::contains, settings, settings.promotionPolicy());
             return new VolumePaths(volume)
                     .use(path, inode -> volume.maintenance().explain(inode, from, rules, visitor));
         }
