@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli.control;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -46,11 +48,9 @@ class BackupControlTest {
             assertFalse(Files.exists(inBase));
             Path elsewhere = folder.resolve("elsewhere");
             control.answer(request(elsewhere), new ControlServer.Caller());
-            while (jobs.running().isPresent()) {
-                Thread.sleep(5);
-            }
+            TestWait.until(() -> jobs.running().isEmpty());
             Map<String, Object> made = Json.object(control.numbered(1), BackupControl.MADE);
-            assertEquals(1L, made.get("number"), "control");
+            assertEquals(1, Json.number(made, "number"), "control");
         }
     }
 
