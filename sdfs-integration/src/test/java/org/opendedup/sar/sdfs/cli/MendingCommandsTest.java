@@ -45,7 +45,8 @@ class MendingCommandsTest {
 
     private void parse(List<String> command) {
         CommandLine line = new CommandLine(
-                command.get(0).equals("sdfscli") ? new SdfsCli(environment) : new CheckCommand(environment));
+                        command.get(0).equals("sdfscli") ? new SdfsCli(environment) : new CheckCommand(environment))
+                .setCaseInsensitiveEnumValuesAllowed(true);
         var unused = line.parseArgs(command.subList(1, command.size()).toArray(new String[0]));
     }
 
