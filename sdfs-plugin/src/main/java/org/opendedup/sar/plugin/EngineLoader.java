@@ -33,12 +33,6 @@ final class EngineLoader extends ClassLoader {
         registerAsParallelCapable();
     }
 
-    /**
-     * Has opened an engine, and serves each later volume of the process: the engine and RocksDB are in memory once. One
-     * that could not load all of it is not used again.
-     */
-    private static volatile @Nullable EngineLoader proven;
-
     private final ClassLoader host;
     /** The native library of RocksDB, until it is loaded. Guarded by this. */
     private @Nullable Path unpacked;
@@ -49,19 +43,13 @@ final class EngineLoader extends ClassLoader {
         this.host = host;
     }
 
-    /** Opens an engine; see {@link PluginEngine.Opener}. */
+    /** Opens an engine, in a loader of its own; see {@link PluginEngine.Opener}. */
     static PluginEngine open(Map<String, String> settings) throws IOException {
-        EngineLoader loader = proven;
-        if (loader == null) {
-            ClassLoader host = EngineLoader.class.getClassLoader();
-            loader = new EngineLoader(host == null ? ClassLoader.getSystemClassLoader() : host);
-        }
+        ClassLoader host = EngineLoader.class.getClassLoader();
+        EngineLoader loader = new EngineLoader(host == null ? ClassLoader.getSystemClassLoader() : host);
         try {
             Class<?> opener = loader.loadClass(OPENER);
-            PluginEngine engine =
-                    ((PluginEngine.Opener) opener.getDeclaredConstructor().newInstance()).open(settings);
-            proven = loader;
-            return engine;
+            return ((PluginEngine.Opener) opener.getDeclaredConstructor().newInstance()).open(settings);
         } catch (ReflectiveOperationException | LinkageError e) {
             throw new IOException("the engine of SAR cannot be loaded from the plugin's jar: " + e, e);
         } finally {
