@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.opendedup.sar.sim.trace.BackupVersion;
+import org.opendedup.sar.sim.trace.DriftingSeries;
 import org.opendedup.sar.sim.trace.SeriesParameters;
 
 /** Synthetic traces like the kinds that the SiLo paper has (Table 1). Its own are not public. */
@@ -14,7 +15,7 @@ enum SyntheticTrace {
     STRONG {
         @Override
         List<BackupVersion> versions(int chunks, int run, long seed) throws IOException {
-            return BackupVersion.of(new SeriesParameters(10, chunks, run, 0.03, 0.015, 0.01, 0.05, seed));
+            return DriftingSeries.versions(new SeriesParameters(10, chunks, run, 0.03, 0.015, 0.01, 0.05, seed));
         }
     },
     /** A full backup, then only the files that changed since the version before: weak locality, as Inc-set. */
@@ -22,7 +23,7 @@ enum SyntheticTrace {
         @Override
         List<BackupVersion> versions(int chunks, int run, long seed) throws IOException {
             List<BackupVersion> full =
-                    BackupVersion.of(new SeriesParameters(20, chunks, run, 0.03, 0.015, 0.01, 0.05, seed));
+                    DriftingSeries.versions(new SeriesParameters(20, chunks, run, 0.03, 0.015, 0.01, 0.05, seed));
             List<BackupVersion> incremental = new ArrayList<>(List.of(full.get(0)));
             for (int number = 1; number < full.size(); number++) {
                 incremental.add(changedFiles(full.get(number - 1), full.get(number)));
@@ -37,7 +38,7 @@ enum SyntheticTrace {
     WEAK {
         @Override
         List<BackupVersion> versions(int chunks, int run, long seed) throws IOException {
-            return BackupVersion.of(new SeriesParameters(1, chunks, run, 0, 0, 0, 0.41, seed));
+            return DriftingSeries.versions(new SeriesParameters(1, chunks, run, 0, 0, 0, 0.41, seed));
         }
     };
 

@@ -20,13 +20,6 @@ public final class BackupVersion {
         return collecting.versions;
     }
 
-    /** Makes the versions of a series. */
-    public static List<BackupVersion> of(SeriesParameters parameters) throws IOException {
-        Collecting collecting = new Collecting();
-        DriftingSeries.emit(parameters, collecting);
-        return collecting.versions;
-    }
-
     /** Adds a chunk at the end. */
     public void add(long fingerprint, int length) {
         if (chunks == lengths.length) {
@@ -71,8 +64,9 @@ public final class BackupVersion {
         }
     }
 
-    private static final class Collecting implements ChunkTraceVisitor {
-        private final List<BackupVersion> versions = new ArrayList<>();
+    /** Keeps the versions of a trace that it visits. */
+    static final class Collecting implements ChunkTraceVisitor {
+        final List<BackupVersion> versions = new ArrayList<>();
         private BackupVersion last = new BackupVersion();
 
         @Override

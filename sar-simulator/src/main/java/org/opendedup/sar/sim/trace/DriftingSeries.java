@@ -1,6 +1,7 @@
 package org.opendedup.sar.sim.trace;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -36,6 +37,13 @@ public final class DriftingSeries {
             visitor.version(number);
             series.last.emit(visitor);
         }
+    }
+
+    /** Makes the versions of a series, all in memory. */
+    public static List<BackupVersion> versions(SeriesParameters parameters) throws IOException {
+        var collecting = new BackupVersion.Collecting();
+        emit(parameters, collecting);
+        return collecting.versions;
     }
 
     private BackupVersion first() {
