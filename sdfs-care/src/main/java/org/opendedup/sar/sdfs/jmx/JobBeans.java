@@ -203,8 +203,8 @@ final class JobBeans {
             long bytes,
 
             @Figure(
-                    value =
-                            "When the last complete scrub ended, in UTC, also before this mount; empty if there was none",
+                    value = "When the last complete scrub ended, in UTC, also before this mount; empty if there was "
+                            + "none",
                     unit = "ISO 8601")
             String lastEnded,
 
@@ -230,8 +230,8 @@ final class JobBeans {
             long lastSsdCopies,
 
             @Figure(
-                    value =
-                            "Copies on the SSD that were not what was written, and were dropped; nothing is lost by them",
+                    value = "Copies on the SSD that were not what was written, and were dropped; nothing is lost by "
+                            + "them",
                     unit = "copies")
             long lastWrongSsdCopies,
 
@@ -290,8 +290,8 @@ final class JobBeans {
             long damagedChunks,
 
             @Figure(
-                    value =
-                            "Chunks that were healed since the volume was mounted, also by passes that nobody asked for",
+                    value = "Chunks that were healed since the volume was mounted, also by passes that nobody asked "
+                            + "for",
                     unit = "chunks")
             long healedChunks,
 
@@ -332,8 +332,8 @@ final class JobBeans {
             String phase,
 
             @Figure(
-                    value =
-                            "How much of the phase is done: containers while it compares, bytes of files while it joins",
+                    value = "How much of the phase is done: containers while it compares, bytes of files while it "
+                            + "joins",
                     unit = "containers or bytes")
             long done,
 
@@ -341,8 +341,8 @@ final class JobBeans {
             long of,
 
             @Figure(
-                    value =
-                            "Estimated bytes of second and further copies of chunks that are stored, before compression",
+                    value = "Estimated bytes of second and further copies of chunks that are stored, before "
+                            + "compression",
                     unit = "bytes")
             long storedTwiceBytes,
 

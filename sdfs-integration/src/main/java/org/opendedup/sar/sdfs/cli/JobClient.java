@@ -26,7 +26,7 @@ final class JobClient {
     private static final int STOP_POLLS = 300;
 
     /** The kinds of jobs of which nothing is kept when they are stopped. */
-    private static final Set<String> STARTING_ANEW = 
+    private static final Set<String> STARTING_ANEW =
             Set.of(CheckControl.COMMAND, DamagedCommand.JOB, BackupControl.COMMAND);
 
     private final VolumeClient cli;

@@ -92,14 +92,16 @@ final class SarCommand extends CommandGroup {
             footer = {
                 "Verdicts: on-ssd               the SSD has a copy",
                 "          long-run             in a run of neighbours so long that the disk reads it well",
-                "          not-wanted-again     qualifies, but was not written again, or read twice, since it qualified",
+                "          not-wanted-again     qualifies, but was not written again, or read twice, since it "
+                        + "qualified",
                 "          never-read-twice     too few references; a second read from the disk promotes it",
                 "          too-few-references   too few references, and reading does not promote",
                 "",
                 "Examples:",
                 "  sdfscli pool0 sar explain /mnt/pool0/vm/debian.img",
                 "  sdfscli pool0 sar explain vm/debian.img --chunks     # from the volume's root; each chunk",
-                "  sdfscli pool0 sar explain vm/debian.img --chunks --json | jq '.list[] | select(.verdict==\"long-run\")'"
+                "  sdfscli pool0 sar explain vm/debian.img --chunks --json | jq '.list[] | "
+                        + "select(.verdict==\"long-run\")'"
             })
     void explain(
             @Parameters(
@@ -192,7 +194,8 @@ final class SarCommand extends CommandGroup {
             description = {
                 "Stops using the SSD.",
                 "",
-                "When the command returns, the SSD can be unmounted and removed. The volume is read from its disk until",
+                "When the command returns, the SSD can be unmounted and removed. The volume is read from its disk "
+                        + "until",
                 "the SSD is attached again, or until the volume is mounted again with the SSD in place."
             },
             footer = {"Example:", "  sdfscli pool0 sar detach && umount /ssd"})
@@ -320,7 +323,8 @@ final class SarCommand extends CommandGroup {
                 "FOLDER may be missing, and is then made; or empty; or one that this volume used before, whose copies",
                 "are then used again. Another folder than before is kept in the volume file. If the volume is not",
                 "mounted, only the volume file is changed. The first SSD of a volume is named while it is not mounted.",
-                "Mounting never makes a folder and never fills an empty one, because its disk may not be mounted; attach",
+                "Mounting never makes a folder and never fills an empty one, because its disk may not be mounted; "
+                        + "attach",
                 "it in that case."
             },
             footer = {

@@ -43,10 +43,13 @@ final class TierCommand extends CommandGroup {
                 "Pinned         raw files that are not migrated",
                 "In use         raw files that programs have open: they are neither migrated nor stored in chunks",
                 "               meanwhile",
-                "Since mounted  files stored in chunks, which stay on the fast tier as well, and files migrated, which do",
-                "               not. Ahead: those stored in chunks while nobody used the volume, so that migrating them",
+                "Since mounted  files stored in chunks, which stay on the fast tier as well, and files migrated, "
+                        + "which do",
+                "               not. Ahead: those stored in chunks while nobody used the volume, so that migrating "
+                        + "them",
                 "               only deletes them",
-                "Lost           files whose bytes were only on the fast tier, which does not have them any more. Reading",
+                "Lost           files whose bytes were only on the fast tier, which does not have them any more. "
+                        + "Reading",
                 "               them gives an I/O error. Restore them from a backup, or delete them",
                 "",
                 "Examples:",
@@ -97,9 +100,11 @@ final class TierCommand extends CommandGroup {
 
     @Command(
             description = {
-                "Migrates raw files now: stores them in chunks, deduplicated, and gives their space on the fast tier back.",
+                "Migrates raw files now: stores them in chunks, deduplicated, and gives their space on the fast "
+                        + "tier back.",
                 "",
-                "Works on files, and on all files below folders. Files in use are passed over and named. What was migrated",
+                "Works on files, and on all files below folders. Files in use are passed over and named. What was "
+                        + "migrated",
                 "is durable when the command ends, and when Ctrl-C ended it: the same command continues."
             },
             footer = {
@@ -133,11 +138,14 @@ final class TierCommand extends CommandGroup {
             description = {
                 "Keeps raw files on the fast tier: they are not migrated.",
                 "",
-                "Sets the attribute user.sdfs.tier of each path to pin. For a folder: new files below it begin on the fast",
-                "tier and stay there, and the raw files below it are pinned. Files that lie in chunks already stay there."
+                "Sets the attribute user.sdfs.tier of each path to pin. For a folder: new files below it begin on "
+                        + "the fast",
+                "tier and stay there, and the raw files below it are pinned. Files that lie in chunks already stay "
+                        + "there."
             },
             footer = {
-                "The journal stores pinned files in chunks as well, so that a lost SSD does not lose them. Pinned files",
+                "The journal stores pinned files in chunks as well, so that a lost SSD does not lose them. Pinned "
+                        + "files",
                 "count as use of the capacity: if they fill it, new files are stored in chunks.",
                 "",
                 "Example:",
@@ -152,11 +160,13 @@ final class TierCommand extends CommandGroup {
             description = {
                 "Lets pinned files be migrated again.",
                 "",
-                "Removes the attribute user.sdfs.tier where it is pin: of each path, and of all files and folders below",
+                "Removes the attribute user.sdfs.tier where it is pin: of each path, and of all files and folders "
+                        + "below",
                 "it."
             },
             footer = {
-                "The files stay on the fast tier until they are migrated: when they are the least recently used ones, or",
+                "The files stay on the fast tier until they are migrated: when they are the least recently used "
+                        + "ones, or",
                 "by sdfscli VOLUME tier migrate.",
                 "",
                 "Example:",
@@ -171,13 +181,17 @@ final class TierCommand extends CommandGroup {
             description = {
                 "Reads files that lie in chunks once, in sequence, as a program would read them.",
                 "",
-                "SAR counts that as a read of each chunk. It copies those to the SSD that were read from the disk before",
-                "and that it wants there: mostly chunks that lie alone, not long runs that the disk reads well. So a file",
-                "that was not read before may need two runs. With the policy open, the first read is enough. sar explain",
+                "SAR counts that as a read of each chunk. It copies those to the SSD that were read from the disk "
+                        + "before",
+                "and that it wants there: mostly chunks that lie alone, not long runs that the disk reads well. So "
+                        + "a file",
+                "that was not read before may need two runs. With the policy open, the first read is enough. sar "
+                        + "explain",
                 "shows what is on the SSD then. Migrated files do not become raw again. Raw files are not read."
             },
             footer = {
-                "The read fills the restore cache, and makes the disk busy for as long as reading takes. Ctrl-C ends it.",
+                "The read fills the restore cache, and makes the disk busy for as long as reading takes. Ctrl-C "
+                        + "ends it.",
                 "",
                 "Examples:",
                 "  sdfscli pool0 tier reload /mnt/pool0/vm/debian.img",
@@ -192,7 +206,8 @@ final class TierCommand extends CommandGroup {
             description = {
                 "Uses the fast tier again that was absent when the volume was mounted.",
                 "",
-                "Without --new, only the folder of this volume is accepted, with the raw files that are in it. Use that",
+                "Without --new, only the folder of this volume is accepted, with the raw files that are in it. Use "
+                        + "that",
                 "when the device was not mounted, and is now.",
                 "",
                 "With --new, an empty folder is made if there is none. Use that only when the device is lost or was",
@@ -200,8 +215,10 @@ final class TierCommand extends CommandGroup {
                 "were when they were stored. The command names what is lost."
             },
             footer = {
-                "The folder is the one of the volume file. To use another: unmount the volume, sdfscli VOLUME sar attach",
-                "FOLDER, mount it, and attach. SAR's copies in the same folder are attached by sdfscli VOLUME sar attach.",
+                "The folder is the one of the volume file. To use another: unmount the volume, sdfscli VOLUME sar "
+                        + "attach",
+                "FOLDER, mount it, and attach. SAR's copies in the same folder are attached by sdfscli VOLUME sar "
+                        + "attach.",
                 "",
                 "Examples:",
                 "  mount /ssd && sdfscli pool0 tier attach",

@@ -48,7 +48,9 @@ public class MemoryFileSystem extends FuseFileSystem {
         try {
             Volume.create(config, containers, metadata, clock);
             return Volume.open(
-                    config, new VolumeStores(containers, metadata, new HeapChunkIndex(), clock), Verification.CHECKSUMS);
+                    config,
+                    new VolumeStores(containers, metadata, new HeapChunkIndex(), clock),
+                    Verification.CHECKSUMS);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

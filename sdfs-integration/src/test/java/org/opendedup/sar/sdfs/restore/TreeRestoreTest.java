@@ -435,8 +435,7 @@ class TreeRestoreTest {
         // The control of the test above.
         long mixed = writeFragmented();
         stopHalfway();
-        Defragmentation dry =
-                volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, true), Progress.NONE);
+        Defragmentation dry = volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, true), Progress.NONE);
         assertTrue(dry.sparseContainers() > 0, dry::toString);
         RestoreStatus status = restore();
         assertEquals(status.bytes(), status.bytesDone());

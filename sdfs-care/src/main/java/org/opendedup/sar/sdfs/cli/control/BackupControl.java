@@ -55,7 +55,7 @@ public final class BackupControl extends JobControl<MetadataBackups.Copy> {
             return super.other(action, arguments);
         }
         arguments.end();
-        return Json.values(
-                BackupText.All.of(targets.backups().automatic(), targets.backups().failures()));
+        return Json.values(BackupText.All.of(
+                targets.backups().automatic(), targets.backups().failures()));
     }
 }

@@ -55,8 +55,9 @@ class BackupControlTest {
     }
 
     private static String refusal(BackupControl control, Path target) {
-        return String.valueOf(assertThrows(IOException.class, () -> control.answer(request(target), new ControlServer.Caller()))
-                .getMessage());
+        return String.valueOf(
+                assertThrows(IOException.class, () -> control.answer(request(target), new ControlServer.Caller()))
+                        .getMessage());
     }
 
     private static Map<String, Object> request(Path target) {
