@@ -60,6 +60,7 @@ abstract class CrashRun<V extends Closeable> {
             run(volume);
         } catch (IOException e) {
             if (!stores.isOff()) {
+                abandon(volume);
                 throw e;
             }
         }
