@@ -21,13 +21,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.hot.SsdState;
 import org.opendedup.sar.model.BeforeCalls;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Op;
 import org.opendedup.sar.model.Pairs;
 import org.opendedup.sar.model.SsdTroubles;
 import org.opendedup.sar.model.TestVolumes;
-import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -113,9 +113,9 @@ class SsdCrashTest {
         Volume open(VolumeConfig config, VolumeStores stores) throws IOException {
             // A volume that hashes everything it reads does not use its SSD.
             volume = Volume.open(config, stores, Verification.CHECKSUMS);
-            if (volume.tier().status().state() == SsdState.DETACHED) {
+            if (volume.hot().status().state() == SsdState.DETACHED) {
                 // It is new, and the SSD is empty.
-                volume.tier().attach(ssd);
+                volume.hot().attach(ssd);
             }
             return volume;
         }
@@ -161,10 +161,10 @@ class SsdCrashTest {
         @Override
         public FileSystem restart() throws IOException {
             FileSystem restarted = super.restart();
-            assertEquals(SsdState.ONLINE, volume.tier().status().state());
+            assertEquals(SsdState.ONLINE, volume.hot().status().state());
             return BeforeCalls.of(restarted, method -> {
                 if (method.equals("close") || method.equals("remount")) {
-                    hits.addAndGet(volume.tier().status().distributor().ssdHits());
+                    hits.addAndGet(volume.hot().status().distributor().ssdHits());
                 }
             });
         }

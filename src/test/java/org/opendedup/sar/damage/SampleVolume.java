@@ -141,10 +141,10 @@ final class SampleVolume {
             read(volume, "shared0", files.get("shared0").length);
             if (System.nanoTime() > deadline) {
                 throw new AssertionError(
-                        "nothing came to the SSD: " + volume.tier().status());
+                        "nothing came to the SSD: " + volume.hot().status());
             }
-        } while (volume.tier().status().promotion().promoted() == 0
-                || volume.tier().status().log().queuedChunks() > 0);
+        } while (volume.hot().status().promotion().promoted() == 0
+                || volume.hot().status().log().queuedChunks() > 0);
     }
 
     private byte[] make(Volume volume, String name, byte[] bytes) throws IOException {

@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.policy.TierSettings.Policy;
+import org.opendedup.sar.hot.SsdState;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.policy.HotSettings.Policy;
 import org.opendedup.sar.volume.Volume;
 
 /**
@@ -27,8 +27,8 @@ public final class SsdTroubles {
     private static final long CAPACITY_BYTES = 6_700_000;
 
     /** Everything shared is promoted, and everything read twice. */
-    public static final TierSettings SETTINGS =
-            new TierSettings(true, CAPACITY_BYTES, 2, 1 << 30, true, 10_000, Policy.REFERENCE_COUNT);
+    public static final HotSettings SETTINGS =
+            new HotSettings(true, CAPACITY_BYTES, 2, 1 << 30, true, 10_000, Policy.REFERENCE_COUNT);
 
     private static final int ONE_CALL_IN = 80;
     private static final int MAX_FLIPS = 30;
@@ -47,7 +47,7 @@ public final class SsdTroubles {
      * @param cleaned segments of the log that were made free by copying what was left in them
      */
     public record Figures(long promoted, long ssdHits, long demotedBySpace, long damaged, long cleaned) {
-        private static Figures ofVolume(SsdTier.Status status) {
+        private static Figures ofVolume(HotChunks.Status status) {
             return new Figures(
                     status.promotion().promoted(),
                     status.distributor().ssdHits(),
@@ -56,7 +56,7 @@ public final class SsdTroubles {
                     0);
         }
 
-        private static Figures ofSsd(SsdTier.Status status) {
+        private static Figures ofSsd(HotChunks.Status status) {
             return new Figures(0, 0, 0, status.log().badRecords(), status.log().cleanedSegments());
         }
 
@@ -85,8 +85,8 @@ public final class SsdTroubles {
     /** This is the volume's SSD from now on. An empty one is attached. */
     public Volume opened(Volume now) throws IOException {
         volume = now;
-        if (now.tier().status().state() == SsdState.DETACHED) {
-            now.tier().attach(location);
+        if (now.hot().status().state() == SsdState.DETACHED) {
+            now.hot().attach(location);
         }
         return now;
     }
@@ -106,7 +106,7 @@ public final class SsdTroubles {
 
     /** The SSD's counters until now; call it before the volume is closed. */
     public Figures figures() {
-        SsdTier.Status status = volume.tier().status();
+        HotChunks.Status status = volume.hot().status();
         return past.plus(Figures.ofVolume(status)).plus(Figures.ofSsd(status));
     }
 
@@ -117,7 +117,7 @@ public final class SsdTroubles {
 
     /** Makes one event happen. */
     public void happen() throws IOException {
-        switch (volume.tier().status().state()) {
+        switch (volume.hot().status().state()) {
             case DETACHED, FAILED -> whileDetached();
             default -> whileAttached();
         }
@@ -127,10 +127,10 @@ public final class SsdTroubles {
         switch (random.nextInt(12)) {
             case 0 -> {
                 noteSsd();
-                volume.tier().detach();
+                volume.hot().detach();
             }
-            case 1 -> volume.tier().demotion().demoteUpTo(random.nextInt(4));
-            case 2, 3, 4 -> volume.tier().change(settings());
+            case 1 -> volume.hot().demotion().demoteUpTo(random.nextInt(4));
+            case 2, 3, 4 -> volume.hot().change(settings());
             default -> damageAll();
         }
     }
@@ -140,20 +140,20 @@ public final class SsdTroubles {
             case 0 -> damageAll();
             case 1 -> damage(location.resolve("map"));
             case 2 -> delete(files(location.resolve("map")));
-            default -> volume.tier().attach(location);
+            default -> volume.hot().attach(location);
         }
     }
 
     private void noteSsd() {
-        past = past.plus(Figures.ofSsd(volume.tier().status()));
+        past = past.plus(Figures.ofSsd(volume.hot().status()));
     }
 
     /** Most often the initial parameters, so that the SSD is not idle for long. */
-    private TierSettings settings() {
+    private HotSettings settings() {
         if (random.nextBoolean()) {
             return SETTINGS;
         }
-        return new TierSettings(
+        return new HotSettings(
                 random.nextInt(8) != 0,
                 random.nextInt(8) == 0 ? 0 : CAPACITY_BYTES + random.nextInt(-500_000, 500_000),
                 random.nextInt(1, 5),

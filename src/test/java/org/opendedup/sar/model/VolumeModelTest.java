@@ -19,13 +19,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.copies.BlindSsd;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.raw.CrashRawFolder;
 import org.opendedup.sar.raw.RawStores;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.copies.BlindTier;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.config.Verification;
@@ -138,7 +138,7 @@ class VolumeModelTest {
 
     @Test
     void wrongBytesOfAnSsdAreFoundIfNobodyChecksThem() throws IOException {
-        Comparison comparison = new Comparison(() -> newVolumeInMemory(BlindTier::open));
+        Comparison comparison = new Comparison(() -> newVolumeInMemory(BlindSsd::open));
         assertTrue(comparison.run(withSsdInUse(1, OPS)).isPresent());
     }
 
@@ -173,7 +173,7 @@ class VolumeModelTest {
     }
 
     /** Its SSD is damaged like that of {@link #newVolumeWithSsd}, and opened differently. */
-    private FileSystem newVolumeInMemory(SsdTier.Opener tier) throws IOException {
+    private FileSystem newVolumeInMemory(HotChunks.Opener tier) throws IOException {
         Path own = Files.createTempDirectory(folder, "volume");
         Path ssd = Files.createDirectory(own.resolve("ssd"));
         VolumeConfig config = TestVolumes.config(own, Chunking.SHA256).withSsd(ssd, SsdTroubles.SETTINGS);

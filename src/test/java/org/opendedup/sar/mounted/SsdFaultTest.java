@@ -22,8 +22,8 @@ import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.disks.Bytes;
 import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.disks.LoopDisk;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.io.UncachedRead;
-import org.opendedup.sar.tier.SsdTier;
 
 /**
  * Whatever happens to the SSD of a mounted volume while files are read and written, no program gets an error, nothing
@@ -192,7 +192,7 @@ class SsdFaultTest {
     void theSsdOfAnotherVolumeIsNotTouched() throws Exception {
         Path mine = place();
         Path others = place();
-        SsdTier.create(others, Timeline.beginning(UUID.randomUUID(), 0));
+        HotChunks.create(others, Timeline.beginning(UUID.randomUUID(), 0));
         try (SsdTrial trial = new SsdTrial(volume, load, mine)) {
             Map<Path, Long> before = Damage.checksums(others);
             Commands.Result refused = volume.cli("sar", "attach", others.toString());

@@ -15,10 +15,10 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.hot.copies.AccessListener;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.ContentsBeingStored.Content;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
-import org.opendedup.sar.tier.copies.AccessListener;
 
 /**
  * The write path of a volume of chunks: stores chunks that a client has cut and fingerprinted, one by one, and counts

@@ -15,8 +15,8 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.chunk.SegmentCutter;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.hot.copies.AccessListener;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.tier.copies.AccessListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -16,11 +16,11 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.hot.copies.AccessListener;
 import org.opendedup.sar.ingest.ContentsBeingStored.Content;
 import org.opendedup.sar.metadata.recipes.HeldRecipe;
 import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.metadata.record.RecipePage;
-import org.opendedup.sar.tier.copies.AccessListener;
 
 /**
  * Stores segments that are cut: fingerprints, looks up, appends what is new, and changes recipes and counts under one

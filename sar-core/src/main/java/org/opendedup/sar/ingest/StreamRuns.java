@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.hot.copies.AccessListener;
 import org.opendedup.sar.ssd.ChunkRequest;
-import org.opendedup.sar.tier.copies.AccessListener;
 
 /**
  * Reports the duplicates of streams with the runs that they belong to: copies that lie one after another in their

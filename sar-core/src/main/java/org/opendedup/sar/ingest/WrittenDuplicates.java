@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.hot.copies.AccessListener;
+import org.opendedup.sar.hot.copies.Refusal;
+import org.opendedup.sar.hot.promotion.FileRuns;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.ssd.ChunkRequest;
-import org.opendedup.sar.tier.copies.AccessListener;
-import org.opendedup.sar.tier.copies.Refusal;
-import org.opendedup.sar.tier.promotion.FileRuns;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Collects the duplicates of a stored segment, which were referenced and not stored again, for promotion to the fast
- * tier. Reused for the next segment.
+ * Collects the duplicates of a stored segment, which were referenced and not stored again, for promotion to the
+ * SSD. Reused for the next segment.
  */
 final class WrittenDuplicates {
     private static final Logger log = LoggerFactory.getLogger(WrittenDuplicates.class);

@@ -7,8 +7,8 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.restore.frame.FrameLoader;
-import org.opendedup.sar.restore.frame.ReadTier;
-import org.opendedup.sar.restore.frame.TieredReads;
+import org.opendedup.sar.restore.frame.HotSource;
+import org.opendedup.sar.restore.frame.SplitReads;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.ssd.ChunkRequest;
 
@@ -21,16 +21,16 @@ public final class ChunkReads {
     private static final long NO_INODE = 0;
 
     private final FrameLoader loader;
-    private final @Nullable TieredReads tier;
-    private final @Nullable ReadTier parts;
+    private final @Nullable SplitReads hot;
+    private final @Nullable HotSource parts;
 
     /**
-     * @param tier reads with an SSD; null if there is none
+     * @param hot reads with an SSD; null if there is none
      * @param parts what such reads use
      */
-    ChunkReads(FrameLoader loader, @Nullable TieredReads tier, @Nullable ReadTier parts) {
+    ChunkReads(FrameLoader loader, @Nullable SplitReads hot, @Nullable HotSource parts) {
         this.loader = loader;
-        this.tier = tier;
+        this.hot = hot;
         this.parts = parts;
     }
 
@@ -43,10 +43,10 @@ public final class ChunkReads {
     public byte[] read(long chunk, byte[] fingerprint, int length) throws IOException {
         byte[] bytes = new byte[length];
         int prefix = Fingerprints.fingerprintPrefix(fingerprint, 0);
-        if (tier != null) {
+        if (hot != null) {
             try (WantedChunks wanted = new WantedChunks(NO_INODE, loader, true)) {
                 wanted.addChunk(chunk, prefix, 0, length);
-                tier.read(wanted, NO_INODE, false, ByteBuffer.wrap(bytes));
+                hot.read(wanted, NO_INODE, false, ByteBuffer.wrap(bytes));
             }
         } else {
             Frame frame = loader.frame(NO_INODE, chunk);

@@ -14,13 +14,13 @@ import org.opendedup.sar.restore.frame.FrameSink;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.opendedup.sar.restore.frame.RecipePieces;
 import org.opendedup.sar.restore.frame.SortedIds;
-import org.opendedup.sar.restore.frame.TieredReads;
+import org.opendedup.sar.restore.frame.SplitReads;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.restore.frame.Zeros;
 import org.opendedup.sar.restore.lookahead.ReadAhead;
 
 /**
- * Reads ranges of files as their recipes name the chunks now: from frames, with an SSD through {@link TieredReads}, or
+ * Reads ranges of files as their recipes name the chunks now: from frames, with an SSD through {@link SplitReads}, or
  * from chunks that were fetched ahead. Safe for use by many threads.
  */
 final class RecipeReads {
@@ -37,13 +37,13 @@ final class RecipeReads {
 
     private final RecipeStore recipes;
     private final FrameLoader loader;
-    private final @Nullable TieredReads tier;
+    private final @Nullable SplitReads hot;
 
-    /** @param tier reads with an SSD; null if there is none */
-    RecipeReads(RecipeStore recipes, FrameLoader loader, @Nullable TieredReads tier) {
+    /** @param hot reads with an SSD; null if there is none */
+    RecipeReads(RecipeStore recipes, FrameLoader loader, @Nullable SplitReads hot) {
         this.recipes = recipes;
         this.loader = loader;
-        this.tier = tier;
+        this.hot = hot;
     }
 
     /**
@@ -54,11 +54,11 @@ final class RecipeReads {
      *     start of the range was then already reported to the promotion, and is not reported again
      */
     void read(long inode, long offset, int length, boolean continues, ByteBuffer target) throws IOException {
-        if (tier != null) {
+        if (hot != null) {
             RecipePieces pieces = pieces(inode, offset, offset + length);
             boolean isReported = continues;
             for (WantedChunks wanted = wanted(inode, pieces); wanted.pieces() > 0; wanted = wanted(inode, pieces)) {
-                tier.read(wanted, inode, isReported, target);
+                hot.read(wanted, inode, isReported, target);
                 isReported = false;
             }
         } else {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.hot.promotion.HomeFrames;
 import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.metadata.recipes.StreamLogs;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
@@ -16,15 +17,14 @@ import org.opendedup.sar.restore.frame.DamageListener;
 import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.PinnedChunks;
-import org.opendedup.sar.restore.frame.ReadTier;
-import org.opendedup.sar.restore.frame.TieredReads;
+import org.opendedup.sar.restore.frame.HotSource;
+import org.opendedup.sar.restore.frame.SplitReads;
 import org.opendedup.sar.restore.lookahead.BatchSources;
 import org.opendedup.sar.restore.lookahead.ReadAhead;
 import org.opendedup.sar.restore.lookahead.ReadStreams;
 import org.opendedup.sar.restore.lookahead.StreamBudget;
 import org.opendedup.sar.restore.lookahead.StreamOrderReads;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
-import org.opendedup.sar.tier.promotion.HomeFrames;
 
 /**
  * The read path: reads the chunks that a file's recipe names, through the cache and the containers.
@@ -36,7 +36,7 @@ import org.opendedup.sar.tier.promotion.HomeFrames;
  *       read
  * </ol>
  *
- * With an SSD, {@link TieredReads} serves the range. For a sequential reader the chunks were fetched ahead: see
+ * With an SSD, {@link SplitReads} serves the range. For a sequential reader the chunks were fetched ahead: see
  * {@link ReadAhead}. Every frame read from the disk is checked (CRC). Every chunk taken from a frame or from the SSD is
  * checked against the four bytes of its fingerprint in the recipe. Safe for use by many threads.
  */
@@ -57,13 +57,13 @@ public final class RestoreEngine {
      * The places that files are read from.
      *
      * @param disk queue of the device that holds the containers
-     * @param tier the SSD with copies of chunks; null if there is none
+     * @param hot the SSD with copies of chunks; null if there is none
      */
     public record Sources(
             RecipeStore recipes,
             ContainerStore containers,
             DiskQueue disk,
-            @Nullable ReadTier tier) {}
+            @Nullable HotSource hot) {}
 
     /**
      * @param frames cache for scattered reads
@@ -85,13 +85,13 @@ public final class RestoreEngine {
         this.prefetchers = prefetchers;
         this.frames = frames;
         loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
-        ReadTier usable = verifyFingerprints ? null : sources.tier();
+        HotSource usable = verifyFingerprints ? null : sources.hot();
         this.budget = budget;
         batches = new BatchSources(loader, new PinnedChunks(memory, budget.mostHeldBytes()), usable);
         streams = new ReadStreams(recipes, batches, budget, prefetchers);
-        TieredReads tier = usable == null ? null : new TieredReads(usable, loader);
-        reads = new RecipeReads(recipes, loader, tier);
-        chunks = new ChunkReads(loader, tier, usable);
+        SplitReads hot = usable == null ? null : new SplitReads(usable, loader);
+        reads = new RecipeReads(recipes, loader, hot);
+        chunks = new ChunkReads(loader, hot, usable);
     }
 
     /** Returns a reader of one file; it is read ahead when it reads in sequence. */

@@ -9,9 +9,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.hot.SsdAudit;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.ssd.LogCopies;
-import org.opendedup.sar.tier.SsdAudit;
 
 /**
  * Compares the SSD's Map table with the containers, while the volume is in use: each entry names a chunk that is

@@ -12,13 +12,13 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.hot.SsdAudit;
 import org.opendedup.sar.metadata.record.ContainerCounts;
 import org.opendedup.sar.metadata.record.ScrubCursor;
 import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.ssd.LogCopies;
 import org.opendedup.sar.ssd.LogCopies.State;
-import org.opendedup.sar.tier.SsdAudit;
 
 /**
  * Verifies all copies on the SSD while it is in use, in the order of its log: each against its checksum and its

@@ -11,7 +11,7 @@ import org.opendedup.sar.common.Timeline;
  * An SSD in use, as the {@code SsdLifecycle} sees it: an {@link SsdStore}, or that of a test. Safe for use by many
  * threads.
  */
-public interface AttachedSsd extends PromotionTarget, CopyStore, TierContents, Closeable {
+public interface AttachedSsd extends PromotionTarget, CopyStore, HotContents, Closeable {
     /** Returns whether its disk took no writes when it was opened. */
     boolean isReadOnly();
 

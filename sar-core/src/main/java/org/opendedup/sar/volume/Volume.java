@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskStatus;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -130,9 +130,9 @@ public final class Volume implements Closeable {
         return new Volume(config, VolumeContext.open(config, stores, verification));
     }
 
-    /** Returns the SSD tier, for administration. A volume without an SSD location also has one, in state NONE. */
-    public SsdTier tier() {
-        return context.tier();
+    /** Returns the hot chunks on the SSD, for administration. A volume without an SSD location also has them, in state NONE. */
+    public HotChunks hot() {
+        return context.hot();
     }
 
     public VolumeContext context() {

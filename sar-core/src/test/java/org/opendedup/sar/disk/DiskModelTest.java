@@ -26,7 +26,7 @@ import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.HotVolume;
 
 final class DiskModelTest {
     private static final int FRAMES = 14;
@@ -155,7 +155,7 @@ final class DiskModelTest {
             for (int i = 0; i < FRAMES; i++) {
                 byte[] bytes = new byte[5000 + random.nextInt(60_000)];
                 random.nextBytes(bytes);
-                chunk = writer.append(bytes, 0, bytes.length, TieredVolume.fingerprint(bytes), 0);
+                chunk = writer.append(bytes, 0, bytes.length, HotVolume.fingerprint(bytes), 0);
             }
         }
         table.sealAll(store);

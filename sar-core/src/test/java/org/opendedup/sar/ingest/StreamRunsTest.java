@@ -9,10 +9,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.hot.copies.AccessListener;
+import org.opendedup.sar.hot.copies.CountSource;
+import org.opendedup.sar.hot.copies.Refusal;
 import org.opendedup.sar.ssd.ChunkRequest;
-import org.opendedup.sar.tier.copies.AccessListener;
-import org.opendedup.sar.tier.copies.CountSource;
-import org.opendedup.sar.tier.copies.Refusal;
 
 /** Duplicates are reported with the length of the whole run that they belong to. */
 class StreamRunsTest {

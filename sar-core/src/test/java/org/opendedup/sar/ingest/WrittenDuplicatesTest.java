@@ -28,6 +28,9 @@ import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.hot.copies.AccessListener;
+import org.opendedup.sar.hot.copies.CountSource;
+import org.opendedup.sar.hot.copies.Refusal;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -35,9 +38,6 @@ import org.opendedup.sar.metadata.Recipes;
 import org.opendedup.sar.metadata.db.HeapKeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.ssd.ChunkRequest;
-import org.opendedup.sar.tier.copies.AccessListener;
-import org.opendedup.sar.tier.copies.CountSource;
-import org.opendedup.sar.tier.copies.Refusal;
 
 /** Records the writes that the promotion is informed of. */
 class WrittenDuplicatesTest {

@@ -1,14 +1,14 @@
 package org.opendedup.sar.raw;
 
 import java.nio.file.Path;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Settings of volumes whose fast tier is in memory, and has raw files only. */
 public final class RawStores {
-    private static final TierSettings NO_COPIES =
-            new TierSettings(false, 0, 5, 128 << 10, false, 0, TierSettings.Policy.REFERENCE_COUNT);
+    private static final HotSettings NO_COPIES =
+            new HotSettings(false, 0, 5, 128 << 10, false, 0, HotSettings.Policy.REFERENCE_COUNT);
 
     private RawStores() {}
 
@@ -25,8 +25,8 @@ public final class RawStores {
     }
 
     /** Opens a tier without the SSD that the settings name. */
-    public static SsdTier.Opener noCopies() {
+    public static HotChunks.Opener noCopies() {
         return (location, timeline, settings, memory, counts, name) ->
-                SsdTier.open(null, timeline, null, memory, counts, name);
+                HotChunks.open(null, timeline, null, memory, counts, name);
     }
 }

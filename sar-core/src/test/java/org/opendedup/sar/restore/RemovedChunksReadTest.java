@@ -47,7 +47,7 @@ class RemovedChunksReadTest {
     private int ofRemovedFrame;
 
     @AutoClose
-    private TieredVolume volume;
+    private HotVolume volume;
 
     /** Numbers of the frames that were reported as damaged. */
     private final List<Integer> damaged = new ArrayList<>();
@@ -57,7 +57,7 @@ class RemovedChunksReadTest {
     @BeforeEach
     void removeChunks(@TempDir Path folder) throws IOException {
         // Three of these fit in a frame of 4096 bytes.
-        volume = new TieredVolume(folder, TestSeed.next(), CHUNKS, BYTES, BYTES + 1);
+        volume = new HotVolume(folder, TestSeed.next(), CHUNKS, BYTES, BYTES + 1);
         removed = firstOfFrame(20) + 1;
         ofRemovedFrame = firstOfFrame(60);
         removedFrame = frameId(ofRemovedFrame);
@@ -105,7 +105,7 @@ class RemovedChunksReadTest {
         volume.makeFile(order(false));
         assertArrayEquals(volume.expected(), volume.read(volume.engine()));
         RestoreEngine engine = volume.engine();
-        try (ReadStream stream = TieredVolume.stream(engine, 1)) {
+        try (ReadStream stream = HotVolume.stream(engine, 1)) {
             byte[] expected = volume.expected();
             for (int at = 0; at < expected.length; at += 7000) {
                 ByteBuffer target = ByteBuffer.allocate(Math.min(7000, expected.length - at));
@@ -139,16 +139,16 @@ class RemovedChunksReadTest {
     void aFrameWithoutARemovedChunkIsNotCalledDamaged() throws IOException {
         FrameLoader loader = loader();
         long chunk = volume.ids.get(removed);
-        Frame frame = loader.frame(TieredVolume.INODE, chunk);
+        Frame frame = loader.frame(HotVolume.INODE, chunk);
         assertFalse(frame.holds(ChunkId.slot(chunk)));
         // The values that a chunk of length 0 would have.
-        assertThrows(IOException.class, () -> loader.check(TieredVolume.INODE, frame, chunk, 0, 0));
+        assertThrows(IOException.class, () -> loader.check(HotVolume.INODE, frame, chunk, 0, 0));
         assertEquals(List.of(-1), damaged);
         long other = volume.ids.get(removed + 1);
         int prefix = frame.fingerprintPrefix(ChunkId.slot(other));
-        loader.check(TieredVolume.INODE, frame, other, prefix, BYTES);
+        loader.check(HotVolume.INODE, frame, other, prefix, BYTES);
         // The control: another chunk than the recipe names is damage of the frame.
-        assertThrows(IOException.class, () -> loader.check(TieredVolume.INODE, frame, other, prefix + 1, BYTES));
+        assertThrows(IOException.class, () -> loader.check(HotVolume.INODE, frame, other, prefix + 1, BYTES));
         assertEquals(2, damaged.size());
         assertTrue(damaged.get(1) >= 0, damaged::toString);
     }
@@ -164,12 +164,12 @@ class RemovedChunksReadTest {
             }
         };
         long before = FrameId.inContainerOf(volume.ids.get(ofRemovedFrame - 1), FrameId.number(removedFrame) - 1);
-        loader.fetch(TieredVolume.INODE, new long[] {before, removedFrame}, sink);
+        loader.fetch(HotVolume.INODE, new long[] {before, removedFrame}, sink);
         assertEquals(List.of(FrameId.number(before)), read);
         assertEquals(List.of(), damaged);
         assertFalse(loader.isBeingRead(removedFrame));
         // A reader that needs it gets the error.
-        assertThrows(IOException.class, () -> loader.frame(TieredVolume.INODE, volume.ids.get(ofRemovedFrame)));
+        assertThrows(IOException.class, () -> loader.frame(HotVolume.INODE, volume.ids.get(ofRemovedFrame)));
         assertEquals(List.of(-1), damaged);
     }
 
@@ -180,7 +180,7 @@ class RemovedChunksReadTest {
         surplus.allow(1 << 20);
         pinned.hold(volume.ids.get(removed), 4096);
         pinned.hold(volume.ids.get(removed + 1), 4096);
-        pinned.fill(loader().frame(TieredVolume.INODE, volume.ids.get(removed)), surplus);
+        pinned.fill(loader().frame(HotVolume.INODE, volume.ids.get(removed)), surplus);
         assertTrue(pinned.has(volume.ids.get(removed + 1)));
         assertFalse(pinned.has(volume.ids.get(removed)));
         assertNull(pinned.use(volume.ids.get(removed)));

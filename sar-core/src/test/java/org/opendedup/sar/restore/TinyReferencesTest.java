@@ -35,17 +35,17 @@ class TinyReferencesTest {
     private final Random random = new Random(seed);
 
     /** Reads a file of the first bytes of chunks in sequence. Returns the highest memory use. */
-    private long mostMemory(TieredVolume volume) throws Exception {
+    private long mostMemory(HotVolume volume) throws Exception {
         return mostMemory(volume, 1 << 20);
     }
 
-    private long mostMemory(TieredVolume volume, long frameCacheBytes) throws Exception {
+    private long mostMemory(HotVolume volume, long frameCacheBytes) throws Exception {
         volume.attached = null;
         volume.promotions.active = false;
-        RestoreEngine engine = volume.engine(new FrameCache(frameCacheBytes), false, TieredVolume.budget(BUDGET));
+        RestoreEngine engine = volume.engine(new FrameCache(frameCacheBytes), false, HotVolume.budget(BUDGET));
         byte[] expected = volume.expected();
         long reported = 0;
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             for (int at = 0; at < expected.length; at += REQUEST) {
                 int length = Math.min(REQUEST, expected.length - at);
                 boolean continues = stream.note(at, length, expected.length);
@@ -86,7 +86,7 @@ class TinyReferencesTest {
         return order;
     }
 
-    private static void makePieces(TieredVolume volume, int bytes, int... order) throws IOException {
+    private static void makePieces(HotVolume volume, int bytes, int... order) throws IOException {
         int[] lengths = new int[order.length];
         Arrays.fill(lengths, bytes);
         volume.makePieces(order, lengths);
@@ -95,7 +95,7 @@ class TinyReferencesTest {
     @Test
     void smallPiecesOfLargeChunks() throws Exception {
         int chunks = 1200;
-        try (TieredVolume volume = new TieredVolume(folder, seed, chunks, 20_000, 64_000)) {
+        try (HotVolume volume = new HotVolume(folder, seed, chunks, 20_000, 64_000)) {
             makePieces(volume, 64, pieces(chunks, 8));
             assertWithin(mostMemory(volume));
         }
@@ -104,7 +104,7 @@ class TinyReferencesTest {
     @Test
     void piecesOfOneByte() throws Exception {
         int chunks = 1200;
-        try (TieredVolume volume = new TieredVolume(folder, seed, chunks, 4000, 40_000)) {
+        try (HotVolume volume = new HotVolume(folder, seed, chunks, 4000, 40_000)) {
             makePieces(volume, 1, pieces(chunks, 300));
             // Otherwise the reader's own requests take minutes.
             assertWithin(mostMemory(volume, 64 << 20));
@@ -114,7 +114,7 @@ class TinyReferencesTest {
     @Test
     void wholeChunksOfAFewBytes() throws Exception {
         int chunks = 60_000;
-        try (TieredVolume volume = new TieredVolume(folder, seed, chunks, 64, 65)) {
+        try (HotVolume volume = new HotVolume(folder, seed, chunks, 64, 65)) {
             makePieces(volume, 64, pieces(chunks, 4));
             assertWithin(mostMemory(volume));
         }
@@ -124,7 +124,7 @@ class TinyReferencesTest {
     @Test
     void smallPiecesBehindWholeChunks() throws Exception {
         int chunks = 1200;
-        try (TieredVolume volume = new TieredVolume(folder, seed, chunks, 30_000, 60_000)) {
+        try (HotVolume volume = new HotVolume(folder, seed, chunks, 30_000, 60_000)) {
             int whole = 800;
             int[] small = pieces(chunks, 8);
             int[] order = IntStream.concat(IntStream.range(0, whole), Arrays.stream(small))
@@ -140,7 +140,7 @@ class TinyReferencesTest {
     @Test
     void holesBetweenSmallPieces() throws Exception {
         int chunks = 1200;
-        try (TieredVolume volume = new TieredVolume(folder, seed, chunks, 20_000, 64_000)) {
+        try (HotVolume volume = new HotVolume(folder, seed, chunks, 20_000, 64_000)) {
             int[] order = pieces(chunks, 8);
             int[] withHoles = IntStream.range(0, 2 * order.length)
                     .map(i -> i % 2 == 0 ? order[i / 2] : -1)

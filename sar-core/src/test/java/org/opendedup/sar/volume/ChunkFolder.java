@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.ScrubTotals;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -43,8 +43,8 @@ final class ChunkFolder implements Closeable {
                 ? without
                 : without.withSsd(
                         ssd,
-                        new TierSettings(
-                                true, 64 << 20, 2, 128 << 10, true, 10_000, TierSettings.Policy.REFERENCE_COUNT));
+                        new HotSettings(
+                                true, 64 << 20, 2, 128 << 10, true, 10_000, HotSettings.Policy.REFERENCE_COUNT));
         ChunkVolume.create(config);
         open();
     }

@@ -62,7 +62,7 @@ final class ChunkHealTest {
                 chunks.put(number * 7 % CHUNKS, number * 7 % CHUNKS + 1);
             }
             ChunkFolder.await(() -> chunks.locations.values().stream()
-                    .allMatch(location -> chunks.volume.tier().contains(location)));
+                    .allMatch(location -> chunks.volume.hot().contains(location)));
             chunks.damage();
             ScrubTotals found = chunks.scrub();
             assertTrue(found.damagedFrames() > 0, found::toString);

@@ -33,10 +33,10 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.join.JoinLimits;
 import org.opendedup.sar.join.JoinReport;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -64,8 +64,8 @@ class CollectionConcurrencyTest {
     private static final long MAX_LEFT_BYTES = 1 << 20;
 
     private static final Owner OWNER = new Owner(0, 0);
-    private static final TierSettings SSD =
-            new TierSettings(true, 16 << 20, 2, 128 << 10, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+    private static final HotSettings SSD =
+            new HotSettings(true, 16 << 20, 2, 128 << 10, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
 
     @MemoryFolder
     Path folder;

@@ -17,8 +17,8 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.hot.SsdState;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
@@ -116,8 +116,8 @@ final class FaultScript {
 
     private void attachSsd() throws IOException {
         step("attach", () -> {
-            if (volume.tier().isConfigured() && volume.tier().status().state() == SsdState.DETACHED) {
-                volume.tier().attach(ssd);
+            if (volume.hot().isConfigured() && volume.hot().status().state() == SsdState.DETACHED) {
+                volume.hot().attach(ssd);
             }
         });
     }

@@ -29,16 +29,16 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.copies.HotOnDisk;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.policy.HotSettings.Policy;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.copies.TierOnDisk;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -57,8 +57,8 @@ class FaultSweepTest {
     /** Time after which a trial counts as one that hangs. */
     private static final Duration HANGS = Duration.ofMinutes(2);
 
-    private static final TierSettings SETTINGS =
-            new TierSettings(true, 6_700_000, 2, 1 << 30, true, 10_000, Policy.REFERENCE_COUNT);
+    private static final HotSettings SETTINGS =
+            new HotSettings(true, 6_700_000, 2, 1 << 30, true, 10_000, Policy.REFERENCE_COUNT);
 
     /** Calls that change something, for which a disk may lack space, or which a read-only one refuses. */
     private static final Set<String> CHANGES =
@@ -148,10 +148,10 @@ class FaultSweepTest {
         private Volume open(HookedStores ofData, HookedStores ofMetadata, HookedStores ofIndex, HookedStores ofSsd)
                 throws IOException {
             UnaryOperator<Directory> disk = ofSsd::hooked;
-            SsdTier.Opener tier = new TierOnDisk(disk);
+            HotChunks.Opener hot = new HotOnDisk(disk);
             ChunkIndex index = ofIndex.hooked(new HeapChunkIndex());
             VolumeStores stores = new VolumeStores(
-                    ofData.hooked(data), ofMetadata.hooked(metadata), index, InstantSource.system(), tier);
+                    ofData.hooked(data), ofMetadata.hooked(metadata), index, InstantSource.system(), hot);
             return Volume.open(config, stores, Verification.CHECKSUMS);
         }
 

@@ -18,14 +18,14 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskCost;
+import org.opendedup.sar.hot.FileExplainer;
+import org.opendedup.sar.hot.FileExplanation;
+import org.opendedup.sar.hot.FileExplanation.Chunk;
+import org.opendedup.sar.hot.FileExplanation.DiskWork;
+import org.opendedup.sar.hot.FileExplanation.Share;
+import org.opendedup.sar.hot.FileExplanation.Verdict;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.FileExplainer;
-import org.opendedup.sar.tier.FileExplanation;
-import org.opendedup.sar.tier.FileExplanation.Chunk;
-import org.opendedup.sar.tier.FileExplanation.DiskWork;
-import org.opendedup.sar.tier.FileExplanation.Share;
-import org.opendedup.sar.tier.FileExplanation.Verdict;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -164,7 +164,7 @@ class FileExplanationTest extends OpenVolumeTrial {
         return scattered;
     }
 
-    private Verdict onlyVerdict(long inode, TierSettings settings) throws IOException {
+    private Verdict onlyVerdict(long inode, HotSettings settings) throws IOException {
         Set<Verdict> verdicts = new HashSet<>();
         volume.maintenance().explain(inode, 0, rules(chunk -> false, settings), chunk -> {
             verdicts.add(chunk.verdict());
@@ -183,15 +183,15 @@ class FileExplanationTest extends OpenVolumeTrial {
         return chunks;
     }
 
-    private FileExplanation explain(long inode, LongPredicate onSsd, TierSettings settings) throws IOException {
+    private FileExplanation explain(long inode, LongPredicate onSsd, HotSettings settings) throws IOException {
         return volume.maintenance().explain(inode, 0, rules(onSsd, settings), chunk -> true);
     }
 
-    private static TierSettings settings(int threshold, boolean promoteOnRead) {
-        return new TierSettings(true, MIB, threshold, 128 << 10, promoteOnRead, 0, TierSettings.Policy.REFERENCE_COUNT);
+    private static HotSettings settings(int threshold, boolean promoteOnRead) {
+        return new HotSettings(true, MIB, threshold, 128 << 10, promoteOnRead, 0, HotSettings.Policy.REFERENCE_COUNT);
     }
 
-    private static FileExplainer.Rules rules(LongPredicate onSsd, TierSettings settings) {
+    private static FileExplainer.Rules rules(LongPredicate onSsd, HotSettings settings) {
         return new FileExplainer.Rules(onSsd, settings, settings.promotionPolicy());
     }
 

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -55,8 +55,8 @@ class FileReferencesTest {
         CrashDirectory data = new CrashDirectory(1);
         CrashKeyValueStore metadata = new CrashKeyValueStore();
         Volume.create(config, data, metadata, InstantSource.system());
-        SsdTier.Opener none = (location, timeline, settings, memory, counts, name) ->
-                SsdTier.open(null, timeline, null, memory, counts, name);
+        HotChunks.Opener none = (location, timeline, settings, memory, counts, name) ->
+                HotChunks.open(null, timeline, null, memory, counts, name);
         volume = Volume.open(
                 config,
                 new VolumeStores(data, metadata, new HeapChunkIndex(), InstantSource.system(), none, null),

@@ -40,12 +40,12 @@ import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -111,7 +111,7 @@ class FullDeviceCollectionTest {
                         metadata,
                         new HeapChunkIndex(),
                         InstantSource.system(),
-                        SsdTier::open,
+                        HotChunks::open,
                         new VolumeDevices(device, ofMetadata, new EndlessDevice(), Ballasts.none())),
                 Verification.FINGERPRINTS);
     }

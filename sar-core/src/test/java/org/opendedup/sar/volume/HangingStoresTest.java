@@ -31,13 +31,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.hot.copies.HotOnDisk;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.policy.HotSettings.Policy;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.copies.TierOnDisk;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -60,8 +60,8 @@ class HangingStoresTest {
      */
     private static final Set<String> WITHOUT_A_DISK = Set.of("usableBytes", "logBytes");
 
-    private static final TierSettings SETTINGS =
-            new TierSettings(true, 6_700_000, 2, 1 << 30, true, 10_000, Policy.REFERENCE_COUNT);
+    private static final HotSettings SETTINGS =
+            new HotSettings(true, 6_700_000, 2, 1 << 30, true, 10_000, Policy.REFERENCE_COUNT);
 
     private enum Location {
         DATA,
@@ -111,9 +111,9 @@ class HangingStoresTest {
                         stores.get(Location.METADATA).hooked(metadata),
                         stores.get(Location.INDEX).hooked(new HeapChunkIndex()),
                         InstantSource.system(),
-                        new TierOnDisk(stores.get(Location.SSD)::hooked)),
+                        new HotOnDisk(stores.get(Location.SSD)::hooked)),
                 Verification.CHECKSUMS);
-        volume.tier().attach(ssd);
+        volume.hot().attach(ssd);
         storedFile = make("stored");
         write(storedFile, stored);
         volume.sync();

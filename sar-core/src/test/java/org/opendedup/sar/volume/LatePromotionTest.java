@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.hot.FileExplainer;
+import org.opendedup.sar.hot.FileExplanation.Verdict;
+import org.opendedup.sar.hot.HotChunks.Status;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.FileExplainer;
-import org.opendedup.sar.tier.FileExplanation.Verdict;
-import org.opendedup.sar.tier.SsdTier.Status;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -52,8 +52,8 @@ class LatePromotionTest extends OpenVolumeTrial {
         return VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(folder.resolve("ssd"), settings(5));
     }
 
-    private static TierSettings settings(int threshold) {
-        return new TierSettings(true, 64 << 20, threshold, MAX_RUN, false, 1000, TierSettings.Policy.REFERENCE_COUNT);
+    private static HotSettings settings(int threshold) {
+        return new HotSettings(true, 64 << 20, threshold, MAX_RUN, false, 1000, HotSettings.Policy.REFERENCE_COUNT);
     }
 
     @Test
@@ -75,8 +75,8 @@ class LatePromotionTest extends OpenVolumeTrial {
         }
         TestWait.until(() -> status().mapTableEntries() >= 400);
         assertEquals(
-                400, chunks(eleven, volume.tier()::contains, 5, Verdict.ON_SSD).size());
-        assertEquals(Set.of(), chunks(four, volume.tier()::contains, 5, Verdict.ON_SSD), "four references");
+                400, chunks(eleven, volume.hot()::contains, 5, Verdict.ON_SSD).size());
+        assertEquals(Set.of(), chunks(four, volume.hot()::contains, 5, Verdict.ON_SSD), "four references");
         assertEquals(400, status().promotion().byWrite());
     }
 
@@ -93,7 +93,7 @@ class LatePromotionTest extends OpenVolumeTrial {
 
     @Test
     void aRunOverTheBorderOfTwoSegmentsIsLong() throws Exception {
-        volume.tier().change(settings(2));
+        volume.hot().change(settings(2));
         byte[] base = random(1, 4 * MIB);
         write(base, 0, base.length, base.length);
         byte[] file = random(2, 4 * MIB);
@@ -103,7 +103,7 @@ class LatePromotionTest extends OpenVolumeTrial {
         long inode = write(file, 0, file.length, file.length);
         TestWait.until(() -> status().mapTableEntries() == 10);
         Set<Long> longRun = chunks(List.of(inode), chunk -> false, 2, Verdict.LONG_RUN);
-        assertTrue(longRun.stream().noneMatch(volume.tier()::contains), "chunks of a run of 160 KiB are promoted");
+        assertTrue(longRun.stream().noneMatch(volume.hot()::contains), "chunks of a run of 160 KiB are promoted");
         assertEquals(
                 10,
                 chunks(List.of(inode), chunk -> false, 2, Verdict.NOT_WANTED_AGAIN)
@@ -112,7 +112,7 @@ class LatePromotionTest extends OpenVolumeTrial {
 
     @Test
     void promotionAndExplainAgreeOnRuns() throws Exception {
-        volume.tier().change(settings(2));
+        volume.hot().change(settings(2));
         Random random = new Random(TestSeed.next());
         byte[] base = random(random.nextLong(), 8 * MIB);
         write(base, 0, base.length, base.length);
@@ -126,8 +126,8 @@ class LatePromotionTest extends OpenVolumeTrial {
         Set<Long> wanted = chunks(inodes, chunk -> false, 2, Verdict.NOT_WANTED_AGAIN);
         assertNotEquals(Set.of(), chunks(inodes, chunk -> false, 2, Verdict.LONG_RUN));
         TestWait.until(
-                () -> chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD).containsAll(wanted));
-        assertEquals(wanted, chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD));
+                () -> chunks(inodes, volume.hot()::contains, 2, Verdict.ON_SSD).containsAll(wanted));
+        assertEquals(wanted, chunks(inodes, volume.hot()::contains, 2, Verdict.ON_SSD));
     }
 
     /** Fills a file with pieces of another, of 4 to 256 KiB, with zeros, and with unique data. */
@@ -152,7 +152,7 @@ class LatePromotionTest extends OpenVolumeTrial {
     }
 
     private Status status() {
-        return volume.tier().status();
+        return volume.hot().status();
     }
 
     private long make() throws IOException {
@@ -175,7 +175,7 @@ class LatePromotionTest extends OpenVolumeTrial {
     /** The chunks of files with that verdict. */
     private Set<Long> chunks(List<Long> inodes, LongPredicate onSsd, int threshold, Verdict verdict)
             throws IOException {
-        TierSettings settings = settings(threshold);
+        HotSettings settings = settings(threshold);
         var rules = new FileExplainer.Rules(onSsd, settings, settings.promotionPolicy());
         Set<Long> found = new TreeSet<>();
         for (long inode : inodes) {

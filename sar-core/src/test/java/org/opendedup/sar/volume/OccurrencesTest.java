@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.hot.FileExplainer;
+import org.opendedup.sar.hot.FileExplanation;
+import org.opendedup.sar.hot.HotChunks.Status;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.FileExplainer;
-import org.opendedup.sar.tier.FileExplanation;
-import org.opendedup.sar.tier.SsdTier.Status;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -32,8 +32,8 @@ import org.opendedup.sar.volume.posix.Owner;
 class OccurrencesTest extends OpenVolumeTrial {
     private static final int THRESHOLD = 3;
     /** Runs of any length are promoted: only references decide here. */
-    private static final TierSettings SETTINGS =
-            new TierSettings(true, 64 << 20, THRESHOLD, 1 << 30, false, 1000, TierSettings.Policy.REFERENCE_COUNT);
+    private static final HotSettings SETTINGS =
+            new HotSettings(true, 64 << 20, THRESHOLD, 1 << 30, false, 1000, HotSettings.Policy.REFERENCE_COUNT);
 
     private int files;
 
@@ -121,7 +121,7 @@ class OccurrencesTest extends OpenVolumeTrial {
     }
 
     private Status status() {
-        return volume.tier().status();
+        return volume.hot().status();
     }
 
     private static FileExplainer.Rules rules() {

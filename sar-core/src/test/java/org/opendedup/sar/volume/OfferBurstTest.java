@@ -10,9 +10,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
-import org.opendedup.sar.tier.copies.Refusal;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.promotion.PromotionStatistics;
+import org.opendedup.sar.hot.copies.Refusal;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.promotion.PromotionStatistics;
 
 /** More simultaneous duplicates than an SSD accepts: those that do not fit into its queue are offered again. */
 @Timeout(120)
@@ -28,8 +28,8 @@ class OfferBurstTest {
      */
     private static final int LATE = CHUNKS / 128;
 
-    private static final TierSettings SETTINGS =
-            new TierSettings(true, 256 << 20, 3, 128 << 10, false, 1000, TierSettings.Policy.REFERENCE_COUNT);
+    private static final HotSettings SETTINGS =
+            new HotSettings(true, 256 << 20, 3, 128 << 10, false, 1000, HotSettings.Policy.REFERENCE_COUNT);
 
     @MemoryFolder
     Path folder;
@@ -45,10 +45,10 @@ class OfferBurstTest {
     }
 
     /** Writes all chunks three times while the SSD waits; the third time they qualify. */
-    private static void burst(TierTrial trial) throws IOException {
+    private static void burst(HotTrial trial) throws IOException {
         trial.gates.writes.close();
         for (int copy = 0; copy < SETTINGS.referenceCountThreshold(); copy++) {
-            trial.write(TierTrial.scattered(0, CHUNKS, copy));
+            trial.write(HotTrial.scattered(0, CHUNKS, copy));
         }
     }
 
@@ -57,15 +57,15 @@ class OfferBurstTest {
         assertTrue(Math.abs(chunks - CHUNKS) <= LATE, during::toString);
     }
 
-    private static void awaitAll(TierTrial trial) throws IOException, InterruptedException {
-        TierTrial.await(
+    private static void awaitAll(HotTrial trial) throws IOException, InterruptedException {
+        HotTrial.await(
                 () -> trial.promotion().waiting() == 0 && trial.status().mapTableEntries() == CHUNKS,
                 () -> trial.promotion().toString());
     }
 
     @Test
     void whatABurstLeavesWaitingLandsWhenTheSsdTakesItAgain() throws Exception {
-        try (TierTrial trial = new TierTrial(folder, SETTINGS, -1)) {
+        try (HotTrial trial = new HotTrial(folder, SETTINGS, -1)) {
             burst(trial);
             PromotionStatistics during = trial.promotion();
             assertEquals(0, during.promoted(), "the SSD stands still");
@@ -90,7 +90,7 @@ class OfferBurstTest {
      */
     @Test
     void whatCannotBeRememberedComesBackWithItsNextDuplicate() throws Exception {
-        try (TierTrial trial = new TierTrial(folder, SETTINGS, 0)) {
+        try (HotTrial trial = new HotTrial(folder, SETTINGS, 0)) {
             burst(trial);
             PromotionStatistics during = trial.promotion();
             assertEquals(0, during.remembered());
@@ -101,8 +101,8 @@ class OfferBurstTest {
             assertTrue(trial.status().mapTableEntries() < CHUNKS / 2);
 
             for (int from = 0; from < CHUNKS; from += 256) {
-                trial.write(TierTrial.scattered(from, 256, from));
-                TierTrial.await(
+                trial.write(HotTrial.scattered(from, 256, from));
+                HotTrial.await(
                         () -> trial.promotion().queued() == 0,
                         () -> trial.promotion().toString());
             }
@@ -114,10 +114,10 @@ class OfferBurstTest {
 
     @Test
     void aWriterWhoComesBeforeTheyAreFetchedSettlesThem() throws Exception {
-        try (TierTrial trial = new TierTrial(folder, SETTINGS, -1)) {
+        try (HotTrial trial = new HotTrial(folder, SETTINGS, -1)) {
             burst(trial);
             long remembered = trial.promotion().remembered();
-            trial.write(TierTrial.scattered(0, CHUNKS, 9));
+            trial.write(HotTrial.scattered(0, CHUNKS, 9));
             // No chunk is remembered twice.
             assertTrue(trial.promotion().remembered() - remembered <= LATE, trial.promotion()::toString);
             assertNearly(trial.promotion().refused(Refusal.PRESENT), trial.promotion());

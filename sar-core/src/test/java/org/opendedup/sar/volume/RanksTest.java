@@ -15,11 +15,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.hot.FileExplainer;
+import org.opendedup.sar.hot.FileExplanation.Verdict;
+import org.opendedup.sar.hot.HotChunks.Status;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.FileExplainer;
-import org.opendedup.sar.tier.FileExplanation.Verdict;
-import org.opendedup.sar.tier.SsdTier.Status;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -43,8 +43,8 @@ class RanksTest extends OpenVolumeTrial {
         return VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(folder.resolve("ssd"), threshold(2));
     }
 
-    private static TierSettings threshold(int references) {
-        return new TierSettings(true, CAPACITY, references, 128 << 10, true, 0, TierSettings.Policy.REFERENCE_COUNT);
+    private static HotSettings threshold(int references) {
+        return new HotSettings(true, CAPACITY, references, 128 << 10, true, 0, HotSettings.Policy.REFERENCE_COUNT);
     }
 
     @Test
@@ -102,7 +102,7 @@ class RanksTest extends OpenVolumeTrial {
         }
         volume = Volume.open(config);
         assertEquals(160, onSsd(three));
-        volume.tier().change(threshold(4));
+        volume.hot().change(threshold(4));
         TestWait.until(() -> !status().demotion().running());
         assertEquals(0, onSsd(three));
         assertEquals(160, onSsd(four));
@@ -110,7 +110,7 @@ class RanksTest extends OpenVolumeTrial {
     }
 
     private Status status() {
-        return volume.tier().status();
+        return volume.hot().status();
     }
 
     /** Writes files with this number of chunks, this number of times. Returns the last ones. */
@@ -155,8 +155,8 @@ class RanksTest extends OpenVolumeTrial {
     }
 
     private long onSsd(List<Long> inodes) throws IOException {
-        TierSettings settings = threshold(2);
-        var rules = new FileExplainer.Rules(volume.tier()::contains, settings, settings.promotionPolicy());
+        HotSettings settings = threshold(2);
+        var rules = new FileExplainer.Rules(volume.hot()::contains, settings, settings.promotionPolicy());
         java.util.Set<Long> found = new java.util.HashSet<>();
         for (long inode : inodes) {
             volume.maintenance().explain(inode, 0, rules, chunk -> {

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.raw.OutlivingMapping;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -61,8 +61,8 @@ class RawFilesTest {
     }
 
     private VolumeConfig config(Placement placement, int copyAfterS) {
-        TierSettings sar =
-                new TierSettings(true, 64L << 20, 2, 1 << 20, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+        HotSettings sar =
+                new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
         return VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256)
                 .withSsd(folder.resolve("ssd"), sar)
                 .withRaw(new RawSettings(placement, 64L << 20, 80, 60, copyAfterS));
@@ -276,17 +276,17 @@ class RawFilesTest {
         Path away = folder.resolve("away");
         Files.move(raw, away);
         volume = Volume.open(config);
-        FastTier tier = volume.fastTier();
-        assertTrue(tier.summary().absent() != null);
-        assertEquals(0, tier.lostFiles());
+        FastTier hot = volume.fastTier();
+        assertTrue(hot.summary().absent() != null);
+        assertEquals(0, hot.lostFiles());
         Files.move(away, raw);
-        assertTrue(tier.attach(false));
-        assertTrue(tier.summary().absent() == null);
-        while (tier.summary().usedBytes() < 3_000_000) {
+        assertTrue(hot.attach(false));
+        assertTrue(hot.summary().absent() == null);
+        while (hot.summary().usedBytes() < 3_000_000) {
             Thread.onSpinWait();
         }
-        assertEquals(0, tier.lostFiles());
-        assertEquals(1, tier.summary().files());
+        assertEquals(0, hot.lostFiles());
+        assertEquals(1, hot.summary().files());
         assertArrayEquals(bytes(3_000_000), read(inode));
     }
 

@@ -21,12 +21,12 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -57,8 +57,8 @@ class RawMoverTest {
 
     @BeforeEach
     void create() throws IOException {
-        TierSettings sar =
-                new TierSettings(true, 64L << 20, 2, 1 << 20, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+        HotSettings sar =
+                new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
         config = VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256)
                 .withSsd(folder.resolve("ssd"), sar)
                 .withRaw(new RawSettings(Placement.TDDFS, CAPACITY, 85, 70, 0));

@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.OpenFile;
@@ -43,8 +43,8 @@ class RawSpaceTest {
     private Volume volume;
 
     private void open(long capacity, Placement placement) throws IOException {
-        TierSettings sar =
-                new TierSettings(true, 64L << 20, 2, 1 << 20, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+        HotSettings sar =
+                new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
         VolumeConfig config = VolumeConfigs.in(folder, capacity, Chunking.VARIABLE_SHA256)
                 .withSsd(folder.resolve("ssd"), sar)
                 .withRaw(new RawSettings(placement, SHARE, 100, 100, 0));

@@ -18,11 +18,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.tier.copies.Refusal;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.policy.TierSettings.Policy;
-import org.opendedup.sar.tier.promotion.PromotionStatistics;
+import org.opendedup.sar.hot.SsdState;
+import org.opendedup.sar.hot.copies.Refusal;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.policy.HotSettings.Policy;
+import org.opendedup.sar.hot.promotion.PromotionStatistics;
 
 /** Each offer and each read is counted once, under one name, whatever happens to the SSD. */
 @Timeout(240)
@@ -33,11 +33,11 @@ class SarFiguresTest {
     @MemoryFolder
     Path folder;
 
-    private static TierSettings settings(long capacity, int threshold, boolean enabled, Policy policy) {
-        return new TierSettings(enabled, capacity, threshold, 128 << 10, true, 100_000, policy);
+    private static HotSettings settings(long capacity, int threshold, boolean enabled, Policy policy) {
+        return new HotSettings(enabled, capacity, threshold, 128 << 10, true, 100_000, policy);
     }
 
-    private static TierSettings settings() {
+    private static HotSettings settings() {
         return settings(CAPACITY, 2, true, Policy.REFERENCE_COUNT);
     }
 
@@ -59,8 +59,8 @@ class SarFiguresTest {
     void everyScriptAddsUp() throws Exception {
         long seed = TestSeed.next();
         Random random = new Random(seed);
-        try (TierTrial trial = new TierTrial(folder, settings(), random.nextBoolean() ? -1 : 0)) {
-            trial.write(TierTrial.scattered(0, 1000, 1));
+        try (HotTrial trial = new HotTrial(folder, settings(), random.nextBoolean() ? -1 : 0)) {
+            trial.write(HotTrial.scattered(0, 1000, 1));
             StringBuilder script = new StringBuilder("seed " + seed + ":");
             long before = 0;
             for (int i = 0; i < STEPS; i++) {
@@ -79,7 +79,7 @@ class SarFiguresTest {
     }
 
     /** Returns the number of chunks read; -1: more, because of reading ahead. */
-    private long run(TierTrial trial, Kind kind, Random random) throws Exception {
+    private long run(HotTrial trial, Kind kind, Random random) throws Exception {
         switch (kind) {
             case WRITE -> trial.write(someChunks(random));
             case WRITE_SLOWLY_TAKEN -> {
@@ -100,8 +100,8 @@ class SarFiguresTest {
                 trial.gates.reads.open();
                 return read;
             }
-            case DETACH -> trial.volume.tier().detach();
-            case ATTACH -> trial.volume.tier().attach(trial.ssd);
+            case DETACH -> trial.volume.hot().detach();
+            case ATTACH -> trial.volume.hot().attach(trial.ssd);
             case WIPE -> wipe(trial.ssd);
             case RESIZE ->
                 change(trial, settings(random.nextBoolean() ? 8 << 20 : CAPACITY, 2, true, Policy.REFERENCE_COUNT));
@@ -117,16 +117,16 @@ class SarFiguresTest {
         return 0;
     }
 
-    private static void change(TierTrial trial, TierSettings settings) throws IOException {
-        trial.volume.tier().change(settings);
+    private static void change(HotTrial trial, HotSettings settings) throws IOException {
+        trial.volume.hot().change(settings);
     }
 
     private static long[] someChunks(Random random) {
-        return TierTrial.scattered(random.nextInt(2000), 1 + random.nextInt(2500), random.nextLong());
+        return HotTrial.scattered(random.nextInt(2000), 1 + random.nextInt(2500), random.nextLong());
     }
 
     /** Reads chunks far from each other, because reading ahead begins where a reader continues in sequence. */
-    private static long readChunks(TierTrial trial, Random random, int count) throws IOException {
+    private static long readChunks(HotTrial trial, Random random, int count) throws IOException {
         int file = random.nextInt(trial.files.size());
         int chunks = trial.files.get(file).length;
         int read = 0;
@@ -162,11 +162,11 @@ class SarFiguresTest {
     /** The control: an SSD that loses chunks without a report makes the figures wrong. */
     @Test
     void aChunkThatGetsLostUncountedIsNoticed() throws Exception {
-        try (TierTrial trial = new TierTrial(folder, settings(), -1)) {
+        try (HotTrial trial = new HotTrial(folder, settings(), -1)) {
             trial.gates.losesOffers = true;
-            trial.volume.tier().attach(trial.ssd);
-            trial.write(TierTrial.scattered(0, 300, 1));
-            trial.write(TierTrial.scattered(0, 300, 2));
+            trial.volume.hot().attach(trial.ssd);
+            trial.write(HotTrial.scattered(0, 300, 1));
+            trial.write(HotTrial.scattered(0, 300, 2));
             AssertionError noticed = assertThrows(AssertionError.class, () -> trial.checkFigures("losing"));
             assertTrue(noticed.getMessage().contains("losing"), noticed::getMessage);
         }
@@ -174,14 +174,14 @@ class SarFiguresTest {
 
     @Test
     void duplicatesWrittenWhileNoSsdIsAttachedAreRefusedAsUnavailable() throws Exception {
-        try (TierTrial trial = new TierTrial(folder, settings(), -1)) {
-            trial.write(TierTrial.scattered(0, 300, 1));
-            trial.volume.tier().detach();
-            trial.write(TierTrial.scattered(0, 300, 2));
+        try (HotTrial trial = new HotTrial(folder, settings(), -1)) {
+            trial.write(HotTrial.scattered(0, 300, 1));
+            trial.volume.hot().detach();
+            trial.write(HotTrial.scattered(0, 300, 2));
             assertEquals(300, trial.promotion().refused(Refusal.UNAVAILABLE));
             trial.checkFigures("detached");
-            trial.volume.tier().attach(trial.ssd);
-            trial.write(TierTrial.scattered(0, 300, 3));
+            trial.volume.hot().attach(trial.ssd);
+            trial.write(HotTrial.scattered(0, 300, 3));
             trial.checkFigures("attached");
             assertEquals(300, trial.promotion().refused(Refusal.UNAVAILABLE));
             assertEquals(300, trial.promotion().promoted());
@@ -190,9 +190,9 @@ class SarFiguresTest {
 
     @Test
     void whatThereIsNoRoomForIsRefusedByThatNameAndNotPromoted() throws Exception {
-        try (TierTrial trial = new TierTrial(folder, settings(1 << 20, 2, true, Policy.REFERENCE_COUNT), -1)) {
-            trial.write(TierTrial.scattered(0, 500, 1));
-            trial.write(TierTrial.scattered(0, 500, 2));
+        try (HotTrial trial = new HotTrial(folder, settings(1 << 20, 2, true, Policy.REFERENCE_COUNT), -1)) {
+            trial.write(HotTrial.scattered(0, 500, 1));
+            trial.write(HotTrial.scattered(0, 500, 2));
             trial.checkFigures("too small an SSD");
             PromotionStatistics promotion = trial.promotion();
             assertEquals(500, promotion.offered());
@@ -205,17 +205,17 @@ class SarFiguresTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 50})
     void ofAReaderInSequenceEveryChunkIsCounted(int threshold) throws Exception {
-        try (TierTrial trial = new TierTrial(folder, settings(64 << 20, threshold, true, Policy.REFERENCE_COUNT), -1)) {
+        try (HotTrial trial = new HotTrial(folder, settings(64 << 20, threshold, true, Policy.REFERENCE_COUNT), -1)) {
             // 2 MiB in the order on the disk, and a reader of these in another order: most are in memory by then.
-            trial.write(TierTrial.scattered(0, 512, 1));
-            trial.write(TierTrial.scattered(0, 512, 2));
+            trial.write(HotTrial.scattered(0, 512, 1));
+            trial.write(HotTrial.scattered(0, 512, 2));
             for (int round = 0; round < 2; round++) {
                 for (int file = 0; file < 2; file++) {
                     long before = trial.status().distributor().chunks();
                     // An earlier batch may bring chunks of the next one. They are counted when that one begins, and as
                     // unread if the reader leaves before it ends.
                     trial.readWhole(file, () -> {
-                        TierTrial.await(
+                        HotTrial.await(
                                 () -> trial.status().distributor().chunks() - before >= 512,
                                 () -> trial.status().toString());
                         trial.checkFigures("reading in sequence");
@@ -228,20 +228,20 @@ class SarFiguresTest {
 
     @Test
     void aWipedSsdHasWhatCanStillBeReadAndNothingWhenItIsAttachedAgain() throws Exception {
-        try (TierTrial trial = new TierTrial(folder, settings(), -1)) {
-            trial.write(TierTrial.scattered(0, 300, 1));
-            trial.write(TierTrial.scattered(0, 300, 2));
+        try (HotTrial trial = new HotTrial(folder, settings(), -1)) {
+            trial.write(HotTrial.scattered(0, 300, 1));
+            trial.write(HotTrial.scattered(0, 300, 2));
             trial.checkFigures("writing");
             assertEquals(300, trial.status().mapTableEntries());
             wipe(trial.ssd);
-            trial.write(TierTrial.scattered(0, 1, 3));
+            trial.write(HotTrial.scattered(0, 1, 3));
             // Its files are open: the figure counts entries that are still readable.
             assertEquals(300, trial.status().mapTableEntries());
             for (int chunk = 298; chunk >= 0; chunk -= 2) {
                 trial.readChunks(1, chunk);
             }
             assertEquals(150, trial.status().distributor().ssdHits());
-            trial.volume.tier().attach(trial.ssd);
+            trial.volume.hot().attach(trial.ssd);
             assertEquals(SsdState.ONLINE, trial.status().state());
             assertEquals(0, trial.status().mapTableEntries());
             assertEquals(0, trial.status().liveBytes());

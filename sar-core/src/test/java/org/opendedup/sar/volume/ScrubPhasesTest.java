@@ -37,6 +37,8 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.hot.copies.SeenSsd;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.ScrubPhase;
@@ -46,8 +48,6 @@ import org.opendedup.sar.ssd.AttachedSsd;
 import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
-import org.opendedup.sar.tier.copies.SeenSsd;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.care.VolumeScrub;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -72,8 +72,8 @@ final class ScrubPhasesTest {
     private static final int INDEX_SAMPLE = 16;
 
     private static final int COPIES = SHARED_FILES * FILE_CHUNKS;
-    private static final TierSettings SETTINGS =
-            new TierSettings(true, 64 << 20, 3, 128 << 10, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+    private static final HotSettings SETTINGS =
+            new HotSettings(true, 64 << 20, 3, 128 << 10, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
 
     @MemoryFolder
     Path folder;
@@ -107,7 +107,7 @@ final class ScrubPhasesTest {
         }
         // Closing writes the queued chunks.
         reopen();
-        assertEquals(COPIES, volume.tier().status().mapTableEntries());
+        assertEquals(COPIES, volume.hot().status().mapTableEntries());
     }
 
     private void open() throws IOException {
@@ -221,7 +221,7 @@ final class ScrubPhasesTest {
         assertEquals(0, scrubAll().ssd().wrong());
         assertServed();
         reopen();
-        assertEquals(COPIES - 10, volume.tier().status().mapTableEntries());
+        assertEquals(COPIES - 10, volume.hot().status().mapTableEntries());
         assertServed();
     }
 
@@ -276,11 +276,11 @@ final class ScrubPhasesTest {
 
     @Test
     void anSsdThatIsNotInUseIsPassedOver() throws IOException {
-        volume.tier().detach();
+        volume.hot().detach();
         ScrubTotals totals = scrubAll();
         assertEquals(new ScrubTotals.Ssd(0, 0, 0, 0, true), totals.ssd());
         assertTrue(totals.isClean());
-        volume.tier().attach(ssd);
+        volume.hot().attach(ssd);
         assertEquals(
                 new ScrubTotals.Ssd(COPIES, attached().liveBytes(), 0, 0, false),
                 scrubAll().ssd());
@@ -446,7 +446,7 @@ final class ScrubPhasesTest {
 
     @Test
     void aCheckSaysThatTheSsdIsNotInUse() throws IOException {
-        volume.tier().detach();
+        volume.hot().detach();
         List<Finding> found = checked();
         assertEquals(1, found.size(), found::toString);
         assertEquals(Finding.Kind.NOT_CHECKED, found.get(0).kind());

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.SsdShare;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
@@ -47,8 +47,8 @@ class SharedSsdTest {
         volume = Volume.open(config);
     }
 
-    private static TierSettings settings(long capacity) {
-        return new TierSettings(true, capacity, 2, 1 << 30, false, 1000, TierSettings.Policy.REFERENCE_COUNT);
+    private static HotSettings settings(long capacity) {
+        return new HotSettings(true, capacity, 2, 1 << 30, false, 1000, HotSettings.Policy.REFERENCE_COUNT);
     }
 
     private void write(byte[] data) throws IOException {
@@ -61,7 +61,7 @@ class SharedSsdTest {
         new Random(seed).nextBytes(data);
         write(data);
         write(data);
-        TestWait.until(() -> volume.tier().status().log().queuedBytes() == 0);
+        TestWait.until(() -> volume.hot().status().log().queuedBytes() == 0);
     }
 
     private static long bytesIn(Path place) throws IOException {
@@ -92,7 +92,7 @@ class SharedSsdTest {
         for (int seed = 1; seed <= 8; seed++) {
             writeTwice(seed);
             assertTrue(bytesOnSsd() <= CAPACITY, bytesOnSsd() + " bytes on the SSD");
-            most = Math.max(most, volume.tier().status().usedBytes());
+            most = Math.max(most, volume.hot().status().usedBytes());
         }
         return most;
     }
@@ -108,7 +108,7 @@ class SharedSsdTest {
         assertTrue(copies <= SHARED_COPIES_BYTES, copies + " bytes of copies");
         assertTrue(full.indexBytes() >= bytesIn(config.locations().hashDb()), full.toString());
         // Smaller while in use: the copies give way.
-        volume.tier().change(settings(7 * MIB));
+        volume.hot().change(settings(7 * MIB));
         assertEquals(7 * MIB, share().capacityBytes());
         TestWait.until(() -> bytesOnSsd() <= 7 * MIB);
         volume.close();
@@ -126,7 +126,7 @@ class SharedSsdTest {
         long copies = 0;
         for (int seed = 1; seed <= 8; seed++) {
             writeTwice(seed);
-            copies = Math.max(copies, volume.tier().status().usedBytes());
+            copies = Math.max(copies, volume.hot().status().usedBytes());
         }
         assertTrue(copies > SHARED_COPIES_BYTES, copies + " bytes of copies");
     }

@@ -31,6 +31,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
@@ -39,7 +40,6 @@ import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FullKeyValueStore;
 import org.opendedup.sar.metadata.record.Inode;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -111,7 +111,7 @@ class ShortageTest {
                         metadata,
                         new HeapChunkIndex(),
                         InstantSource.system(),
-                        SsdTier::open,
+                        HotChunks::open,
                         new VolumeDevices(dataDevice, metadataDevice, metadataDevice, Ballasts.none())),
                 Verification.FINGERPRINTS);
     }

@@ -11,10 +11,10 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.hot.promotion.FrameTables;
 import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.restore.frame.StopCheck;
-import org.opendedup.sar.tier.promotion.FrameTables;
 
 /**
  * Measures how fragmented a file is, from its recipe, the frame tables and the containers' places alone. Memory is

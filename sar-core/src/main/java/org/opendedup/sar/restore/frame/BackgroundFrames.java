@@ -7,7 +7,7 @@ import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
-import org.opendedup.sar.tier.promotion.HomeFrames;
+import org.opendedup.sar.hot.promotion.HomeFrames;
 
 /**
  * The frames of a volume for background work. Frames that readers have in memory are used; others are read from the

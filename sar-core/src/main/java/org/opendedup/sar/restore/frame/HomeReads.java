@@ -4,8 +4,8 @@ import java.util.HashMap;
 import java.util.Map;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.hot.distributor.DataDistributor;
 import org.opendedup.sar.ssd.ChunkRequest;
-import org.opendedup.sar.tier.distributor.DataDistributor;
 
 /**
  * Assigns the frames that a request reads from the disk to the chunks that want them, and counts these chunks. Safe for

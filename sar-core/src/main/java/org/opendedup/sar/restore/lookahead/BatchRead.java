@@ -11,23 +11,23 @@ import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.hot.distributor.SsdRead;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.FrameSink;
 import org.opendedup.sar.restore.frame.FrameTurn;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.opendedup.sar.restore.frame.PinnedChunks.Surplus;
-import org.opendedup.sar.restore.frame.ReadTier;
+import org.opendedup.sar.restore.frame.HotSource;
 import org.opendedup.sar.restore.frame.SortedIds;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.ssd.Source;
-import org.opendedup.sar.tier.distributor.SsdRead;
 
 /**
  * Brings the wanted chunks of one batch into memory: from frames in the cache, from the SSD, and from the disk in disk
  * order. Every reader that {@linkplain PinnedChunks holds} a chunk gets it. Leaves out chunks that cannot be read: a
- * reader that wants one reads it again, and receives the error. {@code TieredReads} performs the same sequence for
+ * reader that wants one reads it again, and receives the error. {@code SplitReads} performs the same sequence for
  * requests that were not read ahead; it keeps frames until it has copied from them, throws such errors, and chooses
  * nothing while it is next at the disk.
  *
@@ -52,7 +52,7 @@ final class BatchRead implements AutoCloseable {
 
     private final FrameLoader loader;
     private final PinnedChunks pinned;
-    private final @Nullable ReadTier tier;
+    private final @Nullable HotSource hot;
     private final long inode;
     private final WantedChunks wanted;
     private final boolean needsTurn;
@@ -83,13 +83,13 @@ final class BatchRead implements AutoCloseable {
     BatchRead(BatchSources sources, long inode, WantedChunks wanted, boolean needsTurn, Surplus surplus) {
         loader = sources.loader();
         pinned = sources.pinned();
-        tier = sources.tier();
+        hot = sources.hot();
         this.inode = inode;
         this.wanted = wanted;
         this.needsTurn = needsTurn;
         this.surplus = surplus;
-        if (tier != null) {
-            tier.distributor().noteWanted(wanted.chunks().count());
+        if (hot != null) {
+            hot.distributor().noteWanted(wanted.chunks().count());
         }
     }
 
@@ -98,9 +98,9 @@ final class BatchRead implements AutoCloseable {
         takeHeld(Source.MEMORY);
         loader.noteHits(fillFromFrames());
         takeHeld(Source.MEMORY);
-        if (tier != null && tier.distributor().isActive()) {
-            tier.distributor().split(wanted.chunks(), wanted::frameOf);
-            ssd = tier.distributor().start(wanted.chunks());
+        if (hot != null && hot.distributor().isActive()) {
+            hot.distributor().split(wanted.chunks(), wanted::frameOf);
+            ssd = hot.distributor().start(wanted.chunks());
             missing = null;
         }
     }
@@ -249,8 +249,8 @@ final class BatchRead implements AutoCloseable {
         if (takeFromOthers()) {
             takeHeld(Source.MEMORY);
         }
-        if (tier != null) {
-            tier.distributor().noteHome(chunks, bytesFrom(Source.HOME) - bytes);
+        if (hot != null) {
+            hot.distributor().noteHome(chunks, bytesFrom(Source.HOME) - bytes);
         }
     }
 
@@ -293,8 +293,8 @@ final class BatchRead implements AutoCloseable {
 
         @Override
         public void onContainerRead(long nanos) {
-            if (tier != null) {
-                tier.distributor().noteHomeRead(nanos);
+            if (hot != null) {
+                hot.distributor().noteHomeRead(nanos);
             }
         }
 
@@ -339,10 +339,10 @@ final class BatchRead implements AutoCloseable {
     @Override
     public void close() {
         try (wanted) {
-            if (tier != null) {
+            if (hot != null) {
                 // An earlier batch may have brought them since, and the reader may have left with them.
                 takeHeld(Source.MEMORY);
-                tier.distributor().noteEnd(wanted.chunks());
+                hot.distributor().noteEnd(wanted.chunks());
             }
         }
     }

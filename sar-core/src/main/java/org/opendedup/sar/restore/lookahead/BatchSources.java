@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.PinnedChunks;
-import org.opendedup.sar.restore.frame.ReadTier;
+import org.opendedup.sar.restore.frame.HotSource;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.ssd.ChunkRequest;
 
@@ -12,19 +12,19 @@ import org.opendedup.sar.ssd.ChunkRequest;
  * Where the chunks of all batches of all sequential readers come from, and where they are held. Safe for use by many
  * threads.
  *
- * @param tier the SSD with copies of chunks; null if there is none
+ * @param hot the SSD with copies of chunks; null if there is none
  */
 public record BatchSources(
-        FrameLoader loader, PinnedChunks pinned, @Nullable ReadTier tier) {
+        FrameLoader loader, PinnedChunks pinned, @Nullable HotSource hot) {
     /** Whether taken chunks are to be reported. */
     boolean reportsTaken() {
-        return tier != null;
+        return hot != null;
     }
 
     /** Reports to the promotion the chunks that a reader has taken: those that have data. */
     void reportTaken(ChunkRequest taken) {
-        if (tier != null) {
-            tier.promotion().onChunksRead(taken, tier.counts());
+        if (hot != null) {
+            hot.promotion().onChunksRead(taken, hot.counts());
         }
     }
 

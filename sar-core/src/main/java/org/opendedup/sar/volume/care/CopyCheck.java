@@ -10,10 +10,10 @@ import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.check.Mend;
 import org.opendedup.sar.check.Scratch;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.hot.SsdAudit;
 import org.opendedup.sar.scrub.IndexCheck;
 import org.opendedup.sar.scrub.MapTableCheck;
 import org.opendedup.sar.scrub.Scrubber;
-import org.opendedup.sar.tier.SsdAudit;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.engine.ChunkEngine;
 import org.opendedup.sar.volume.engine.EngineInUse;
@@ -74,7 +74,7 @@ final class CopyCheck {
     }
 
     private void mapTable(Progress progress) throws IOException {
-        SsdAudit audit = engine.tier().audit();
+        SsdAudit audit = engine.hot().audit();
         if (audit == null) {
             return;
         }

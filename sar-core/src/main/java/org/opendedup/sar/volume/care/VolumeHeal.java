@@ -84,14 +84,14 @@ public final class VolumeHeal implements HealSource {
                 engine.uses(),
                 volume.collector().pins(),
                 engine.disk(),
-                engine.tier()::copy);
+                engine.hot()::copy);
         thread = new ScheduledThreadPoolExecutor(1, Threads.named(volume.name() + "-heal"));
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         damaged.listen(this::request);
         // A writer stores the content of such a chunk again: the pass finds the new copy by the index.
         volume.metadata().counts().listenToDamaged(chunk -> request(ChunkId.container(chunk)));
         // Where copies are may be known now that was not before.
-        engine.tier().whenAttached(this::newSources);
+        engine.hot().whenAttached(this::newSources);
         engine.rebuilder().whenUpdated(this::newSources);
         requestRecovered();
     }

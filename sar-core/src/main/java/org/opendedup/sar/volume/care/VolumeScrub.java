@@ -10,6 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.hot.SsdAudit;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.ScrubCursor;
 import org.opendedup.sar.metadata.record.ScrubPhase;
@@ -21,7 +22,6 @@ import org.opendedup.sar.scrub.ScrubProgress;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.scrub.Scrubber;
 import org.opendedup.sar.scrub.SsdScrub;
-import org.opendedup.sar.tier.SsdAudit;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.engine.ChunkEngine;
@@ -169,7 +169,7 @@ public final class VolumeScrub implements ScrubSource {
     /** Verifies what a phase has to, from the present place on; returns what was verified by then. */
     private ScrubTotals verify(ScrubPhase phase, Recording recording) throws IOException {
         Marks marks = new Marks();
-        SsdAudit copies = engine.tier().audit();
+        SsdAudit copies = engine.hot().audit();
         ScrubCursor from = recording.next.phase() == phase ? recording.next : ScrubCursor.beginOf(phase);
         return switch (phase) {
             case CONTAINERS -> {

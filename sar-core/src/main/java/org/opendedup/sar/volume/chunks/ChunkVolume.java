@@ -19,13 +19,13 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.Sha256;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.ingest.ChunkStoring;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.counts.ReferenceCounts;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.record.MetadataHeader;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.FileChanges;
@@ -85,14 +85,14 @@ public final class ChunkVolume implements Closeable {
         this.config = config;
         engine = new ChunkEngine(config, stores, metadata, verification, plan, opened);
         counts = metadata.counts();
-        SsdTier tier = engine.tier();
+        HotChunks hot = engine.hot();
         int maxCopies = (int) Math.min(Integer.MAX_VALUE, plan.nodes() / 2 / RecentlyUnreferenced.COPY_BYTES);
         RecentlyUnreferenced recent = new RecentlyUnreferenced(grace.toNanos(), nanoClock, maxCopies, client != null);
         counts.keep(recent::keeps);
         counts.listen(chunk -> {
             recent.note(chunk);
-            if (tier.isConfigured()) {
-                tier.demotion().unreferenced(chunk);
+            if (hot.isConfigured()) {
+                hot.demotion().unreferenced(chunk);
             }
         });
         storing = new ChunkStoring(
@@ -104,7 +104,7 @@ public final class ChunkVolume implements Closeable {
                 engine.damaged()::contains,
                 recent::note,
                 ChunkEngine.MAX_OPEN_CONTAINERS,
-                tier.isConfigured() ? tier.promotion() : null);
+                hot.isConfigured() ? hot.promotion() : null);
         ahead = new ChunkReadAhead(engine);
         committer = engine.committer(FileChanges.NONE, new WriteStop(false));
         collector = engine.collector(engine.index(), committer, () -> CompletableFuture.completedFuture(null));
@@ -166,7 +166,7 @@ public final class ChunkVolume implements Closeable {
             volume.committer.commitRecovery();
             volume.engine.updateIndex();
             volume.committer.start();
-            volume.engine.tier().demoteUnreferenced();
+            volume.engine.hot().demoteUnreferenced();
             return volume;
         } catch (IOException | RuntimeException e) {
             try {
@@ -294,7 +294,7 @@ public final class ChunkVolume implements Closeable {
         if (fetched != null) {
             return fetched;
         }
-        boolean isOnSsd = engine.tier().isConfigured() && engine.tier().contains(location);
+        boolean isOnSsd = engine.hot().isConfigured() && engine.hot().contains(location);
         return isOnSsd && storing.lookUp(fingerprint) == location
                 ? readIndexed(fingerprint, location)
                 : read(fingerprint, location);
@@ -404,8 +404,8 @@ public final class ChunkVolume implements Closeable {
     }
 
     /** Returns the SSD of the volume. */
-    public SsdTier tier() {
-        return engine.tier();
+    public HotChunks hot() {
+        return engine.hot();
     }
 
     public ChunkVolumeStatistics statistics() {

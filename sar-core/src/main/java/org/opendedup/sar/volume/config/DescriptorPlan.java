@@ -4,9 +4,9 @@ import com.sun.management.UnixOperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import org.opendedup.sar.container.ContainerOptions;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.metadata.db.KeyValueStores;
-import org.opendedup.sar.tier.SsdTier;
 
 /**
  * How many files a volume has open at the same time, at most. The JVM raises the limit of its process to the hard limit
@@ -27,7 +27,7 @@ public final class DescriptorPlan {
     public static long needed(VolumeConfig config) {
         // A check has a copy of the metadata open.
         long databases = 2L * KeyValueStores.MOST_OPEN_FILES + IndexClass.MOST_OPEN_FILES;
-        long ssd = config.tier() == null ? 0 : SsdTier.mostOpenFiles(config.tier());
+        long ssd = config.hot() == null ? 0 : HotChunks.mostOpenFiles(config.hot());
         long threads = (long) A_THREAD * config.requests().threads();
         return ContainerOptions.MOST_CACHED_PACKS + WORKING_PACKS + databases + ssd + threads + OTHERS;
     }

@@ -38,7 +38,7 @@ import org.opendedup.sar.io.TransferBuffers;
  *     disk index behind its log, and 0 with SiLo
  * @param metadataNative memory of the metadata database (native): a quarter for the batch of a commit and RocksDB's own
  *     needs, the rest for its cache, of which write buffers have a third
- * @param tier Map table of the SSD and list of its recent reads (heap); 0 without an SSD. Taken from the restore cache,
+ * @param hot Map table of the SSD and list of its recent reads (heap); 0 without an SSD. Taken from the restore cache,
  *     which otherwise has 180 thousandths of the budget
  * @param offers chunks that wait to be written to the SSD, and the list of those that arrived when too many were
  *     waiting (heap); 0 without an SSD. Also taken from the restore cache. Allocated for a burst, and released after it
@@ -66,7 +66,7 @@ public record MemoryPlan(
         long openFiles,
         long indexNative,
         long metadataNative,
-        long tier,
+        long hot,
         long offers,
         long tierNative,
         long raws,
@@ -238,7 +238,7 @@ public record MemoryPlan(
                     requests,
                     threads * Compressor.contextBytes(config.compression())
                             + decoders * Compressor.DECOMPRESSION_CONTEXT_BYTES,
-                    config.tier() != null,
+                    config.hot() != null,
                     config.raw().isEnabled(),
                     config.index());
         }
@@ -329,7 +329,7 @@ public record MemoryPlan(
         // of the threads.
         long whole = Math.min(budget, needs.left(budget) / SHARED * 1000);
         long tierNative = needs.tierNative;
-        long tier = tierNative > 0 ? permille(whole, 50) : 0;
+        long hot = tierNative > 0 ? permille(whole, 50) : 0;
         long pending = Math.min(MAX_PENDING_BYTES, permille(whole, 30));
         long offers = tierNative > 0 ? Math.min(MOST_OFFER_BYTES, permille(whole, 40)) : 0;
         long indexNative = permille(whole, 110);
@@ -346,7 +346,7 @@ public record MemoryPlan(
                         + (needs.hasTable() ? indexNative - diskIndexNative : 0)
                         - tierNative
                         + extraHeap(budget, whole, needs),
-                permille(whole, 180) - tier - offers - tierNative - raws + ofDirty,
+                permille(whole, 180) - hot - offers - tierNative - raws + ofDirty,
                 hasFiles ? dirty : 0,
                 streamLogs,
                 pending,
@@ -359,7 +359,7 @@ public record MemoryPlan(
                 hasFiles ? permille(whole, 20) : 0,
                 needs.hasTable() ? diskIndexNative : indexNative,
                 permille(whole, 130),
-                tier,
+                hot,
                 offers,
                 tierNative,
                 raws,

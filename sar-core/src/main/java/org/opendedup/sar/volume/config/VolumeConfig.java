@@ -4,11 +4,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexPlacement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
-import org.opendedup.sar.tier.policy.TierSettings;
 
 /**
  * The settings that are fixed when a volume is created or mounted. The front ends read and write them (the volume XML);
@@ -26,7 +26,7 @@ import org.opendedup.sar.tier.policy.TierSettings;
  *     JVM's own
  * @param writeThreads number of threads that fingerprint and compress
  * @param root attributes of the root directory of a new volume
- * @param tier how the SSD is used; null without one
+ * @param hot how the SSD is used; null without one
  * @param restore how sequential reads are cached
  * @param raw how the fast tier is used for raw files
  * @param index kind of the fingerprint index
@@ -44,7 +44,7 @@ public record VolumeConfig(
         long memoryBudgetBytes,
         int writeThreads,
         RootDirectory root,
-        @Nullable TierSettings tier,
+        @Nullable HotSettings hot,
         RestoreSettings restore,
         RawSettings raw,
         IndexClass index,
@@ -56,9 +56,9 @@ public record VolumeConfig(
      * @throws IllegalArgumentException if there is an SSD location but no SSD settings, or settings but no location
      */
     public VolumeConfig {
-        if ((locations.ssd() == null) != (tier == null)) {
+        if ((locations.ssd() == null) != (hot == null)) {
             throw new IllegalArgumentException(
-                    "an SSD needs a location and settings; given: location " + locations.ssd() + ", settings " + tier);
+                    "an SSD needs a location and settings; given: location " + locations.ssd() + ", settings " + hot);
         }
         if (raw.isEnabled() && locations.ssd() == null) {
             throw new IllegalArgumentException("raw files need the location of a fast tier");
@@ -97,46 +97,46 @@ public record VolumeConfig(
     }
 
     /** Returns these settings with an SSD. */
-    public VolumeConfig withSsd(Path location, TierSettings settings) {
+    public VolumeConfig withSsd(Path location, HotSettings settings) {
         Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
         return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexPlacement, requests);
     }
 
     /** Returns these settings with another memory budget, in bytes. */
     public VolumeConfig withMemoryBudget(long bytes) {
-        return with(locations, bytes, tier, restore, raw, index, indexPlacement, requests);
+        return with(locations, bytes, hot, restore, raw, index, indexPlacement, requests);
     }
 
     /** Returns these settings with other restore settings. */
     public VolumeConfig withRestore(RestoreSettings settings) {
-        return with(locations, memoryBudgetBytes, tier, settings, raw, index, indexPlacement, requests);
+        return with(locations, memoryBudgetBytes, hot, settings, raw, index, indexPlacement, requests);
     }
 
     /** Returns these settings with other settings for raw files. */
     public VolumeConfig withRaw(RawSettings settings) {
-        return with(locations, memoryBudgetBytes, tier, restore, settings, index, indexPlacement, requests);
+        return with(locations, memoryBudgetBytes, hot, restore, settings, index, indexPlacement, requests);
     }
 
     /** Returns these settings with an index of another kind. */
     public VolumeConfig withIndex(IndexClass kind) {
-        return with(locations, memoryBudgetBytes, tier, restore, raw, kind, indexPlacement, requests);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, kind, indexPlacement, requests);
     }
 
     /** Returns these settings with another place of the index. */
     public VolumeConfig withIndexPlacement(IndexPlacement placement) {
-        return with(locations, memoryBudgetBytes, tier, restore, raw, index, placement, requests);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, placement, requests);
     }
 
     /** Returns these settings for another front end. */
     public VolumeConfig withRequests(RequestBuffers buffers) {
-        return with(locations, memoryBudgetBytes, tier, restore, raw, index, indexPlacement, buffers);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexPlacement, buffers);
     }
 
     /** Returns these settings with other values for what may be changed after the volume was created. */
     private VolumeConfig with(
             Locations locations,
             long memoryBudgetBytes,
-            @Nullable TierSettings tier,
+            @Nullable HotSettings hot,
             RestoreSettings restore,
             RawSettings raw,
             IndexClass index,
@@ -153,7 +153,7 @@ public record VolumeConfig(
                 memoryBudgetBytes,
                 writeThreads,
                 root,
-                tier,
+                hot,
                 restore,
                 raw,
                 index,

@@ -21,15 +21,15 @@ import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.promotion.HotMemory;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.frame.FrameCache;
-import org.opendedup.sar.restore.frame.ReadTier;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.promotion.TierMemory;
+import org.opendedup.sar.restore.frame.HotSource;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.FileChanges;
@@ -76,7 +76,7 @@ public final class ChunkEngine {
     private final InstantSource clock;
     private final MetadataStore metadata;
     private final ContainerStore containers;
-    private final SsdTier tier;
+    private final HotChunks hot;
     /** The fingerprint index. Set before its first use: to an empty one if that of the volume cannot be used. */
     private ChunkIndex index;
 
@@ -152,15 +152,15 @@ public final class ChunkEngine {
         }
         openedRestored = OtherHistory.isMarked(data);
         ownsPacks = areOfSameHistory && !openedRestored;
-        tier = stores.tier()
+        hot = stores.hot()
                 .open(
                         config.locations().ssd(),
                         metadata.epochs(),
-                        config.tier(),
-                        new TierMemory(plan.tier(), plan.offers()),
+                        config.hot(),
+                        new HotMemory(plan.hot(), plan.offers()),
                         metadata.counts()::occurrences,
                         name);
-        opened.push(tier::close);
+        opened.push(hot::close);
         disk = DiskQueue.of(config.restore().disk(), config.locations().data());
         damaged = new DamagedFrames(containers, metadata, changeLock.readLock(), storers);
         damaged.noteLost();
@@ -169,8 +169,8 @@ public final class ChunkEngine {
                         metadata.recipes(),
                         containers,
                         disk,
-                        tier.isConfigured()
-                                ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::occurrences)
+                        hot.isConfigured()
+                                ? new HotSource(hot.distributor(), hot.promotion(), metadata.counts()::occurrences)
                                 : null),
                 new FrameCache(plan.frameCache()),
                 config.restore().budget(plan.streams()),
@@ -296,8 +296,8 @@ public final class ChunkEngine {
         return rebuilder;
     }
 
-    public SsdTier tier() {
-        return tier;
+    public HotChunks hot() {
+        return hot;
     }
 
     /** The queue of the device that holds the containers. */
@@ -371,7 +371,7 @@ public final class ChunkEngine {
     /** Closes the stores, each after the parts that use it: the last part of closing a volume. */
     public void close(Closing closing) {
         closing.run(() -> Threads.end(prefetchers));
-        closing.run(tier::close);
+        closing.run(hot::close);
         closing.run(containers::close);
         closing.run(() -> Threads.end(workers));
         closing.run(() -> withFailureLogged(index::flush));

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.UUID;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -13,7 +14,6 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.Modes;
 import org.opendedup.sar.raw.FileRawFolder;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -31,7 +31,7 @@ public final class VolumeCreation {
         UUID volume = UUID.randomUUID();
         Path ssd = config.locations().ssd();
         if (ssd != null) {
-            SsdTier.create(ssd, Timeline.beginning(volume, 0));
+            HotChunks.create(ssd, Timeline.beginning(volume, 0));
             if (config.raw().isEnabled()) {
                 FileRawFolder.create(ssd, volume);
             }
@@ -45,7 +45,7 @@ public final class VolumeCreation {
         UUID volume = UUID.randomUUID();
         Path ssd = config.locations().ssd();
         if (ssd != null) {
-            SsdTier.create(ssd, Timeline.beginning(volume, 0));
+            HotChunks.create(ssd, Timeline.beginning(volume, 0));
         }
         createStores(
                 config, (data, database) -> createForChunks(config, volume, data, database, InstantSource.system()));

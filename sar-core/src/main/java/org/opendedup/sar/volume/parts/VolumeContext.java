@@ -15,6 +15,9 @@ import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.promotion.BackgroundPromotion;
+import org.opendedup.sar.hot.promotion.PromotionSources;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.ingest.IngestStores;
@@ -28,9 +31,6 @@ import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.AbsentRawFolder;
 import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.restore.RestoreEngine;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.promotion.BackgroundPromotion;
-import org.opendedup.sar.tier.promotion.PromotionSources;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.WriteStop;
 import org.opendedup.sar.volume.config.MemoryPlan;
@@ -85,7 +85,7 @@ public final class VolumeContext implements Closeable {
 
     private final ChunkEngine engine;
     private final MetadataStore metadata;
-    private final SsdTier tier;
+    private final HotChunks hot;
     private final RestoreEngine restore;
     private final DeviceSpaces devices;
     private final @Nullable BackgroundPromotion promotion;
@@ -123,13 +123,13 @@ public final class VolumeContext implements Closeable {
         engine = new ChunkEngine(config, stores, metadata, verification, plan, opened);
         String name = config.name();
         this.metadata = metadata;
-        tier = engine.tier();
+        hot = engine.hot();
         restore = engine.restore();
         devices = engine.devices();
-        if (tier.isConfigured()) {
-            metadata.counts().listen(tier.demotion()::unreferenced);
+        if (hot.isConfigured()) {
+            metadata.counts().listen(hot.demotion()::unreferenced);
         }
-        promotion = tier.isConfigured() ? promoteInBackground(config) : null;
+        promotion = hot.isConfigured() ? promoteInBackground(config) : null;
         if (promotion != null) {
             opened.push(promotion::close);
         }
@@ -151,7 +151,7 @@ public final class VolumeContext implements Closeable {
                 engine.changes(),
                 engine.damaged()::contains,
                 plan.parallelRuns(),
-                tier.isConfigured() ? tier.promotion() : null);
+                hot.isConfigured() ? hot.promotion() : null);
         RawTable rawTable = new RawTable();
         AnswerLimit answers = new AnswerLimit(
                 name,
@@ -274,8 +274,8 @@ public final class VolumeContext implements Closeable {
 
     private BackgroundPromotion promoteInBackground(VolumeConfig config) {
         BackgroundPromotion background = new BackgroundPromotion(
-                tier.promotion(),
-                tier.demotion(),
+                hot.promotion(),
+                hot.demotion(),
                 new PromotionSources(
                         metadata.recipes(),
                         engine.containers(),
@@ -283,10 +283,10 @@ public final class VolumeContext implements Closeable {
                         metadata.counts()::occurrences,
                         this::diskUse),
                 PROMOTION_STEP_BYTES,
-                engine.plan().tier(),
+                engine.plan().hot(),
                 config.name());
-        tier.promotion().listen(background::note);
-        tier.promotion().listenUnfinished(background::noteLate);
+        hot.promotion().listen(background::note);
+        hot.promotion().listenUnfinished(background::noteLate);
         return background;
     }
 
@@ -331,7 +331,7 @@ public final class VolumeContext implements Closeable {
             context.engine.updateIndex();
             context.mover.start();
             context.committer.start();
-            context.tier.demoteUnreferenced();
+            context.hot.demoteUnreferenced();
             return context;
         } catch (IOException | RuntimeException e) {
             try {
@@ -410,8 +410,8 @@ public final class VolumeContext implements Closeable {
         return restore;
     }
 
-    public SsdTier tier() {
-        return tier;
+    public HotChunks hot() {
+        return hot;
     }
 
     /** Returns the fingerprint index; one that keeps nothing if that of the volume cannot be used. */

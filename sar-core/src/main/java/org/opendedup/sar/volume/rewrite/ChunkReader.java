@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
-import org.opendedup.sar.tier.promotion.HomeFrames;
+import org.opendedup.sar.hot.promotion.HomeFrames;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -3,10 +3,10 @@ package org.opendedup.sar.volume.store;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.hot.copies.SsdBudget;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexSpace;
-import org.opendedup.sar.tier.copies.SsdBudget;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Opens the indexes of a volume: with its memory, the bound of its SSD, and the folder for what exceeds that. */

@@ -1,8 +1,8 @@
 package org.opendedup.sar.volume.store;
 
+import org.opendedup.sar.hot.copies.SsdBudget;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.SsdShare;
-import org.opendedup.sar.tier.copies.SsdBudget;
 
 /** The space of one index on an SSD that it shares. While a lost index is replaced, there are two. */
 final class SharedSpace implements IndexSpace {

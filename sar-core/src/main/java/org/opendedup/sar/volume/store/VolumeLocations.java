@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.copies.SsdBudget;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
@@ -27,8 +29,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.metadata.db.KeyValueStores;
 import org.opendedup.sar.raw.FileRawFolder;
 import org.opendedup.sar.raw.RawFolder;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.copies.SsdBudget;
 import org.opendedup.sar.volume.config.DescriptorPlan;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -104,7 +104,7 @@ public final class VolumeLocations {
                     metadata,
                     index,
                     KernelClock.machine(),
-                    budget == null ? SsdTier::open : SsdTier.sharing(budget),
+                    budget == null ? HotChunks::open : HotChunks.sharing(budget),
                     rawFiles(config),
                     VolumeDevices.of(locations, ballasts));
         } catch (IOException | RuntimeException e) {
@@ -135,7 +135,7 @@ public final class VolumeLocations {
                 ChunkIndexes.none(),
                 KernelClock.machine(),
                 (location, timeline, settings, memory, counts, name) ->
-                        SsdTier.open(null, timeline, settings, memory, counts, name),
+                        HotChunks.open(null, timeline, settings, memory, counts, name),
                 rawFiles(config),
                 VolumeDevices.of(locations, Ballasts.of(locations)));
     }

@@ -2,12 +2,12 @@ package org.opendedup.sar.volume.store;
 
 import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.ReadOnlyDirectory;
 import org.opendedup.sar.metadata.db.KeyValueStore;
 import org.opendedup.sar.raw.RawFolder;
-import org.opendedup.sar.tier.SsdTier;
 
 /**
  * The stores of a volume. A volume at its configured locations opens these itself; tests provide ones that simulate
@@ -17,7 +17,7 @@ import org.opendedup.sar.tier.SsdTier;
  * @param metadata the metadata database
  * @param index the fingerprint index
  * @param clock the time of day, for time stamps
- * @param tier opens the SSD, which is always at its configured location
+ * @param hot opens the SSD, which is always at its configured location
  * @param raw opens the raw files on the fast tier; null: there are none
  * @param devices the devices that hold the stores; null: the device of the containers
  */
@@ -26,7 +26,7 @@ public record VolumeStores(
         KeyValueStore metadata,
         ChunkIndex index,
         InstantSource clock,
-        SsdTier.Opener tier,
+        HotChunks.Opener hot,
         RawFolder.@Nullable Opener raw,
         @Nullable VolumeDevices devices) {
 
@@ -36,20 +36,20 @@ public record VolumeStores(
             KeyValueStore metadata,
             ChunkIndex index,
             InstantSource clock,
-            SsdTier.Opener tier,
+            HotChunks.Opener hot,
             @Nullable VolumeDevices devices) {
-        this(containers, metadata, index, clock, tier, null, devices);
+        this(containers, metadata, index, clock, hot, null, devices);
     }
 
     /** Makes stores that are all on the device of the containers. */
     public VolumeStores(
-            Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock, SsdTier.Opener tier) {
-        this(containers, metadata, index, clock, tier, null);
+            Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock, HotChunks.Opener hot) {
+        this(containers, metadata, index, clock, hot, null);
     }
 
     /** Makes stores that open the SSD in the normal way. */
     public VolumeStores(Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock) {
-        this(containers, metadata, index, clock, SsdTier::open);
+        this(containers, metadata, index, clock, HotChunks::open);
     }
 
     /** Returns whether nothing of the volume may be changed. */
@@ -59,6 +59,6 @@ public record VolumeStores(
 
     /** Returns these stores with raw files. */
     public VolumeStores withRaw(RawFolder.Opener opener) {
-        return new VolumeStores(containers, metadata, index, clock, tier, opener, devices);
+        return new VolumeStores(containers, metadata, index, clock, hot, opener, devices);
     }
 }

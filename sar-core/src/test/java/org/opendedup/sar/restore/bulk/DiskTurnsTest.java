@@ -17,7 +17,7 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.HotVolume;
 import org.opendedup.sar.restore.frame.StopCheck;
 
 /** A restore in container order gives other readers turns at the disk. */
@@ -30,7 +30,7 @@ class DiskTurnsTest {
     @Test
     void itTakesOneForEachContainerAndTellsItsRequests() throws IOException {
         Path stored = Files.createDirectory(folder.resolve("stored"));
-        try (TieredVolume volume = new TieredVolume(stored, TestSeed.next(), CHUNKS);
+        try (HotVolume volume = new HotVolume(stored, TestSeed.next(), CHUNKS);
                 Places places = new Places(
                         FileDirectory.open(Files.createDirectory(folder.resolve("scratch"))),
                         1 << 20,
@@ -39,7 +39,7 @@ class DiskTurnsTest {
             long offset = 0;
             for (int i = 0; i < CHUNKS; i++) {
                 byte[] chunk = volume.chunks.get(i);
-                int fingerprintPrefix = Fingerprints.fingerprintPrefix(TieredVolume.fingerprint(chunk), 0);
+                int fingerprintPrefix = Fingerprints.fingerprintPrefix(HotVolume.fingerprint(chunk), 0);
                 places.add(volume.ids.get(i), 0, chunk.length, fingerprintPrefix, 1, offset);
                 offset += chunk.length;
                 containers.add(ChunkId.container(volume.ids.get(i)));

@@ -16,7 +16,7 @@ import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
-import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.HotVolume;
 
 /** On containers of some 100 KiB with chunks of 18 KiB, each in a frame of its own. */
 @Timeout(60)
@@ -24,11 +24,11 @@ class BackgroundFramesTest {
     private static final int CHUNKS = 20;
 
     @AutoClose
-    private TieredVolume volume;
+    private HotVolume volume;
 
     @BeforeEach
     void storeChunks(@TempDir Path folder) throws IOException {
-        volume = new TieredVolume(folder, 1, CHUNKS, 18_000, 18_001);
+        volume = new HotVolume(folder, 1, CHUNKS, 18_000, 18_001);
     }
 
     /** Counts frames and requests. */

@@ -27,14 +27,14 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
-import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.HotVolume;
 
 @Timeout(60)
 class FrameLoaderTest {
     private static final int CHUNKS = 200;
 
     @AutoClose
-    private TieredVolume volume;
+    private HotVolume volume;
 
     private FrameLoader loader;
     /** The disk's time, which does not pass by itself. */
@@ -44,7 +44,7 @@ class FrameLoaderTest {
 
     @BeforeEach
     void storeChunks(@TempDir Path folder) throws IOException {
-        volume = new TieredVolume(folder, TestSeed.next(), CHUNKS);
+        volume = new HotVolume(folder, TestSeed.next(), CHUNKS);
         loader = new FrameLoader(
                 volume.containers, disk, new FrameCache(1 << 20), false, (inode, container, frame, cause) -> {});
     }
@@ -90,13 +90,13 @@ class FrameLoaderTest {
         GivingUp sink = new GivingUp(key(CHUNKS - 1));
         long[] wanted = {key(0), key(CHUNKS - 1)};
         FutureTask<Void> fetching = new FutureTask<>(() -> {
-            loader.fetch(TieredVolume.INODE, wanted, sink);
+            loader.fetch(HotVolume.INODE, wanted, sink);
             return null;
         });
         new Thread(fetching).start();
         sink.claimed.await();
         assertTrue(loader.isBeingRead(wanted[0]));
-        FutureTask<Frame> waiting = new FutureTask<>(() -> loader.frame(TieredVolume.INODE, volume.ids.get(0)));
+        FutureTask<Frame> waiting = new FutureTask<>(() -> loader.frame(HotVolume.INODE, volume.ids.get(0)));
         Thread waiter = new Thread(waiting);
         waiter.start();
         while (waiter.getState() != Thread.State.WAITING) {
@@ -115,7 +115,7 @@ class FrameLoaderTest {
     void aReadOfOneFrameKeepsTheBackgroundFromTheDisk() throws Exception {
         // The control: nobody has used the disk.
         disk.enter(Importance.BACKGROUND).close();
-        loader.frame(TieredVolume.INODE, volume.ids.get(0));
+        loader.frame(HotVolume.INODE, volume.ids.get(0));
         assertEquals(1, disk.turns());
         Thread background = new Thread(() -> disk.enter(Importance.BACKGROUND).close());
         background.start();
@@ -140,9 +140,9 @@ class FrameLoaderTest {
                 read[0]++;
             }
         };
-        loader.fetch(TieredVolume.INODE, wanted, counting);
+        loader.fetch(HotVolume.INODE, wanted, counting);
         assertEquals(2, read[0]);
-        assertHolds(loader.frame(TieredVolume.INODE, volume.ids.get(0)), 0);
+        assertHolds(loader.frame(HotVolume.INODE, volume.ids.get(0)), 0);
         assertEquals(1, loader.hits());
     }
 }

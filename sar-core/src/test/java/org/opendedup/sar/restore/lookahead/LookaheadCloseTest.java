@@ -26,7 +26,7 @@ import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
-import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.HotVolume;
 import org.opendedup.sar.restore.frame.FrameCache;
 
 /**
@@ -42,17 +42,17 @@ class LookaheadCloseTest {
     Path folder;
 
     @AutoClose
-    private TieredVolume volume;
+    private HotVolume volume;
 
     private RestoreEngine engine;
 
     @BeforeEach
     void store() throws IOException {
-        volume = new TieredVolume(folder, TestSeed.next(), CHUNKS);
+        volume = new HotVolume(folder, TestSeed.next(), CHUNKS);
         volume.attached = null;
         volume.promotions.active = false;
         volume.makeFile(IntStream.range(0, CHUNKS).toArray());
-        engine = volume.engine(new FrameCache(1 << 20), false, TieredVolume.budget(2 * StreamBudget.MIN_SHARE_BYTES));
+        engine = volume.engine(new FrameCache(1 << 20), false, HotVolume.budget(2 * StreamBudget.MIN_SHARE_BYTES));
     }
 
     private int size() {
@@ -60,9 +60,9 @@ class LookaheadCloseTest {
     }
 
     private Lookahead start() throws IOException {
-        ParkedChunks parked = TieredVolume.streams(engine).tryJoin(new ReadCredit());
+        ParkedChunks parked = HotVolume.streams(engine).tryJoin(new ReadCredit());
         assertNotNull(parked);
-        Lookahead started = TieredVolume.streams(engine).start(parked, TieredVolume.INODE, 0, size());
+        Lookahead started = HotVolume.streams(engine).start(parked, HotVolume.INODE, 0, size());
         assertNotNull(started);
         return started;
     }
@@ -73,8 +73,8 @@ class LookaheadCloseTest {
         ahead.note(offset + REQUEST, size(), Long.MAX_VALUE);
         boolean isAhead;
         try (ReadAhead.Request request =
-                new ReadAhead.Request(TieredVolume.streams(engine), List.of(ahead), ahead, null, offset, REQUEST)) {
-            isAhead = TieredVolume.readAhead(engine, request, offset, target);
+                new ReadAhead.Request(HotVolume.streams(engine), List.of(ahead), ahead, null, offset, REQUEST)) {
+            isAhead = HotVolume.readAhead(engine, request, offset, target);
         }
         if (isAhead) {
             assertArrayEquals(Arrays.copyOfRange(volume.expected(), offset, offset + REQUEST), target.array());
@@ -155,7 +155,7 @@ class LookaheadCloseTest {
     /** The same lookahead serves it to the end. The control: when it no longer waits, the same check finds it idle. */
     @Test
     void aReaderThatWaitsForTheDiskIsNotIdle() throws Exception {
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             // Its first requests precede the detection of the sequence.
             for (int at = 0; at < 3 * REQUEST; at += REQUEST) {
                 assertTrue(read(stream, at));
@@ -171,12 +171,12 @@ class LookaheadCloseTest {
             try (DiskQueue.Turn others = volume.disk.enter(Importance.STEP)) {
                 reader.start();
                 awaitWaiting(reader);
-                TieredVolume.streams(engine).tidy(0);
+                HotVolume.streams(engine).tidy(0);
             }
             assertTrue(reading.get());
             assertEquals(1, engine.readers().size());
             assertTrue(engine.readers().get(0).readBytes() >= size() - 4 * REQUEST);
-            TieredVolume.streams(engine).tidy(0);
+            HotVolume.streams(engine).tidy(0);
             TestWait.until(() -> engine.readers().size() <= 0);
         }
         TestWait.until(() -> engine.memory().bytes() == 0);

@@ -22,7 +22,7 @@ import org.opendedup.sar.TestWait;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
-import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.HotVolume;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.frame.FrameCache;
@@ -42,11 +42,11 @@ class LookaheadTest {
     private final Random random = new Random(seed);
 
     @AutoClose
-    private TieredVolume volume;
+    private HotVolume volume;
 
     @BeforeEach
     void store() throws IOException {
-        volume = new TieredVolume(folder, seed, CHUNKS);
+        volume = new HotVolume(folder, seed, CHUNKS);
         volume.attached = null;
         volume.promotions.active = false;
     }
@@ -81,9 +81,9 @@ class LookaheadTest {
     @Test
     void itIsReadWithFewerRequestsThanWithoutLookingAhead() throws IOException {
         volume.makeFile(scattered());
-        int memory = TieredVolume.STREAM_BYTES;
+        int memory = HotVolume.STREAM_BYTES;
         long reads = diskReads();
-        RestoreEngine ahead = volume.engine(new FrameCache(1), false, TieredVolume.budget(memory));
+        RestoreEngine ahead = volume.engine(new FrameCache(1), false, HotVolume.budget(memory));
         readAll(ahead);
         long readsAhead = diskReads() - reads;
         RestoreEngine plain = volume.engine(new FrameCache(memory), false);
@@ -100,7 +100,7 @@ class LookaheadTest {
         long budget = StreamBudget.MIN_SHARE_BYTES;
         StreamBudget generous = new StreamBudget(
                 budget, (bytes, holder) -> CachePolicy.LRU.make(CacheParameters.of(16 * bytes, 40_000), holder));
-        long within = mostMemory(TieredVolume.budget(budget));
+        long within = mostMemory(HotVolume.budget(budget));
         assertTrue(within <= 1.2 * budget, within + " bytes");
         long beyond = mostMemory(generous);
         assertTrue(beyond > 1.2 * budget, beyond + " bytes");
@@ -116,13 +116,13 @@ class LookaheadTest {
     void aReaderThatGoesElsewhereKeepsItsPlaceUntilItIsIdle() throws Exception {
         volume.makeFile(scattered());
         RestoreEngine engine = volume.engine();
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             read(stream, 0, 2 << 20);
             assertTrue(engine.memory().bytes() > 0);
             read(stream, 20 << 20, (20 << 20) + 1000);
             assertEquals(1, engine.readers().size());
             assertTrue(engine.memory().bytes() > 0);
-            TieredVolume.streams(engine).tidy(0);
+            HotVolume.streams(engine).tidy(0);
             TestWait.until(() -> engine.memory().bytes() == 0);
         }
     }
@@ -131,7 +131,7 @@ class LookaheadTest {
     void smallReadsHereAndThereAreLeftAlone() throws IOException {
         volume.makeFile(scattered());
         RestoreEngine engine = volume.engine();
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             for (int i = 0; i < 200; i++) {
                 int at = random.nextInt(volume.expected().length - 4096);
                 assertArrayEquals(Arrays.copyOfRange(volume.expected(), at, at + 4096), read(stream, at, at + 4096));
@@ -145,7 +145,7 @@ class LookaheadTest {
         volume.makeFile(scattered());
         RestoreEngine engine = volume.engine();
         int end = volume.expected().length;
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             assertArrayEquals(Arrays.copyOf(volume.expected(), 4 * REQUEST), read(stream, 0, 4 * REQUEST));
             for (int at = 4 * REQUEST; at < end; at += 2 * REQUEST) {
                 int middle = Math.min(end, at + REQUEST);
@@ -160,7 +160,7 @@ class LookaheadTest {
     void whatIsWrittenMeanwhileIsSeen() throws IOException {
         int[] order = scattered();
         volume.makeFile(order);
-        try (ReadStream stream = volume.engine().stream(TieredVolume.INODE)) {
+        try (ReadStream stream = volume.engine().stream(HotVolume.INODE)) {
             read(stream, 0, 2 << 20);
             int[] other = scattered();
             System.arraycopy(order, 0, other, 0, order.length / 8);
@@ -173,7 +173,7 @@ class LookaheadTest {
     @Test
     void manyReadersShareTheMemoryAndAllReadRight() throws Exception {
         volume.makeFile(scattered());
-        StreamBudget budget = TieredVolume.budget(64 << 20);
+        StreamBudget budget = HotVolume.budget(64 << 20);
         RestoreEngine engine = volume.engine(new FrameCache(1 << 20), false, budget);
         Throwable[] failures = new Throwable[6];
         Thread[] readers = IntStream.range(0, failures.length)
@@ -206,7 +206,7 @@ class LookaheadTest {
         volume.promote(order);
         RestoreEngine engine = volume.engine();
         long before = diskReads();
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
             assertEquals(before, diskReads());
             StreamStatus reader = engine.readers().get(0);
@@ -224,7 +224,7 @@ class LookaheadTest {
         volume.promote(0);
         damageFrameTable();
         RestoreEngine engine = volume.engine();
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             assertFewFail(stream);
             StreamStatus reader = engine.readers().get(0);
             assertTrue(reader.readBytes() > 0.9 * volume.expected().length, "restarted: " + reader);
@@ -249,7 +249,7 @@ class LookaheadTest {
     }
 
     private void readAll(RestoreEngine engine) throws IOException {
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
         }
     }
@@ -260,7 +260,7 @@ class LookaheadTest {
         volume.makeFile(order);
         damageOneContainer();
         RestoreEngine engine = volume.engine();
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             assertFewFail(stream);
         }
     }

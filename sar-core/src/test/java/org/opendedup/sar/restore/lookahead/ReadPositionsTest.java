@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
-import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.HotVolume;
 import org.opendedup.sar.restore.frame.FrameCache;
 
 /**
@@ -65,11 +65,11 @@ class ReadPositionsTest {
 
     private final long seed = TestSeed.next();
     private final Random random = new Random();
-    private TieredVolume volume;
+    private HotVolume volume;
 
     @BeforeAll
     void store(@TempDir Path folder) throws IOException {
-        volume = new TieredVolume(folder, seed, CHUNKS, MIN_CHUNK, MAX_CHUNK);
+        volume = new HotVolume(folder, seed, CHUNKS, MIN_CHUNK, MAX_CHUNK);
         volume.attached = null;
         int[] lengths = new int[CHUNKS];
         Arrays.fill(lengths, MAX_CHUNK);
@@ -108,9 +108,9 @@ class ReadPositionsTest {
     /** As above, with a new opening of the file after each {@code requests}. */
     private Cost cost(int positions, List<Integer> offsets, int requests) throws Exception {
         volume.promotions.onceEach.clear();
-        RestoreEngine engine = volume.engine(new FrameCache(MIB), false, TieredVolume.budget(BUDGET));
+        RestoreEngine engine = volume.engine(new FrameCache(MIB), false, HotVolume.budget(BUDGET));
         for (int from = 0; from < offsets.size(); from += requests) {
-            try (ReadStream stream = TieredVolume.stream(engine, positions)) {
+            try (ReadStream stream = HotVolume.stream(engine, positions)) {
                 for (int offset : offsets.subList(from, Math.min(offsets.size(), from + requests))) {
                     read(stream, offset);
                 }
@@ -242,10 +242,10 @@ class ReadPositionsTest {
     @Test
     void twoThreadsReadEachFrameAboutOnce() throws Exception {
         volume.promotions.onceEach.clear();
-        RestoreEngine engine = volume.engine(new FrameCache(MIB), false, TieredVolume.budget(BUDGET));
+        RestoreEngine engine = volume.engine(new FrameCache(MIB), false, HotVolume.budget(BUDGET));
         int requests = size() / REQUEST;
         ExecutorService threads = Executors.newFixedThreadPool(2);
-        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+        try (ReadStream stream = engine.stream(HotVolume.INODE)) {
             List<Callable<Void>> halves =
                     List.of(() -> readAll(stream, 0, requests / 2), () -> readAll(stream, requests / 2, requests));
             for (Future<Void> half : threads.invokeAll(halves)) {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.volume.Volume;
 
 class DescriptorPlanTest {
@@ -20,8 +20,8 @@ class DescriptorPlanTest {
     @MemoryFolder
     Path folder;
 
-    private static TierSettings capacity(long bytes) {
-        return new TierSettings(true, bytes, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT);
+    private static HotSettings capacity(long bytes) {
+        return new HotSettings(true, bytes, 5, 128 << 10, true, 1_000_000, HotSettings.Policy.REFERENCE_COUNT);
     }
 
     @Test

@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.tier.policy.TierSettings;
 
 class MemoryPlanTest {
     private static final long MIB = 1 << 20;
@@ -34,8 +34,8 @@ class MemoryPlanTest {
         return ssd
                 ? config.withSsd(
                         Path.of("/ssd"),
-                        new TierSettings(
-                                true, 1L << 30, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT))
+                        new HotSettings(
+                                true, 1L << 30, 5, 128 << 10, true, 1_000_000, HotSettings.Policy.REFERENCE_COUNT))
                 : config;
     }
 
@@ -81,7 +81,7 @@ class MemoryPlanTest {
                 + plan.indexHeap()
                 + plan.nodes()
                 + plan.openFiles()
-                + plan.tier()
+                + plan.hot()
                 + plan.offers();
         assertTrue(held <= 2 * plan.heap() / 3, held + " of a heap of " + plan.heap());
         long atWork = held + plan.segments() + plan.check() + 41 * MIB;

@@ -4,6 +4,13 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.function.Consumer;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.hot.copies.CountSource;
+import org.opendedup.sar.hot.copies.SsdHealth;
+import org.opendedup.sar.hot.demotion.DataDemotion;
+import org.opendedup.sar.hot.demotion.LruList;
+import org.opendedup.sar.hot.distributor.DataDistributor;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.promotion.SelectivePromotion;
 import org.opendedup.sar.sim.block.BlockRequest;
 import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.ChunkRequest;
@@ -13,14 +20,7 @@ import org.opendedup.sar.ssd.MapTable;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.PromotionTarget;
 import org.opendedup.sar.ssd.Source;
-import org.opendedup.sar.ssd.TierContents;
-import org.opendedup.sar.tier.copies.CountSource;
-import org.opendedup.sar.tier.copies.SsdHealth;
-import org.opendedup.sar.tier.demotion.DataDemotion;
-import org.opendedup.sar.tier.demotion.LruList;
-import org.opendedup.sar.tier.distributor.DataDistributor;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.promotion.SelectivePromotion;
+import org.opendedup.sar.ssd.HotContents;
 
 /**
  * The volume's own promotion, demotion, distribution, LRU list and Map table, on an SSD without time. It is the only
@@ -56,14 +56,14 @@ final class SarTier implements Closeable {
 
     /** @param map source of the references of chunks */
     SarTier(long ssdBytes, Rule rule, DedupMap map) {
-        TierSettings settings = new TierSettings(
+        HotSettings settings = new HotSettings(
                 true,
                 ssdBytes,
                 rule.threshold(),
                 MAX_RUN_BYTES,
                 true,
                 LRU_ENTRIES,
-                rule.byCost() ? TierSettings.Policy.COST : TierSettings.Policy.REFERENCE_COUNT);
+                rule.byCost() ? HotSettings.Policy.COST : HotSettings.Policy.REFERENCE_COUNT);
         counts = chunkId -> map.referencesAt(place(chunkId));
         copies = new Copies(settings.capacityBytes());
         recentReads = new LruList(settings.lruEntries());
@@ -171,7 +171,7 @@ final class SarTier implements Closeable {
      * The SSD as the policies see it: a Map table, and a log of which only the head's place is known. All of its
      * capacity is for records; the volume reserves some for cleaning.
      */
-    private static final class Copies implements CopyStore, PromotionTarget, TierContents {
+    private static final class Copies implements CopyStore, PromotionTarget, HotContents {
         private static final int SEGMENT_BYTES = 64 << 20;
         private static final int SEGMENTS = 1 << 16;
         /**

@@ -2,7 +2,7 @@ package org.opendedup.sar.sim.bench;
 
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.tier.demotion.LruList;
+import org.opendedup.sar.hot.demotion.LruList;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

@@ -7,16 +7,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.hot.policy.HotSettings;
 
 /**
  * The settings of a volume's selective promotion of chunks to an SSD (SAR paper §3), as stored in the volume file.
  *
  * @param ssdLocation folder on the SSD, or null
- * @param tier the parameters; the capacity is 0 bytes without a location
+ * @param hot the parameters; the capacity is 0 bytes without a location
  */
-public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
-    /** What is said of a command for an SSD if the volume has none. The tier gets its memory only at mount time. */
+public record SarSettings(@Nullable Path ssdLocation, HotSettings hot) {
+    /** What is said of a command for an SSD if the volume has none. The SSD's copies get their memory only at mount time. */
     public static final String NO_SSD = "the volume has no SSD; to give it one, unmount it, and name the folder:"
             + " sdfscli VOLUME sar attach FOLDER --capacity=SIZE";
 
@@ -28,20 +28,20 @@ public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
     /** @throws IllegalArgumentException if a value is not allowed; the message names what is allowed */
     public SarSettings {
         check(ssdLocation == null || ssdLocation.isAbsolute(), "the SSD location must be an absolute path");
-        check(!tier.enabled() || ssdLocation != null, "promotion needs an SSD location");
+        check(!hot.enabled() || ssdLocation != null, "promotion needs an SSD location");
         check(
-                (ssdLocation == null) == (tier.capacityBytes() == 0),
+                (ssdLocation == null) == (hot.capacityBytes() == 0),
                 ssdLocation == null
                         ? "an SSD capacity needs the folder of the SSD"
                         : "the folder of the SSD needs a capacity, such as 20GB: how much of it the volume may use");
     }
 
     static SarSettings of(OptionValues values) {
-        return new SarSettings(values.find(VolumeOptions.SSD_LOCATION).orElse(null), tier(values));
+        return new SarSettings(values.find(VolumeOptions.SSD_LOCATION).orElse(null), hot(values));
     }
 
-    private static TierSettings tier(OptionValues values) {
-        return new TierSettings(
+    private static HotSettings hot(OptionValues values) {
+        return new HotSettings(
                 values.get(VolumeOptions.SAR_ENABLED),
                 values.find(VolumeOptions.SSD_CAPACITY).orElse(0L),
                 values.get(VolumeOptions.SAR_THRESHOLD),
@@ -51,24 +51,24 @@ public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
                 values.get(VolumeOptions.SAR_POLICY));
     }
 
-    private static OptionValues into(OptionValues values, TierSettings tier) {
-        return values.with(VolumeOptions.SAR_ENABLED, tier.enabled())
-                .with(VolumeOptions.SSD_CAPACITY, tier.capacityBytes() == 0 ? null : tier.capacityBytes())
-                .with(VolumeOptions.SAR_THRESHOLD, tier.referenceCountThreshold())
-                .with(VolumeOptions.SAR_MAX_RUN, (long) tier.maxRunBytes())
-                .with(VolumeOptions.SAR_PROMOTE_ON_READ, tier.promoteOnRead())
-                .with(VolumeOptions.SAR_LRU_ENTRIES, tier.lruEntries())
-                .with(VolumeOptions.SAR_POLICY, tier.policy());
+    private static OptionValues into(OptionValues values, HotSettings hot) {
+        return values.with(VolumeOptions.SAR_ENABLED, hot.enabled())
+                .with(VolumeOptions.SSD_CAPACITY, hot.capacityBytes() == 0 ? null : hot.capacityBytes())
+                .with(VolumeOptions.SAR_THRESHOLD, hot.referenceCountThreshold())
+                .with(VolumeOptions.SAR_MAX_RUN, (long) hot.maxRunBytes())
+                .with(VolumeOptions.SAR_PROMOTE_ON_READ, hot.promoteOnRead())
+                .with(VolumeOptions.SAR_LRU_ENTRIES, hot.lruEntries())
+                .with(VolumeOptions.SAR_POLICY, hot.policy());
     }
 
     /** Returns values of options with these. */
     public OptionValues into(OptionValues values) {
-        return into(values, tier).with(VolumeOptions.SSD_LOCATION, ssdLocation);
+        return into(values, hot).with(VolumeOptions.SSD_LOCATION, ssdLocation);
     }
 
     /** Returns the parameters by their names, which JSON, the control socket and JMX share, in a fixed order. */
-    public static Map<String, Object> parameters(TierSettings tier) {
-        OptionValues values = into(OptionValues.NONE, tier);
+    public static Map<String, Object> parameters(HotSettings hot) {
+        OptionValues values = into(OptionValues.NONE, hot);
         var parameters = new LinkedHashMap<String, Object>();
         PARAMETERS.forEach(option -> parameters.put(option.key(), values.json(option)));
         return parameters;
@@ -80,7 +80,7 @@ public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
      * @param changes new values by name; numbers of any integer type
      * @throws IllegalArgumentException if a name or value is not allowed; the message names what is allowed
      */
-    public static TierSettings change(TierSettings before, Map<String, ?> changes) {
+    public static HotSettings change(HotSettings before, Map<String, ?> changes) {
         OptionValues values = into(OptionValues.NONE, before);
         for (Map.Entry<String, ?> change : changes.entrySet()) {
             VolumeOption<?> option = PARAMETERS.stream()
@@ -91,7 +91,7 @@ public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
                             + PARAMETERS.stream().map(VolumeOption::key).toList()));
             values = values.withJson(option, change.getValue());
         }
-        return tier(values);
+        return hot(values);
     }
 
     /**
@@ -101,12 +101,12 @@ public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
      * @throws IllegalArgumentException if a name or value is not allowed, or needs an SSD
      */
     public SarSettings with(Map<String, ?> changes) {
-        TierSettings changed = change(tier, changes);
+        HotSettings changed = change(hot, changes);
         check(ssdLocation != null || changed.capacityBytes() == 0 && !changed.enabled(), NO_SSD);
         return new SarSettings(ssdLocation, changed);
     }
 
     public SarSettings withLocation(Path changed) {
-        return new SarSettings(changed, tier);
+        return new SarSettings(changed, hot);
     }
 }

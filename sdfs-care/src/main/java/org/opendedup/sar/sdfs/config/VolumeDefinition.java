@@ -124,7 +124,7 @@ public record VolumeDefinition(OptionValues values) {
         // The location before the raw files, which need it.
         return sar.ssdLocation() == null
                 ? engine
-                : engine.withSsd(sar.ssdLocation(), sar.tier()).withRaw(raw());
+                : engine.withSsd(sar.ssdLocation(), sar.hot()).withRaw(raw());
     }
 
     /** Returns the folders that hold only the volume's own files, by their names in messages. */

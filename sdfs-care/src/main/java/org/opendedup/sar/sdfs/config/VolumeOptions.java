@@ -18,6 +18,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
@@ -26,7 +27,6 @@ import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.lookahead.StreamBudget;
 import org.opendedup.sar.ssd.SsdSize;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.MemoryPlan;
 
 /**
@@ -267,15 +267,15 @@ public final class VolumeOptions {
                     "referenceCountThreshold",
                     integer("N"))
             .byDefault(5)
-            .from(TierSettings.THRESHOLD_MIN)
+            .from(HotSettings.THRESHOLD_MIN)
             .to(Integer.MAX_VALUE)
             .changedBy("sar set --threshold")
             .text("Number of references from which the policy reference-count promotes a chunk that is written again.");
 
     public static final VolumeOption<Long> SAR_MAX_RUN = SAR.option("--sar-max-run", "max-run", "maxRunBytes", SIZE)
             .byDefault(128L << 10)
-            .from((long) TierSettings.RUN_BYTES_MIN)
-            .to((long) TierSettings.RUN_BYTES_MAX)
+            .from((long) HotSettings.RUN_BYTES_MIN)
+            .to((long) HotSettings.RUN_BYTES_MAX)
             .changedBy("sar set --max-run")
             .text("Length from which runs of neighbouring chunks stay on the disk, which reads them well.");
 
@@ -289,17 +289,17 @@ public final class VolumeOptions {
                     "--sar-lru-entries", "lru-entries", "lruEntries", integer("N"))
             .byDefault(1_000_000)
             .from(0)
-            .to(TierSettings.LRU_ENTRIES_MAX)
+            .to(HotSettings.LRU_ENTRIES_MAX)
             .changedBy("sar set --lru-entries")
             .text("Number of entries in the list of recent disk reads, which detects second reads; 12 bytes of "
                     + "memory each. A change takes effect when the SSD is attached or the volume is mounted.");
 
-    public static final VolumeOption<TierSettings.Policy> SAR_POLICY = SAR.option(
+    public static final VolumeOption<HotSettings.Policy> SAR_POLICY = SAR.option(
                     "--sar-policy",
                     "policy",
                     "policy",
-                    choice("POLICY", OptionKind::spelling, TierSettings.Policy.values()))
-            .byDefault(TierSettings.Policy.REFERENCE_COUNT)
+                    choice("POLICY", OptionKind::spelling, HotSettings.Policy.values()))
+            .byDefault(HotSettings.Policy.REFERENCE_COUNT)
             .byDefaultAs("reference-count, and open with --tier-mode=tddfs")
             .changedBy("sar set --policy")
             .text("Which chunks get copies on the SSD, and their ranking: reference-count (number of references, as "

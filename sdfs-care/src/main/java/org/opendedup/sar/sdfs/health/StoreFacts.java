@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.health;
 import java.nio.file.Path;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.tier.SsdState;
+import org.opendedup.sar.hot.SsdState;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 

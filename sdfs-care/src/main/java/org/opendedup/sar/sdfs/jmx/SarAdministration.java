@@ -7,12 +7,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.hot.SsdEvent;
+import org.opendedup.sar.hot.SsdState;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeOption;
-import org.opendedup.sar.tier.SsdEvent;
-import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,7 +78,7 @@ public final class SarAdministration {
         this.check = check;
     }
 
-    public SsdTier.Status status() {
+    public HotChunks.Status status() {
         return source.status();
     }
 
@@ -92,16 +92,16 @@ public final class SarAdministration {
      *     changed then
      * @throws IOException if the settings cannot be applied, or cannot be stored; the message says which
      */
-    public synchronized TierSettings change(Way way, Map<String, ?> changes) throws IOException {
+    public synchronized HotSettings change(Way way, Map<String, ?> changes) throws IOException {
         SarSettings before = settings;
         SarSettings changed = before.with(changes);
-        source.change(changed.tier());
-        logChanges(way, before.tier(), changed.tier());
+        source.change(changed.hot());
+        logChanges(way, before.hot(), changed.hot());
         keep(changed);
-        return before.tier();
+        return before.hot();
     }
 
-    private void logChanges(Way way, TierSettings before, TierSettings after) {
+    private void logChanges(Way way, HotSettings before, HotSettings after) {
         Map<String, Object> old = SarSettings.parameters(before);
         SarSettings.parameters(after).forEach((name, value) -> {
             Object former = old.get(name);
@@ -170,7 +170,7 @@ public final class SarAdministration {
     public synchronized void attach(Way way, @Nullable Path location) throws IOException {
         Path configured = settings.ssdLocation();
         if (configured == null) {
-            // The tier gets its memory only at mount time.
+            // The SSD's copies get their memory only at mount time.
             throw new IOException(SarSettings.NO_SSD);
         }
         SarSettings changed = location == null ? settings : settings.withLocation(location);

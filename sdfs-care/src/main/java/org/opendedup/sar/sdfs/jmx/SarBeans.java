@@ -10,14 +10,14 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.management.NotificationEmitter;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.hot.distributor.DistributorStatistics;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.jmx.RecordBean.Limits;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
 import org.opendedup.sar.ssd.SsdLogStatistics;
-import org.opendedup.sar.tier.distributor.DistributorStatistics;
-import org.opendedup.sar.tier.policy.TierSettings;
 
 /**
  * The beans of a volume's SSD: its figures in the sections of {@link SarFigures}, the parameters, and what an
@@ -145,7 +145,7 @@ record SarBeans(SarAdministration sar) {
         return () -> section.apply(figures());
     }
 
-    private TierSettings settings() {
+    private HotSettings settings() {
         return sar.status().settings();
     }
 }

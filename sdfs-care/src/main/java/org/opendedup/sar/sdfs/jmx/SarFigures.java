@@ -4,14 +4,14 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.Figure;
+import org.opendedup.sar.hot.SsdState;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.copies.Refusal;
+import org.opendedup.sar.hot.demotion.DemotionStatistics;
+import org.opendedup.sar.hot.distributor.DistributorStatistics;
+import org.opendedup.sar.hot.promotion.PromotionStatistics;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.ssd.SsdLogStatistics;
-import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.copies.Refusal;
-import org.opendedup.sar.tier.demotion.DemotionStatistics;
-import org.opendedup.sar.tier.distributor.DistributorStatistics;
-import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
 /**
  * The figures of a volume's SSD, in sections: what {@code sar status} shows, and the attributes of the beans of
@@ -207,7 +207,7 @@ public record SarFigures(
             long ssdUsedBytes,
             long ssdLiveBytes,
             long ssdCapacityBytes) {
-        public static Summary of(SsdTier.Status status) {
+        public static Summary of(HotChunks.Status status) {
             PromotionStatistics promotion = status.promotion();
             DistributorStatistics reads = status.distributor();
             return new Summary(
@@ -235,7 +235,7 @@ public record SarFigures(
         }
     }
 
-    public static SarFigures of(SsdTier.Status status) {
+    public static SarFigures of(HotChunks.Status status) {
         Path location = status.location();
         return new SarFigures(
                 spelling(status.state()),

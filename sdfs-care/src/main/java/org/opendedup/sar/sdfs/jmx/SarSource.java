@@ -3,16 +3,16 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
-import org.opendedup.sar.tier.SsdEvent;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.hot.SsdEvent;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.policy.HotSettings;
 
-/** The SSD of a mounted volume, as administration uses it; {@link SsdTier} has these methods. */
+/** The SSD of a mounted volume, as administration uses it; {@link HotChunks} has these methods. */
 public interface SarSource {
-    SsdTier.Status status();
+    HotChunks.Status status();
 
     /** Changes the settings. Chunks that no longer qualify are demoted in the background. */
-    void change(TierSettings settings) throws IOException;
+    void change(HotSettings settings) throws IOException;
 
     /** Demotes all chunks with at most {@code references} references, in the background. */
     void demoteUpTo(int references);

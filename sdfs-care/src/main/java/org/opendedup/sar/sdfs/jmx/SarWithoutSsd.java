@@ -3,31 +3,31 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
+import org.opendedup.sar.hot.SsdEvent;
+import org.opendedup.sar.hot.SsdState;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.demotion.DemotionStatistics;
+import org.opendedup.sar.hot.distributor.DistributorStatistics;
+import org.opendedup.sar.hot.distributor.Latency;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.promotion.PromotionStatistics;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.ssd.SsdLogStatistics;
-import org.opendedup.sar.tier.SsdEvent;
-import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.demotion.DemotionStatistics;
-import org.opendedup.sar.tier.distributor.DistributorStatistics;
-import org.opendedup.sar.tier.distributor.Latency;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
 /**
  * The {@link SarSource} of a volume that was mounted without an SSD. All statistics are 0. Accepts settings for the
  * next mount.
  */
 public final class SarWithoutSsd implements SarSource {
-    private volatile TierSettings settings;
+    private volatile HotSettings settings;
 
-    public SarWithoutSsd(TierSettings settings) {
+    public SarWithoutSsd(HotSettings settings) {
         this.settings = settings;
     }
 
     @Override
-    public SsdTier.Status status() {
-        return new SsdTier.Status(
+    public HotChunks.Status status() {
+        return new HotChunks.Status(
                 SsdState.NONE,
                 null,
                 "the volume has no SSD",
@@ -47,7 +47,7 @@ public final class SarWithoutSsd implements SarSource {
     }
 
     @Override
-    public void change(TierSettings changed) {
+    public void change(HotSettings changed) {
         settings = changed;
     }
 

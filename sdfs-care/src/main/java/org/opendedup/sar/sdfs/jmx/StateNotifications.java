@@ -5,7 +5,7 @@ import javax.management.MBeanNotificationInfo;
 import javax.management.Notification;
 import javax.management.NotificationBroadcasterSupport;
 import javax.management.ObjectName;
-import org.opendedup.sar.tier.SsdEvent;
+import org.opendedup.sar.hot.SsdEvent;
 
 /**
  * Notifies JMX clients of changes of the SSD's state: sends one notification of type {@value #TYPE} for each

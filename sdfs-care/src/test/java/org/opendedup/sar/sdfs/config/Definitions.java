@@ -4,11 +4,11 @@ import java.nio.file.Path;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.restore.cache.CachePolicy;
-import org.opendedup.sar.tier.policy.TierSettings;
 
 /** Volume definitions for tests. */
 public final class Definitions {
@@ -83,7 +83,7 @@ public final class Definitions {
                 .with(VolumeOptions.SAR_MAX_RUN, 64L << 10)
                 .with(VolumeOptions.SAR_PROMOTE_ON_READ, false)
                 .with(VolumeOptions.SAR_LRU_ENTRIES, 12)
-                .with(VolumeOptions.SAR_POLICY, TierSettings.Policy.COST)
+                .with(VolumeOptions.SAR_POLICY, HotSettings.Policy.COST)
                 .with(VolumeOptions.TIER_MODE, Placement.TDDFS)
                 .with(VolumeOptions.TIER_CAPACITY, 60L << 30)
                 .with(VolumeOptions.TIER_HIGH, 90)

@@ -51,7 +51,7 @@ class BeanContractTest {
     void allBeansAreAsTheContractSays() throws Exception {
         Clock clock = Clock.systemUTC();
         var definition = Definitions.withSsd("contract", Path.of("/srv/pool0"));
-        var ssd = new FakeSar(Path.of("/srv/pool0/ssd"), definition.sar().tier());
+        var ssd = new FakeSar(Path.of("/srv/pool0/ssd"), definition.sar().hot());
         var health = new HealthWatch<>(new Facts()::facts, HealthRules::findings);
         try (var collections = new GarbageCollections(
                         "contract", new FakeCollector(), null, FakeCollector.recompress(), () -> {}, clock);

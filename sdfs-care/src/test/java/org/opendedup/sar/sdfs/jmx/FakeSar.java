@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.hot.SsdEvent;
+import org.opendedup.sar.hot.SsdState;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.copies.Refusal;
+import org.opendedup.sar.hot.demotion.DemotionStatistics;
+import org.opendedup.sar.hot.distributor.DistributorStatistics;
+import org.opendedup.sar.hot.distributor.Latency;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.promotion.PromotionStatistics;
 import org.opendedup.sar.ssd.SsdLogStatistics;
-import org.opendedup.sar.tier.SsdEvent;
-import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.copies.Refusal;
-import org.opendedup.sar.tier.demotion.DemotionStatistics;
-import org.opendedup.sar.tier.distributor.DistributorStatistics;
-import org.opendedup.sar.tier.distributor.Latency;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
 /** An SSD with invented figures, all different. Records the calls that it gets. */
 public final class FakeSar implements SarSource {
@@ -32,19 +32,19 @@ public final class FakeSar implements SarSource {
 
     private SsdState state = SsdState.ONLINE;
     private Path location;
-    private TierSettings settings;
+    private HotSettings settings;
     private Consumer<SsdEvent> listener = event -> {};
 
-    public FakeSar(Path location, TierSettings settings) {
+    public FakeSar(Path location, HotSettings settings) {
         this.location = location;
         this.settings = settings;
     }
 
     @Override
-    public SsdTier.Status status() {
+    public HotChunks.Status status() {
         boolean running = sweeps > 0;
         sweeps = Math.max(0, sweeps - 1);
-        return new SsdTier.Status(
+        return new HotChunks.Status(
                 state,
                 location,
                 state == SsdState.ONLINE ? "" : "an administrator took it away",
@@ -84,7 +84,7 @@ public final class FakeSar implements SarSource {
     }
 
     @Override
-    public void change(TierSettings changed) throws IOException {
+    public void change(HotSettings changed) throws IOException {
         refuseIfBroken();
         events.add("change");
         settings = changed;

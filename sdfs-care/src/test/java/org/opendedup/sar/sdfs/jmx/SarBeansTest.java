@@ -36,6 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -60,7 +61,6 @@ import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.ssd.SsdSize;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.parts.VolumeStatistics;
 import org.slf4j.LoggerFactory;
@@ -71,7 +71,7 @@ class SarBeansTest {
 
     private final VolumeDefinition definition = Definitions.withSsd("beans", BASE);
     private final FakeSar ssd =
-            new FakeSar(BASE.resolve("ssd"), definition.sar().tier());
+            new FakeSar(BASE.resolve("ssd"), definition.sar().hot());
     private final List<SarSettings> kept = new ArrayList<>();
     private final FakeFastTier fastTier = new FakeFastTier();
     private SarAdministration administration;
@@ -192,7 +192,7 @@ class SarBeansTest {
         set("SelectivePromotion", "MaxRunBytes", 65_536);
         set("LruList", "LruEntries", 5);
         set("SsdLog", "CapacityBytes", 2L << 30);
-        var expected = new TierSettings(false, 2L << 30, 10, 65_536, false, 5, TierSettings.Policy.COST);
+        var expected = new HotSettings(false, 2L << 30, 10, 65_536, false, 5, HotSettings.Policy.COST);
         assertEquals(expected, ssd.status().settings());
         assertEquals(new SarSettings(BASE.resolve("ssd"), expected), kept.get(kept.size() - 1));
         assertEquals(10, get("SelectivePromotion", "ReferenceCountThreshold"));
@@ -351,7 +351,7 @@ class SarBeansTest {
 
     @Test
     void withoutAnSsdAllFiguresAreZero() {
-        var settings = new TierSettings(false, 0, 5, 1, true, 0, TierSettings.Policy.COST);
+        var settings = new HotSettings(false, 0, 5, 1, true, 0, HotSettings.Policy.COST);
         Map<String, Object> figures = Json.values(SarFigures.Summary.of(new SarWithoutSsd(settings).status()));
         assertEquals("none", figures.remove("state"));
         assertEquals(false, figures.remove("demotionRunning"));

@@ -88,7 +88,7 @@ record MkfsReport(Path file, VolumeDefinition definition) {
         addPlace(places, "index", locations.hashDb());
         Path ssd = definition.sar().ssdLocation();
         if (ssd != null) {
-            String size = ByteSize.exact(definition.sar().tier().capacityBytes());
+            String size = ByteSize.exact(definition.sar().hot().capacityBytes());
             places.append("; at most ").append(size).append(" of copies");
             if (definition.raw().isEnabled()) {
                 places.append(" and ")

@@ -302,9 +302,9 @@ final class SarCommand extends CommandGroup {
         var after = new LinkedHashMap<String, Object>();
         new UnmountedVolume(cli()).change(definition -> {
             var settings = definition.sar();
-            before.putAll(SarSettings.parameters(settings.tier()));
+            before.putAll(SarSettings.parameters(settings.hot()));
             var changed = settings.with(changes);
-            after.putAll(SarSettings.parameters(changed.tier()));
+            after.putAll(SarSettings.parameters(changed.hot()));
             return definition.withSar(changed);
         });
         report(Map.of("before", before, "after", after), "Not mounted: takes effect at the next mount.");

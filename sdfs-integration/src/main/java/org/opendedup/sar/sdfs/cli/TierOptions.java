@@ -2,11 +2,11 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.util.stream.Stream;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.sdfs.config.OptionValues;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.ssd.SsdSize;
-import org.opendedup.sar.tier.policy.TierSettings;
 
 /** Divides the capacity of the SSD between copies of chunks and raw files, for mkfs.sdfs. */
 final class TierOptions {
@@ -37,7 +37,7 @@ final class TierOptions {
         requireUseful(capacity, percent, capacity - rawBytes);
         OptionValues divided =
                 given.with(VolumeOptions.SSD_CAPACITY, capacity - rawBytes).with(VolumeOptions.TIER_CAPACITY, rawBytes);
-        return mode == Placement.TDDFS ? divided.orElse(VolumeOptions.SAR_POLICY, TierSettings.Policy.OPEN) : divided;
+        return mode == Placement.TDDFS ? divided.orElse(VolumeOptions.SAR_POLICY, HotSettings.Policy.OPEN) : divided;
     }
 
     private static void refuseWithoutRaw(OptionValues given) {

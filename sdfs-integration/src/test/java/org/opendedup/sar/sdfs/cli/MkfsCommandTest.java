@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -28,7 +29,6 @@ import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 class MkfsCommandTest {
@@ -58,8 +58,8 @@ class MkfsCommandTest {
         assertEquals(new Compression(Compression.Codec.ZSTD, 1, 64 << 10), config.compression());
         assertEquals(256 << 10, config.pageBytes());
         assertEquals(Files.getAttribute(folder, "unix:uid"), config.root().uid());
-        assertFalse(definition.sar().tier().enabled());
-        assertEquals(1_000_000, definition.sar().tier().lruEntries());
+        assertFalse(definition.sar().hot().enabled());
+        assertEquals(1_000_000, definition.sar().hot().lruEntries());
     }
 
     @Test
@@ -107,7 +107,7 @@ class MkfsCommandTest {
     void theLineOfFstabWaitsForTheDisks() {
         VolumeDefinition plain = Definitions.withSsd("pool0", Path.of("/srv/my pool"));
         VolumeDefinition definition = plain.withSar(
-                new SarSettings(Path.of("/ssd/copies"), plain.sar().tier()));
+                new SarSettings(Path.of("/ssd/copies"), plain.sar().hot()));
         String found = new MkfsReport(ConfigDirectory.DEFAULT.resolve("pool0-volume-cfg.xml"), definition).summary();
         String line = "pool0 MOUNTPOINT sdfs nofail,x-systemd.requires-mounts-for=/srv/my\\040pool"
                 + ",x-systemd.requires-mounts-for=/ssd/copies 0 0";
@@ -199,9 +199,9 @@ class MkfsCommandTest {
                 "--restore-cache=lookahead-log",
                 "--restore-window=8MB");
         assertEquals(0, code, output.err());
-        assertTrue(read().sar().tier().enabled());
-        assertEquals(TierSettings.Policy.COST, read().sar().tier().policy());
-        assertEquals(5, read().sar().tier().referenceCountThreshold());
+        assertTrue(read().sar().hot().enabled());
+        assertEquals(HotSettings.Policy.COST, read().sar().hot().policy());
+        assertEquals(5, read().sar().hot().referenceCountThreshold());
         assertEquals(8L << 20, read().restore().windowBytes().orElseThrow());
         assertEquals(0.25, read().restore().logShare());
     }
@@ -212,7 +212,7 @@ class MkfsCommandTest {
         assertEquals(ExitCode.OK, code, output.err());
         RawSettings raw = new RawSettings(Placement.TDDFS, 768L << 20, 85, 70, 60);
         assertEquals(raw, read().raw());
-        assertEquals(256L << 20, read().sar().tier().capacityBytes());
+        assertEquals(256L << 20, read().sar().hot().capacityBytes());
         assertEquals(raw, made.get(0).raw());
         assertTrue(output.out().contains("written to them in the last 60 seconds of use"), output.out());
         assertTrue(output.out().contains("256MB of copies and 768 MiB of raw files"), output.out());
@@ -240,7 +240,7 @@ class MkfsCommandTest {
     void withoutAShareThereIsNoFastTier() throws IOException {
         assertEquals(ExitCode.OK, mkfs(withSsd("1GB", "--tier-mode=sar")), output.err());
         assertEquals(RawSettings.NONE, read().raw());
-        assertEquals(1L << 30, read().sar().tier().capacityBytes());
+        assertEquals(1L << 30, read().sar().hot().capacityBytes());
     }
 
     @ParameterizedTest

@@ -241,7 +241,7 @@ class OptionsTest {
     private SarAdministration administration(VolumeDefinition definition) {
         return new SarAdministration(
                 "options",
-                new FakeSar(definition.sar().ssdLocation(), definition.sar().tier()),
+                new FakeSar(definition.sar().ssdLocation(), definition.sar().hot()),
                 definition.sar(),
                 changed -> VolumeFile.write(
                         volumeFile(), VolumeFile.read(volumeFile()).withSar(changed)),

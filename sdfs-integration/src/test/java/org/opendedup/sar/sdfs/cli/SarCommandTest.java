@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -36,7 +37,6 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.jmx.FakeSar;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
-import org.opendedup.sar.tier.policy.TierSettings;
 
 @Timeout(30)
 class SarCommandTest {
@@ -56,7 +56,7 @@ class SarCommandTest {
         definition = Definitions.withSsd("pool0", folder.resolve("base"));
         VolumeFile.write(volumeFile(), definition);
         files = new RunFiles(definition, RunFiles.runFolder(definition));
-        ssd = new FakeSar(folder.resolve("base/ssd"), definition.sar().tier());
+        ssd = new FakeSar(folder.resolve("base/ssd"), definition.sar().hot());
         service.sar = ssd;
         output = new CommandOutput(folder);
     }
@@ -154,7 +154,7 @@ class SarCommandTest {
         assertEquals(0, sar("set", "--policy=cost", "--promote-on-read=false", "--lru-entries=7"), output.err());
         assertTrue(output.out().contains("policy: reference-count -> cost"), output.out());
         assertTrue(output.out().contains("takes effect at the next mount"), output.out());
-        assertEquals(new TierSettings(true, 1L << 30, 5, 128 << 10, false, 7, TierSettings.Policy.COST), kept());
+        assertEquals(new HotSettings(true, 1L << 30, 5, 128 << 10, false, 7, HotSettings.Policy.COST), kept());
     }
 
     @Test
@@ -273,8 +273,8 @@ class SarCommandTest {
         assertTrue(output.out().contains("sdfscli pool0 sar attach"), output.out());
         SarSettings settings = VolumeFile.read(volumeFile()).sar();
         assertEquals(folder.resolve("ssd"), settings.ssdLocation());
-        assertEquals(3L << 30, settings.tier().capacityBytes());
-        assertTrue(settings.tier().enabled());
+        assertEquals(3L << 30, settings.hot().capacityBytes());
+        assertTrue(settings.hot().enabled());
     }
 
     @Test
@@ -296,7 +296,7 @@ class SarCommandTest {
         definition = Definitions.plain("pool0", folder.resolve("base"));
         VolumeFile.write(volumeFile(), definition);
         files = new RunFiles(definition, RunFiles.runFolder(definition));
-        service.sar = new SarWithoutSsd(definition.sar().tier());
+        service.sar = new SarWithoutSsd(definition.sar().hot());
         assertEquals(ExitCode.FAILED, sar("resize", "2GB"));
         assertTrue(output.err().contains("sdfscli pool0 sar attach FOLDER --capacity=SIZE"), output.err());
         mount();
@@ -416,8 +416,8 @@ class SarCommandTest {
         assertTrue(e.getMessage().contains(why), e.getMessage());
     }
 
-    private TierSettings kept() throws IOException {
-        return VolumeFile.read(volumeFile()).sar().tier();
+    private HotSettings kept() throws IOException {
+        return VolumeFile.read(volumeFile()).sar().hot();
     }
 
     private Path volumeFile() {

@@ -12,10 +12,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.posix.Owner;
@@ -23,8 +23,8 @@ import org.opendedup.sar.volume.raw.FastTier.Place;
 
 /** The kernel has the file cut off by the OPEN request itself (FUSE_ATOMIC_O_TRUNC). */
 class OpenTruncateTest {
-    private static final TierSettings TIER =
-            new TierSettings(true, 64L << 20, 2, 1 << 20, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+    private static final HotSettings TIER =
+            new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
     private static final RawSettings RAW = new RawSettings(Placement.TDDFS, 64L << 20, 80, 60, 0);
 
     @Test

@@ -12,11 +12,11 @@ import java.util.Map;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.hot.SsdState;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.plugin.PluginEngine;
 import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.config.BackupSettings;
-import org.opendedup.sar.tier.SsdState;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.slf4j.Logger;
@@ -86,7 +86,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                     config.locations().hashDb(),
                     config.locations().ssd() == null
                             ? "none"
-                            : volume.tier().status().state());
+                            : volume.hot().status().state());
             return new VolumeEngine(
                     volume,
                     config.locations(),
@@ -131,11 +131,11 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
      */
     private static void attach(ChunkVolume volume, VolumeConfig config) {
         Path ssd = config.locations().ssd();
-        if (ssd == null || volume.tier().status().state() != SsdState.DETACHED) {
+        if (ssd == null || volume.hot().status().state() != SsdState.DETACHED) {
             return;
         }
         try {
-            volume.tier().attach(ssd);
+            volume.hot().attach(ssd);
         } catch (IOException e) {
             log.warn("the SSD at {} cannot be attached: {}", ssd, e.getMessage());
         }
@@ -178,15 +178,15 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         if (ssd.isEmpty()) {
             return config;
         }
-        TierSettings tier = new TierSettings(
+        HotSettings hot = new HotSettings(
                 true,
                 values.bytes(Settings.SSD_CAPACITY, 0),
                 (int) values.number(Settings.THRESHOLD, 5),
                 128 << 10,
                 values.isOn(Settings.PROMOTE_ON_READ, true),
                 (int) values.number(Settings.LRU_ENTRIES, 100_000),
-                TierSettings.Policy.REFERENCE_COUNT);
-        return config.withSsd(Path.of(ssd), tier);
+                HotSettings.Policy.REFERENCE_COUNT);
+        return config.withSsd(Path.of(ssd), hot);
     }
 
     /** The settings, with values where there are none. */

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.plugin.Settings;
@@ -49,7 +51,7 @@ import org.opendedup.sar.sdfs.health.StoreRules;
 import org.opendedup.sar.sdfs.jmx.Recent;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
-import org.opendedup.sar.sdfs.jmx.SarOfTier;
+import org.opendedup.sar.sdfs.jmx.SarOfVolume;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.opendedup.sar.sdfs.jobs.AttendedJobs;
@@ -59,8 +61,6 @@ import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.scrub.ScrubResumer;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
-import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.chunks.ChunkMaintenance;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
@@ -236,11 +236,11 @@ final class VolumeCare implements Closeable {
         handlers.put(
                 VolumeCommands.STATUS,
                 (arguments, caller) -> StatusReport.ofChunks(
-                        name, state, health, figures.get(), jobs, volume.tier().status()));
+                        name, state, health, figures.get(), jobs, volume.hot().status()));
         handlers.put(VolumeCommands.STATS, (arguments, caller) -> {
             Map<String, Object> stats = Json.values(figures.get());
             stats.put("name", name);
-            stats.put("sar", SarFigures.Summary.of(volume.tier().status()));
+            stats.put("sar", SarFigures.Summary.of(volume.hot().status()));
             return stats;
         });
         handlers.put(VolumeCommands.RESUME, (arguments, caller) -> {
@@ -282,15 +282,15 @@ final class VolumeCare implements Closeable {
     /** Returns the administration of the SSD; null if the volume has none, or its settings contradict each other. */
     private @Nullable SarAdministration sar() {
         Path ssd = config.locations().ssd();
-        TierSettings tier = config.tier();
-        if (ssd == null || tier == null) {
+        HotSettings hot = config.hot();
+        if (ssd == null || hot == null) {
             return null;
         }
         try {
             return new SarAdministration(
                     config.name(),
-                    new SarOfTier(volume.tier()),
-                    new SarSettings(ssd, tier),
+                    new SarOfVolume(volume.hot()),
+                    new SarSettings(ssd, hot),
                     changed -> log.info("the setting lasts until the volume is mounted again: change it on"
                             + " <extended-config> as well"),
                     this::checkLocation);
@@ -317,7 +317,7 @@ final class VolumeCare implements Closeable {
     }
 
     private StoreFacts facts() throws IOException {
-        SsdTier.Status ssd = volume.tier().status();
+        HotChunks.Status ssd = volume.hot().status();
         return new StoreFacts(
                 config.name(),
                 config.locations().data(),

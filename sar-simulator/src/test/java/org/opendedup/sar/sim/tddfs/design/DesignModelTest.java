@@ -51,8 +51,8 @@ class DesignModelTest {
         }
     }
 
-    private TierFixture fixture(ChunkCutter.Scope scope) {
-        TierFixture fixture = new TierFixture();
+    private HotFixture fixture(ChunkCutter.Scope scope) {
+        HotFixture fixture = new HotFixture();
         fixture.limit = 600_000;
         fixture.ratio = 3;
         fixture.scope = scope;

@@ -16,7 +16,7 @@ class DesignsTest {
     private static final int B = 1;
     private static final long SIZE = 60_000;
 
-    private final TierFixture fixture = new TierFixture();
+    private final HotFixture fixture = new HotFixture();
 
     /** Writes A and B, so that A leaves; reads A, so that B leaves; reads B, so that A leaves again. */
     private Traffic.Totals swapTwice(Design design) {

@@ -5,16 +5,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.opendedup.sar.hot.FileExplanation;
+import org.opendedup.sar.hot.FileExplanation.Chunk;
+import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.sdfs.cli.report.ExplanationReport;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
-import org.opendedup.sar.tier.FileExplanation;
-import org.opendedup.sar.tier.FileExplanation.Chunk;
-import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
-import org.opendedup.sar.tier.policy.TierSettings;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME sar}: the control command {@value #COMMAND}, whose argument {@code action}
@@ -86,7 +86,7 @@ public final class SarControl {
     private Map<String, Object> set(ControlArguments arguments) throws IOException {
         Map<String, Object> changes = arguments.object("changes");
         arguments.end();
-        TierSettings before = sar.change(Way.SDFSCLI, changes);
+        HotSettings before = sar.change(Way.SDFSCLI, changes);
         var result = new LinkedHashMap<String, Object>();
         result.put("before", SarSettings.parameters(before));
         result.put("after", SarSettings.parameters(SarSettings.change(before, changes)));

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.tier.FileExplanation;
-import org.opendedup.sar.tier.FileExplanation.DiskWork;
-import org.opendedup.sar.tier.FileExplanation.Share;
+import org.opendedup.sar.hot.FileExplanation;
+import org.opendedup.sar.hot.FileExplanation.DiskWork;
+import org.opendedup.sar.hot.FileExplanation.Share;
 
 /** What {@code sar explain} shows of a file. The names are stable. */
 public record ExplanationReport(

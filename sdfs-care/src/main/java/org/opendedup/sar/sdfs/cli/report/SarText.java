@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.hot.distributor.DistributorStatistics;
+import org.opendedup.sar.hot.distributor.Latency;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.ssd.SsdLogStatistics;
-import org.opendedup.sar.tier.distributor.DistributorStatistics;
-import org.opendedup.sar.tier.distributor.Latency;
 
 /** Formats the output of the sar commands for people, from the replies of {@link SarControl}. */
 public final class SarText {

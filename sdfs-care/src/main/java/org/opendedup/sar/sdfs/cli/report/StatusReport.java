@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.index.SsdShare;
 import org.opendedup.sar.sdfs.health.FastTierFacts;
 import org.opendedup.sar.sdfs.health.HealthFacts;
@@ -15,7 +16,6 @@ import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.health.StoreFacts;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.StoreFigures;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
 import org.opendedup.sar.volume.store.DeviceCondition;
@@ -86,7 +86,7 @@ public record StatusReport(
             HealthWatch<HealthFacts> health,
             StoreFigures figures,
             CareJobs jobs,
-            SsdTier.Status ssd)
+            HotChunks.Status ssd)
             throws IOException {
         HealthWatch.Judgement<HealthFacts> judgement = health.judge();
         HealthFacts facts = judgement.facts();
@@ -126,7 +126,7 @@ public record StatusReport(
             HealthWatch<StoreFacts> health,
             StoreFigures figures,
             CareJobs jobs,
-            SsdTier.Status ssd)
+            HotChunks.Status ssd)
             throws IOException {
         HealthWatch.Judgement<StoreFacts> judgement = health.judge();
         VolumeCondition condition = judgement.facts().condition();
@@ -155,7 +155,7 @@ public record StatusReport(
                 .toList();
     }
 
-    private static Ssd ssd(SsdTier.Status status, SsdShare share) {
+    private static Ssd ssd(HotChunks.Status status, SsdShare share) {
         return new Ssd(
                 SarFigures.spelling(status.state()),
                 Printable.line(status.reason()),

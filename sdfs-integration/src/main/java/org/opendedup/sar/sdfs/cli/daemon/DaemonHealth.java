@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.util.Optional;
+import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
@@ -21,7 +22,6 @@ import org.opendedup.sar.sdfs.jobs.JobStatus;
 import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -41,7 +41,7 @@ record DaemonHealth(
 
     @Override
     public HealthFacts facts() throws IOException {
-        SsdTier.Status ssd = sar.status();
+        HotChunks.Status ssd = sar.status();
         RepeatsAppender.Logged logged = RepeatsAppender.logged();
         VolumeConfig config = files.definition().config();
         var store = new StoreFacts(

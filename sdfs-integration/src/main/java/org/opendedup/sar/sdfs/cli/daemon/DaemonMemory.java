@@ -30,7 +30,7 @@ public record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> p
         parts.put("frameTablesBytes", plan.frameTables());
         parts.put("indexHeapBytes", plan.indexHeap());
         parts.put("nodesBytes", plan.nodes());
-        parts.put("tierBytes", plan.tier());
+        parts.put("tierBytes", plan.hot());
         parts.put("offersBytes", plan.offers());
         parts.put("checkBytes", plan.check());
         parts.put("indexNativeBytes", plan.indexNative());

@@ -7,6 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.heal.HealSource;
+import org.opendedup.sar.hot.FileExplainer;
+import org.opendedup.sar.hot.FileExplanation;
+import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.join.JoinSource;
 import org.opendedup.sar.scrub.ScrubSource;
 import org.opendedup.sar.sdfs.cli.command.CallingUser;
@@ -20,13 +24,9 @@ import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelMount;
 import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
-import org.opendedup.sar.sdfs.jmx.SarOfTier;
+import org.opendedup.sar.sdfs.jmx.SarOfVolume;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
-import org.opendedup.sar.tier.FileExplainer;
-import org.opendedup.sar.tier.FileExplanation;
-import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
-import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.backup.MetadataBackups;
@@ -83,9 +83,9 @@ public final class FuseMountService implements MountService {
         try {
             var failures = new RequestFailures(System::nanoTime);
             KernelMount mount = KernelMount.mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);
-            SarSource sar = volume.tier().isConfigured()
-                    ? new SarOfTier(volume.tier())
-                    : new SarWithoutSsd(definition.sar().tier());
+            SarSource sar = volume.hot().isConfigured()
+                    ? new SarOfVolume(volume.hot())
+                    : new SarWithoutSsd(definition.sar().hot());
             VolumeMaintenance care = volume.maintenance();
             return new FuseMountedVolume(
                     volume,
@@ -189,11 +189,11 @@ public final class FuseMountService implements MountService {
 
         @Override
         public FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException {
-            if (!volume.tier().isConfigured()) {
+            if (!volume.hot().isConfigured()) {
                 throw new IOException("the volume has no SSD: all of " + path + " is read from the disk");
             }
-            TierSettings settings = sar.status().settings();
-            var rules = new FileExplainer.Rules(volume.tier()::contains, settings, settings.promotionPolicy());
+            HotSettings settings = sar.status().settings();
+            var rules = new FileExplainer.Rules(volume.hot()::contains, settings, settings.promotionPolicy());
             return new VolumePaths(volume)
                     .use(path, inode -> volume.maintenance().explain(inode, from, rules, visitor));
         }

@@ -13,6 +13,14 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.heal.HealSource;
+import org.opendedup.sar.hot.FileExplanation;
+import org.opendedup.sar.hot.FileExplanation.Chunk;
+import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.hot.FileExplanation.DiskWork;
+import org.opendedup.sar.hot.FileExplanation.Share;
+import org.opendedup.sar.hot.FileExplanation.Verdict;
+import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.policy.HotSettings.Policy;
 import org.opendedup.sar.index.DiskIndexUse;
 import org.opendedup.sar.index.IndexUse;
 import org.opendedup.sar.index.SsdShare;
@@ -37,14 +45,6 @@ import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.sdfs.join.FakeJoin;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
-import org.opendedup.sar.tier.FileExplanation;
-import org.opendedup.sar.tier.FileExplanation.Chunk;
-import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
-import org.opendedup.sar.tier.FileExplanation.DiskWork;
-import org.opendedup.sar.tier.FileExplanation.Share;
-import org.opendedup.sar.tier.FileExplanation.Verdict;
-import org.opendedup.sar.tier.policy.TierSettings;
-import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -66,7 +66,7 @@ public final class FakeMountService implements MountService {
 
     /** The SSD of what is mounted next. */
     public SarSource sar =
-            new SarWithoutSsd(new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, Policy.REFERENCE_COUNT));
+            new SarWithoutSsd(new HotSettings(false, 0, 5, 128 << 10, true, 1_000_000, Policy.REFERENCE_COUNT));
 
     /** The collector of what is mounted. */
     public CollectionSource collector = new FakeCollector();

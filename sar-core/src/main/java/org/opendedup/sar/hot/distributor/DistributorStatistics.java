@@ -1,0 +1,40 @@
+package org.opendedup.sar.hot.distributor;
+
+import org.opendedup.sar.common.Figure;
+
+/**
+ * Counts which source served reads, since the volume was opened. While no read is running, {@code chunks} is exactly
+ * the sum of {@code memoryHits}, {@code ssdHits}, {@code homeReads} and {@code unread}.
+ */
+public record DistributorStatistics(
+        @Figure(
+                value = "Chunks that requests wanted: those from memory, SSD and home, and those not read, together",
+                unit = "chunks")
+        long chunks,
+
+        @Figure(value = "Chunks read from the SSD", unit = "chunks")
+        long ssdHits,
+
+        @Figure(value = "Bytes of these, before compression", unit = "bytes")
+        long ssdBytes,
+
+        @Figure(value = "Reads of the SSD; a read may cover neighbouring chunks", unit = "requests")
+        long ssdRequests,
+
+        @Figure(value = "Chunks whose frames were read from their containers", unit = "chunks")
+        long homeReads,
+
+        @Figure(value = "Bytes of these, before compression", unit = "bytes")
+        long homeBytes,
+
+        @Figure(value = "Chunks that were in memory, or were being read into memory for other readers", unit = "chunks")
+        long memoryHits,
+
+        @Figure(value = "Chunks that could not be read, or that the reader no longer wanted", unit = "chunks")
+        long unread,
+
+        @Figure(value = "Chunks that were read from home because the SSD was too slow", unit = "chunks")
+        long late,
+
+        @Figure("reads of the SSD") Latency ssdLatency,
+        @Figure("reads of containers") Latency homeLatency) {}

@@ -1,5 +1,0 @@
-/** Demotion (SAR §3.5): decides which copies are removed from a full SSD. */
-@NullMarked
-package org.opendedup.sar.tier.demotion;
-
-import org.jspecify.annotations.NullMarked;
