@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Collects the duplicates of a stored segment, which were referenced and not stored again, for promotion to the
- * SSD. Reused for the next segment.
+ * Collects the duplicates of a stored segment, which were referenced and not stored again, for promotion to the SSD.
+ * Reused for the next segment.
  */
 final class WrittenDuplicates {
     private static final Logger log = LoggerFactory.getLogger(WrittenDuplicates.class);

@@ -130,7 +130,10 @@ public final class Volume implements Closeable {
         return new Volume(config, VolumeContext.open(config, stores, verification));
     }
 
-    /** Returns the hot chunks on the SSD, for administration. A volume without an SSD location also has them, in state NONE. */
+    /**
+     * Returns the hot chunks on the SSD, for administration. A volume without an SSD location also has them, in state
+     * NONE.
+     */
     public HotChunks hot() {
         return context.hot();
     }

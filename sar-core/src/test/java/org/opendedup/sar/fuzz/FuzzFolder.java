@@ -32,8 +32,9 @@ public final class FuzzFolder {
 
     private static Path make() {
         try {
-            // In memory where possible: a fuzzer writes thousands of files a second.
-            Path memory = Path.of("/dev/shm");
+            // In memory where possible: a fuzzer writes thousands of files a second. scripts/test has a folder there,
+            // and removes it: it kills the JVMs of its tests.
+            Path memory = Path.of(System.getProperty("sar.memory", "/dev/shm"));
             Path folder = Files.isWritable(memory)
                     ? Files.createTempDirectory(memory, "sar-fuzz")
                     : Files.createTempDirectory("sar-fuzz");

@@ -61,8 +61,7 @@ class RawFilesTest {
     }
 
     private VolumeConfig config(Placement placement, int copyAfterS) {
-        HotSettings sar =
-                new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
+        HotSettings sar = new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
         return VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256)
                 .withSsd(folder.resolve("ssd"), sar)
                 .withRaw(new RawSettings(placement, 64L << 20, 80, 60, copyAfterS));

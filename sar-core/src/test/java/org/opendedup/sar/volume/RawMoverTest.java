@@ -57,8 +57,7 @@ class RawMoverTest {
 
     @BeforeEach
     void create() throws IOException {
-        HotSettings sar =
-                new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
+        HotSettings sar = new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
         config = VolumeConfigs.in(folder, 1L << 40, Chunking.VARIABLE_SHA256)
                 .withSsd(folder.resolve("ssd"), sar)
                 .withRaw(new RawSettings(Placement.TDDFS, CAPACITY, 85, 70, 0));

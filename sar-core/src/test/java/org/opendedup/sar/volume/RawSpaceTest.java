@@ -43,8 +43,7 @@ class RawSpaceTest {
     private Volume volume;
 
     private void open(long capacity, Placement placement) throws IOException {
-        HotSettings sar =
-                new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
+        HotSettings sar = new HotSettings(true, 64L << 20, 2, 1 << 20, true, 1000, HotSettings.Policy.REFERENCE_COUNT);
         VolumeConfig config = VolumeConfigs.in(folder, capacity, Chunking.VARIABLE_SHA256)
                 .withSsd(folder.resolve("ssd"), sar)
                 .withRaw(new RawSettings(placement, SHARE, 100, 100, 0));

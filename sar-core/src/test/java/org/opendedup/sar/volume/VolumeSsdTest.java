@@ -216,8 +216,7 @@ class VolumeSsdTest extends OpenVolumeTrial {
         assertEquals(SsdState.ONLINE, volume.hot().status().state());
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(missing)));
         Path file = Files.createFile(folder.resolve("file"));
-        IOException refused =
-                assertThrows(IOException.class, () -> volume.hot().attach(file));
+        IOException refused = assertThrows(IOException.class, () -> volume.hot().attach(file));
         assertTrue(refused.getMessage().contains("not a folder"), refused.getMessage());
         assertEquals(SsdState.ONLINE, volume.hot().status().state());
     }
@@ -228,8 +227,7 @@ class VolumeSsdTest extends OpenVolumeTrial {
         VolumeConfig other = VolumeConfigs.in(folder.resolve("other"), 1L << 40, Chunking.SHA256)
                 .withSsd(otherSsd, SETTINGS);
         Volume.create(other);
-        IOException refused =
-                assertThrows(IOException.class, () -> volume.hot().attach(otherSsd));
+        IOException refused = assertThrows(IOException.class, () -> volume.hot().attach(otherSsd));
         assertTrue(refused.getMessage().contains("belongs to volume"), refused.getMessage());
         assertEquals(SsdState.ONLINE, volume.hot().status().state());
         checkShared(writeShared());

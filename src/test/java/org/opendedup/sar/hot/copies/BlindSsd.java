@@ -13,12 +13,7 @@ public final class BlindSsd {
 
     /** See {@link HotChunks#open}. */
     public static HotChunks open(
-            Path location,
-            Timeline timeline,
-            HotSettings settings,
-            HotMemory memory,
-            CountSource counts,
-            String name) {
+            Path location, Timeline timeline, HotSettings settings, HotMemory memory, CountSource counts, String name) {
         return HotChunks.open(
                 location,
                 timeline,

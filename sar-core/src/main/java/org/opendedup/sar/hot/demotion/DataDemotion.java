@@ -7,15 +7,15 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.hot.copies.CountSource;
-import org.opendedup.sar.hot.policy.PromotionPolicy;
 import org.opendedup.sar.hot.policy.HotSettings;
+import org.opendedup.sar.hot.policy.PromotionPolicy;
 import org.opendedup.sar.hot.promotion.Admission;
 import org.opendedup.sar.hot.promotion.LowestRanks;
 import org.opendedup.sar.hot.promotion.RankFloor;
 import org.opendedup.sar.hot.promotion.SweepOrder;
 import org.opendedup.sar.ssd.Cause;
-import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.HotContents;
+import org.opendedup.sar.ssd.MapEntry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -2,8 +2,8 @@ package org.opendedup.sar.hot.promotion;
 
 import java.util.Arrays;
 import org.opendedup.sar.hot.policy.PromotionPolicy;
-import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.HotContents;
+import org.opendedup.sar.ssd.MapEntry;
 
 /**
  * Finds the entries of lowest rank that together free enough space, exactly, with memory independent of the table's

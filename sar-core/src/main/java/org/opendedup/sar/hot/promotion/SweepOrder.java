@@ -2,8 +2,8 @@ package org.opendedup.sar.hot.promotion;
 
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.HotContents;
+import org.opendedup.sar.ssd.MapEntry;
 
 /**
  * Iterates over all chunks of an SSD, those of one container together, so that each container's count record is read

@@ -3,8 +3,8 @@ package org.opendedup.sar.restore.lookahead;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.frame.FrameLoader;
-import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.HotSource;
+import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.ssd.ChunkRequest;
 

@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.opendedup.sar.ssd.Cause;
+import org.opendedup.sar.ssd.HotContents;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.PromotionTarget;
-import org.opendedup.sar.ssd.HotContents;
 
 /**
  * An SSD in memory, without a log: an offered chunk is in its table at once. For one thread at a time, except what

@@ -24,14 +24,14 @@ import org.opendedup.sar.disk.DiskCost;
 import org.opendedup.sar.hot.copies.CountSource;
 import org.opendedup.sar.hot.copies.FakeSsd;
 import org.opendedup.sar.hot.policy.CostPolicy;
+import org.opendedup.sar.hot.policy.HotSettings.Policy;
 import org.opendedup.sar.hot.policy.PromotionPolicy;
 import org.opendedup.sar.hot.policy.ReferenceCountPolicy;
 import org.opendedup.sar.hot.policy.Settings;
-import org.opendedup.sar.hot.policy.HotSettings.Policy;
 import org.opendedup.sar.hot.promotion.LowestRanks;
 import org.opendedup.sar.hot.promotion.SweepOrder;
-import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.HotContents;
+import org.opendedup.sar.ssd.MapEntry;
 
 class DataDemotionTest {
     private static final int RECORD_BYTES = CHUNK_BYTES + FakeSsd.OVERHEAD_BYTES;

@@ -26,8 +26,8 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.RawFrame;
 import org.opendedup.sar.hot.copies.FakeSsd;
 import org.opendedup.sar.hot.copies.Refusal;
-import org.opendedup.sar.hot.policy.Settings;
 import org.opendedup.sar.hot.policy.HotSettings.Policy;
+import org.opendedup.sar.hot.policy.Settings;
 import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.ssd.OfferAnswer;
 

@@ -24,8 +24,8 @@ import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.hot.copies.CountSource;
 import org.opendedup.sar.hot.copies.FakeSsd;
 import org.opendedup.sar.hot.copies.Requests;
-import org.opendedup.sar.hot.policy.Settings;
 import org.opendedup.sar.hot.policy.HotSettings.Policy;
+import org.opendedup.sar.hot.policy.Settings;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.ssd.OfferAnswer;
 

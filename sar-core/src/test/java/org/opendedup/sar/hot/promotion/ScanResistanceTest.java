@@ -19,8 +19,8 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.hot.copies.FakeSsd;
 import org.opendedup.sar.hot.copies.Requests;
 import org.opendedup.sar.hot.demotion.DataDemotion;
-import org.opendedup.sar.hot.policy.Settings;
 import org.opendedup.sar.hot.policy.HotSettings.Policy;
+import org.opendedup.sar.hot.policy.Settings;
 import org.opendedup.sar.ssd.Source;
 
 /**

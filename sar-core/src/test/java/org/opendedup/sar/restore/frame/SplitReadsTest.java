@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.hot.copies.FakeCopyStore.Fault;
-import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.HotVolume;
+import org.opendedup.sar.restore.RestoreEngine;
 
 /** Reading with an SSD: the source of the bytes, and that no failure of the SSD makes them wrong. */
 class SplitReadsTest {

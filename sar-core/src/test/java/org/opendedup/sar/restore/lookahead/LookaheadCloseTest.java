@@ -24,9 +24,9 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.restore.HotVolume;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
-import org.opendedup.sar.restore.HotVolume;
 import org.opendedup.sar.restore.frame.FrameCache;
 
 /**

@@ -31,9 +31,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.restore.HotVolume;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
-import org.opendedup.sar.restore.HotVolume;
 import org.opendedup.sar.restore.frame.FrameCache;
 
 /**

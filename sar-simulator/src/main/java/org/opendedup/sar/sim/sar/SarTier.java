@@ -15,12 +15,12 @@ import org.opendedup.sar.sim.block.BlockRequest;
 import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.ChunkRequest;
 import org.opendedup.sar.ssd.CopyStore;
+import org.opendedup.sar.ssd.HotContents;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.MapTable;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.PromotionTarget;
 import org.opendedup.sar.ssd.Source;
-import org.opendedup.sar.ssd.HotContents;
 
 /**
  * The volume's own promotion, demotion, distribution, LRU list and Map table, on an SSD without time. It is the only

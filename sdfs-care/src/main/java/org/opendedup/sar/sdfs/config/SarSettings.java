@@ -16,7 +16,10 @@ import org.opendedup.sar.hot.policy.HotSettings;
  * @param hot the parameters; the capacity is 0 bytes without a location
  */
 public record SarSettings(@Nullable Path ssdLocation, HotSettings hot) {
-    /** What is said of a command for an SSD if the volume has none. The SSD's copies get their memory only at mount time. */
+    /**
+     * What is said of a command for an SSD if the volume has none. The SSD's copies get their memory only at mount
+     * time.
+     */
     public static final String NO_SSD = "the volume has no SSD; to give it one, unmount it, and name the folder:"
             + " sdfscli VOLUME sar attach FOLDER --capacity=SIZE";
 

@@ -3,8 +3,8 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
-import org.opendedup.sar.hot.SsdEvent;
 import org.opendedup.sar.hot.HotChunks;
+import org.opendedup.sar.hot.SsdEvent;
 import org.opendedup.sar.hot.policy.HotSettings;
 
 /** The SSD of a mounted volume, as administration uses it; {@link HotChunks} has these methods. */
