@@ -28,8 +28,8 @@ record RestoreJournal(Path file, String shown) {
             + "nextContainer %d\nbytes %d\ndamaged %d\nlost %d\nmissing %d\nonlyRootLeft %b\n";
     /** The lines of {@link #FORMAT}, and the checksum of all that. */
     private static final Pattern LINES = Pattern.compile("(" + MAGIC + VERSION
-            + "\nvolume (.*)\nsource (.*)\ntree (.*)\ncontents (.*)\nroot (-?\\d+)\nnextContainer (-?\\d+)\nbytes "
-            + "(-?\\d+)\n"
+            + "\nvolume (.*)\nsource (.*)\ntree (.*)\ncontents (.*)\nroot (-?\\d+)\n"
+            + "nextContainer (-?\\d+)\nbytes (-?\\d+)\n"
             + "damaged (-?\\d+)\nlost (-?\\d+)\nmissing (-?\\d+)\nonlyRootLeft (true|false)\n)crc ([0-9a-f]+)\n");
     /** Largest journal in bytes; the longest possible path uses an eighth of this. */
     private static final int MAX_BYTES = 1 << 20;

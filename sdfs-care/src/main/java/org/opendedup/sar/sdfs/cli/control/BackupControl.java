@@ -36,7 +36,7 @@ public final class BackupControl extends JobControl<MetadataBackups.Copy> {
         targets.requireApart(folder);
         return jobs.start(job -> {
             job.at("copying", 0, 0);
-            return targets.copyTo(folder);
+            return targets.backups().backUpTo(folder);
         });
     }
 
