@@ -161,6 +161,14 @@ final class ContainerReader {
         }
     }
 
+    void expect(long pack, long from, long to) {
+        try (InputCache.Lease lease = inputs.acquire(pack)) {
+            lease.input().expect(from, to - from);
+        } catch (IOException e) {
+            log.debug("pack {} cannot be opened; a reader of it gets the error", pack, e);
+        }
+    }
+
     LocatedTable located(long container) throws IOException {
         LocatedTable unsealed = open.located(container);
         return unsealed == null ? sealed.located(container) : unsealed;

@@ -224,7 +224,7 @@ public final class ContainerStore implements Closeable {
     }
 
     /** Returns a container's entry in the container table, also if it is not committed yet. */
-    private @Nullable StoredContainer entry(long container) throws IOException {
+    public @Nullable StoredContainer entry(long container) throws IOException {
         ContainerChanges changes = recovered;
         StoredContainer sealed = changes.stored().get(container);
         if (sealed != null) {
@@ -331,6 +331,14 @@ public final class ContainerStore implements Closeable {
     /** Returns where a container lies on its device; {@link FileLayout#UNKNOWN} if that is not known. */
     public FileLayout layout(long container) {
         return reads.layout(container);
+    }
+
+    /**
+     * Asks the kernel to begin to read bytes {@code from} to {@code to} (exclusive) of a pack into its cache. Does
+     * nothing if the pack cannot be opened.
+     */
+    public void expect(long pack, long from, long to) {
+        reads.expect(pack, from, to);
     }
 
     /** Returns whether a container accepts no more chunks. */

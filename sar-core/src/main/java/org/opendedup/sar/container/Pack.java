@@ -42,9 +42,9 @@ final class Pack {
 
     /**
      * Bytes that are reserved on the disk at a time, so that streams which are written at the same time do not
-     * alternate there. At 150 MB/s a disk reads them in a tenth of a second, ten times the seek to the next piece.
+     * alternate there, and the file system lays a whole pack in one piece.
      */
-    private static final long RESERVED_BYTES = 16 << 20;
+    private static final long RESERVED_BYTES = FULL_BYTES;
 
     /** Smaller pieces are not reserved: the disk is nearly full. */
     private static final long MIN_RESERVED_BYTES = 1 << 20;

@@ -374,6 +374,7 @@ public final class DiskQueue {
         private long begunNanos;
         private long file = -1;
         private long end;
+        private boolean expects;
         private OptionalLong readBytes = OptionalLong.empty();
 
         private Turn(Lane lane) {
@@ -399,7 +400,15 @@ public final class DiskQueue {
             DiskEstimator.Kind kind = kind(readFile, offset);
             file = readFile;
             end = offset + bytes;
-            note(kind, bytes, nanos, isFromDevice(bytes, nanos));
+            note(kind, bytes, nanos, !expects && isFromDevice(bytes, nanos));
+        }
+
+        /**
+         * Notes that the kernel was asked for some of what the turn reads. The times of its requests say nothing about
+         * the device from now on.
+         */
+        public void expects() {
+            expects = true;
         }
 
         DiskEstimator.Kind kind(long readFile, long offset) {

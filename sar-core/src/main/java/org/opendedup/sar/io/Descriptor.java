@@ -17,7 +17,11 @@ final class Descriptor implements Closeable {
     private static final int WRITE = 2;
 
     /** POSIX_FADV_DONTNEED, an advice of posix_fadvise(2). */
+    private static final int WILL_NEED = 3;
+
     private static final int DONT_NEED = 4;
+    /** Bytes that one call expects: the kernel reads no more in one call than it reads ahead, 128 KiB by default. */
+    private static final int EXPECTED_AT_ONCE = 128 << 10;
 
     private final Libc.Functions libc;
     private final int number;
@@ -46,6 +50,16 @@ final class Descriptor implements Closeable {
     /** Asks the kernel to forget what it has in memory of a range of the file, except what was not forced. */
     void forgetCached(long offset, long length) {
         int unused = libc.posix_fadvise(number, offset, length, DONT_NEED);
+    }
+
+    /** Asks the kernel to begin to read a range of the file into its cache. */
+    void expect(long offset, long length) {
+        long end = offset + length;
+        for (long at = offset; at < end; ) {
+            long next = Math.min(end, (at | EXPECTED_AT_ONCE - 1) + 1);
+            int unused = libc.posix_fadvise(number, at, next - at, WILL_NEED);
+            at = next;
+        }
     }
 
     /**

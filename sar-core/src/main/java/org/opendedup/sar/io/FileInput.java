@@ -56,6 +56,15 @@ final class FileInput implements Input {
     }
 
     @Override
+    public void expect(long offset, long length) {
+        try (Descriptor file = Descriptor.open(path, Libc.O_RDONLY)) {
+            if (file != null) {
+                file.expect(offset, length);
+            }
+        }
+    }
+
+    @Override
     public void close() throws IOException {
         channel.close();
     }

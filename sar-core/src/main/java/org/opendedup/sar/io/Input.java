@@ -31,4 +31,7 @@ public interface Input extends Closeable {
      * device has. What was written and not forced stays. Does nothing where that is not possible.
      */
     default void forgetCached(long offset, long length) {}
+
+    /** Asks the kernel to begin to read a range of the file into its cache. Does nothing where that is not possible. */
+    default void expect(long offset, long length) {}
 }

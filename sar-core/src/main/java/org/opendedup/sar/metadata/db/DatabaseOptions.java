@@ -165,6 +165,8 @@ final class DatabaseOptions {
                 // Write buffers are charged to the cache: together they stay within its bound.
                 .setWriteBufferManager(add(new WriteBufferManager(writeBuffers, cache)))
                 .setMaxOpenFiles(KeyValueStores.MOST_OPEN_FILES)
+                // Otherwise the kernel reads nothing ahead: each block of a recipe would cost a disk a seek.
+                .setAdviseRandomOnOpen(false)
                 .setMaxBackgroundJobs(BACKGROUND_JOBS)
                 .setCompactionReadaheadSize(MERGE_BUFFER_BYTES)
                 .setMaxManifestFileSize(MAX_MANIFEST_BYTES)

@@ -55,6 +55,11 @@ public final class FrameLoader {
         shared = new FrameTurn.Shared(containers, disk, cache, verifyFingerprints, damage, inFlight, misses);
     }
 
+    /** Returns what makes the visits of one reader to the disk longer. */
+    public LongVisits visits() {
+        return new LongVisits(containers::entry);
+    }
+
     /** Number of frames found in memory. */
     public long hits() {
         return hits.sum();

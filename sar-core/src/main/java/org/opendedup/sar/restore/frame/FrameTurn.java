@@ -1,14 +1,18 @@
 package org.opendedup.sar.restore.frame;
 
+import com.carrotsearch.hppc.LongLongHashMap;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.ContainerStore;
@@ -16,6 +20,7 @@ import org.opendedup.sar.container.Decoding;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.io.FileLayout;
@@ -47,6 +52,8 @@ public final class FrameTurn implements AutoCloseable {
     private final DiskQueue.Turn turn;
     private final List<Fetch> fetches = new ArrayList<>();
     private List<Piece> pieces = List.of();
+    /** What the kernel is to be asked for when a piece has been read. */
+    private final Map<Piece, List<LongVisits.Range>> behind = new HashMap<>();
 
     /**
      * What all turns of one volume share.
@@ -123,6 +130,49 @@ public final class FrameTurn implements AutoCloseable {
         return ordered;
     }
 
+    /**
+     * Makes the turn's visits to far places of the disk longer. To be called once, before {@link #read}.
+     *
+     * @param later returns the bytes of chunks that later turns of the same reader want, by container
+     */
+    public void lengthen(LongVisits visits, Supplier<LongLongHashMap> later) {
+        if (shared.disk.model().seekBytes() < LongVisits.LEAST_SEEK_BYTES) {
+            return;
+        }
+        List<Piece> fromDisk = pieces.stream()
+                .filter(piece -> piece.place >= 0 && !visits.hasAsked(piece.fetch.container))
+                .toList();
+        List<Piece> last = new ArrayList<>();
+        for (int i = 0; i < fromDisk.size(); i++) {
+            boolean isLast = i + 1 == fromDisk.size()
+                    || fromDisk.get(i + 1).place - fromDisk.get(i).end() > LongVisits.LEAST_SEEK_BYTES;
+            if (isLast) {
+                last.add(fromDisk.get(i));
+            }
+        }
+        if (fromDisk.size() < pieces.size() || last.size() > 1) {
+            turn.expects();
+        }
+        if (last.size() > 1) {
+            lengthen(visits, last, later.get());
+        }
+    }
+
+    private void lengthen(LongVisits visits, List<Piece> last, LongLongHashMap later) {
+        try {
+            List<LongVisits.Range> ranges = new ArrayList<>();
+            for (Piece piece : last) {
+                ranges.add(piece.fetch.range(piece));
+            }
+            List<List<LongVisits.Range>> more = visits.lengthen(ranges, later);
+            for (int i = 0; i < last.size(); i++) {
+                behind.put(last.get(i), more.get(i));
+            }
+        } catch (IOException e) {
+            log.debug("the visits of a turn are not longer", e);
+        }
+    }
+
     /** Reads the claimed frames. Leaves out those that cannot be read, whose damage is reported. */
     public void read() {
         for (Piece piece : pieces) {
@@ -130,6 +180,9 @@ public final class FrameTurn implements AutoCloseable {
                 piece.fetch.read(piece);
             } catch (IOException e) {
                 leaveOut(piece.fetch.container, e);
+            }
+            for (LongVisits.Range range : behind.getOrDefault(piece, List.of())) {
+                shared.containers.expect(range.pack(), range.from(), range.to());
             }
         }
     }
@@ -156,7 +209,12 @@ public final class FrameTurn implements AutoCloseable {
      * @param to index after the last
      * @param place offset of the first on the device, in bytes; -1 if not known
      */
-    private record Piece(Fetch fetch, int from, int to, long place) {}
+    private record Piece(Fetch fetch, int from, int to, long place) {
+        /** Returns the offset on the device of the end of the last frame, in bytes. */
+        long end() {
+            return place + fetch.endOf(to - 1) - fetch.table.fileOffset(fetch.frames[from]);
+        }
+    }
 
     private static long fileBytes(FrameTable table, int[] frames, int count) {
         long bytes = 0;
@@ -230,6 +288,17 @@ public final class FrameTurn implements AutoCloseable {
                 pieces.add(new Piece(this, from, to, layout.place(table.fileOffset(frames[from]))));
                 from = to;
             }
+        }
+
+        /** Returns the offset in the container of the end of a frame. */
+        long endOf(int index) {
+            return table.fileOffset(frames[index]) + table.fileLength(frames[index]);
+        }
+
+        /** Returns the place of a piece in its pack. */
+        LongVisits.Range range(Piece piece) throws IOException {
+            LocatedTable at = shared.containers.located(container);
+            return new LongVisits.Range(at.pack(), at.start(frames[piece.from]), at.end(frames[piece.to - 1]));
         }
 
         private int endOfPiece(FileLayout layout, int from) {

@@ -1,5 +1,6 @@
 package org.opendedup.sar.restore.lookahead;
 
+import com.carrotsearch.hppc.LongLongHashMap;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,7 +61,7 @@ final class BatchPlanner {
      */
     void plan(PrefetchBatch batch, long most, long end, boolean whole) throws IOException {
         long bytes = Math.min(cache.windowBytes(), LOOK_BATCHES * most);
-        look(whole ? Math.max(PositionMemory.FIRST_BATCH_BYTES, bytes) : most + bytes, end, most);
+        look(whole ? Math.max(Lookahead.MIN_AHEAD_BYTES, bytes) : most + bytes, end, most);
         choose(batch, most, end, whole);
     }
 
@@ -143,6 +144,13 @@ final class BatchPlanner {
     long[] promise(long[] containers, PrefetchBatch batch) {
         synchronized (monitor) {
             return cache.promise(containers, batch, window, charges);
+        }
+    }
+
+    /** Returns the bytes that references beyond the plan want of chunks that are not in memory, by container. */
+    LongLongHashMap later() {
+        synchronized (monitor) {
+            return cache.later(window);
         }
     }
 

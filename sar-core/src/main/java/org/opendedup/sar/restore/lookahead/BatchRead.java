@@ -1,10 +1,12 @@
 package org.opendedup.sar.restore.lookahead;
 
+import com.carrotsearch.hppc.LongLongHashMap;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.FrameId;
@@ -16,6 +18,7 @@ import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.FrameSink;
 import org.opendedup.sar.restore.frame.FrameTurn;
 import org.opendedup.sar.restore.frame.HotSource;
+import org.opendedup.sar.restore.frame.LongVisits;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.opendedup.sar.restore.frame.PinnedChunks.Surplus;
@@ -156,6 +159,13 @@ final class BatchRead implements AutoCloseable {
             if (disk != null) {
                 disk.claim(frames);
                 disk.begin();
+            }
+        }
+
+        /** See {@link FrameTurn#lengthen}. */
+        void lengthen(LongVisits visits, Supplier<LongLongHashMap> later) {
+            if (disk != null) {
+                disk.lengthen(visits, later);
             }
         }
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.HotSource;
+import org.opendedup.sar.restore.frame.LongVisits;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.ssd.ChunkRequest;
@@ -31,6 +32,11 @@ public record BatchSources(
     /** Returns an empty list of chunks for a batch of a file of {@code size} bytes. */
     WantedChunks wanted(long inode, long size) {
         return new WantedChunks(inode, loader, loader.keepsFile(size));
+    }
+
+    /** Returns what makes the visits of one reader to the disk longer. */
+    LongVisits visits() {
+        return loader.visits();
     }
 
     /** Number of slots of a container, including those whose chunk is removed. */

@@ -1,5 +1,6 @@
 package org.opendedup.sar.restore.lookahead;
 
+import com.carrotsearch.hppc.LongLongHashMap;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -7,6 +8,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.cache.ContainerCache;
+import org.opendedup.sar.restore.frame.LongVisits;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.slf4j.Logger;
@@ -30,7 +32,7 @@ final class Lookahead implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Lookahead.class);
 
     /** Least bytes to read ahead of a reader: a position that may be read ahead by less is not read ahead at all. */
-    static final int MIN_AHEAD_BYTES = PositionMemory.FIRST_BATCH_BYTES;
+    static final int MIN_AHEAD_BYTES = 1 << 20;
 
     /**
      * Misses after which a stale plan is dropped. A miss is a request for a chunk that the recipe did not have when the
@@ -38,11 +40,16 @@ final class Lookahead implements Closeable {
      */
     private static final int MAX_MISSES = 8;
 
+    /** Number of the first batch whose visits to the disk are longer: a reader of some MiB has left by then. */
+    private static final int FIRST_LONG_BATCH = 1;
+
     private final BatchSources sources;
     private final PinnedChunks pinned;
     private final long inode;
     private final BatchRunner runner;
     private final Consumer<Lookahead> onClosed;
+
+    private final LongVisits visits;
 
     /** Guarded by itself, as is {@link #planner}. Lock order: its monitor is taken first, then that of this. */
     private final ReaderCache cache;
@@ -108,6 +115,7 @@ final class Lookahead implements Closeable {
             Consumer<Lookahead> onClosed) {
         this.sources = sources;
         this.pinned = sources.pinned();
+        visits = sources.visits();
         this.inode = inode;
         this.runner = runner;
         this.onClosed = onClosed;
@@ -349,10 +357,20 @@ final class Lookahead implements Closeable {
                     throwIfClosed();
                     // The next batch may be planned.
                     notePlanned(batch);
+                    if (batch.number() >= FIRST_LONG_BATCH) {
+                        turn.lengthen(visits, this::later);
+                    }
                 }
                 turn.read();
             }
             return read.finish();
+        }
+    }
+
+    /** Returns the bytes of chunks that later batches are going to want from the disk, by container. */
+    private LongLongHashMap later() {
+        synchronized (cache) {
+            return planner.later();
         }
     }
 

@@ -8,8 +8,13 @@ import org.opendedup.sar.common.ByteGauge;
  * the window.
  */
 final class PositionMemory {
-    /** Bytes of the first batch. It is short, so that its bytes arrive early; each next batch is twice as long. */
-    static final int FIRST_BATCH_BYTES = 1 << 20;
+    /**
+     * Bytes of the first batch; the next ones are twice as long. Each may seek to every pack that the file has chunks
+     * in, so short ones cost a disk most of its time.
+     */
+    private static final int FIRST_BATCH_BYTES = 8 << 20;
+    /** Least bytes of a batch, however little memory there is. */
+    private static final int MIN_BATCH_BYTES = 256 << 10;
     /** Most bytes of a batch: reading them keeps others waiting for the disk for 200 ms. */
     private static final int MAX_BATCH_BYTES = 32 << 20;
     /**
@@ -48,7 +53,7 @@ final class PositionMemory {
     /** Returns the bytes of the next batch of a position that is read ahead by {@code mostAhead} bytes at most. */
     long batchBytes(long mostAhead) {
         long most = Math.min(MAX_BATCH_BYTES, budget.batchBytes());
-        return Math.min(batchBytes, Math.max(FIRST_BATCH_BYTES / 4, Math.min(most, mostAhead)));
+        return Math.min(batchBytes, Math.max(MIN_BATCH_BYTES, Math.min(most, mostAhead)));
     }
 
     /** Doubles the bytes of the next batch. */

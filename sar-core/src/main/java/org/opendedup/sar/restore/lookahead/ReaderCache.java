@@ -1,5 +1,6 @@
 package org.opendedup.sar.restore.lookahead;
 
+import com.carrotsearch.hppc.LongLongHashMap;
 import java.io.IOException;
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
@@ -152,6 +153,18 @@ final class ReaderCache {
             }
         }
         return Arrays.copyOf(chunks, count);
+    }
+
+    /** Returns the bytes that the window wants, beyond its plan, of chunks that are not in memory, by container. */
+    LongLongHashMap later(ReaderWindow window) {
+        LongLongHashMap bytes = new LongLongHashMap();
+        for (int i = window.planned(); i < window.count(); i++) {
+            long chunkId = window.chunkId(i);
+            if (cache.wants(chunkId) && !promised.contains(chunkId)) {
+                bytes.addTo(ChunkId.container(chunkId), window.neededBytes(i));
+            }
+        }
+        return bytes;
     }
 
     /** Ends a batch: the cache chooses which of its chunks stay. */
