@@ -6,11 +6,10 @@ project="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 
 source "$project/scripts/java.bash"
 
-# Is there a JDK, not only a JRE, of release 17 or later?
+# Is there a JDK for Maven, not only a JRE, of release 17 or later? Maven takes that of JAVA_HOME, else the one of the PATH.
 have_jdk() {
-  local java
-  java="$(find_java)" || return 1
-  [[ -x "$(dirname "$(readlink -f "$java")")/javac" && "$(java_feature "$java")" -ge 17 ]]
+  local javac
+  javac="$(readlink -f "$(command -v "${JAVA_HOME:+$JAVA_HOME/bin/}javac")")" && (($(java_feature "${javac%c}") >= 17))
 }
 
 # Prints the first of these packages that the system's sources have, else the last.
@@ -50,7 +49,7 @@ set_up() {
   mapfile -t missing < <(missing_packages "$@")
   echo "Installing: ${missing[*]}"
   DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
-  have_jdk || die "the java of the PATH is older than 17; set JAVA_HOME to a newer JDK"
+  have_jdk || die "the javac of the PATH is older than 17; set JAVA_HOME to a newer JDK"
 }
 
 # Waits until a process has ended, also if none reaps it. Fails after the given number of seconds. A process closes its files with its last thread; its

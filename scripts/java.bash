@@ -12,35 +12,30 @@ die() {
   exit 1
 }
 
-# Prints the Java program: of JAVA_HOME, else the one of the installation, else of the PATH. Fails if there is none.
+# The first release whose JVM keeps what it learned of a run: classes, and profiles of methods (JEP 483, 514, 515).
+first_with_aot_cache=25
+
+# Where Linux distributions install JDKs.
+jdks=/usr/lib/jvm
+
+# Prints the Java program: of JAVA_HOME, else the one of the installation, else of the JDKs the newest that keeps what it learned, else
+# the one of the PATH. Fails if there is none.
 find_java() {
+  local release best="" best_feature=$((first_with_aot_cache - 1))
   if [[ -n "${JAVA_HOME:-}" && -x "$JAVA_HOME/bin/java" ]]; then
     printf '%s\n' "$JAVA_HOME/bin/java"
   elif [[ -x "$commands/../java" ]]; then
     readlink -f "$commands/../java"
   else
-    command -v java
-  fi
-}
-
-# The first release whose JVM keeps what it learned of a run: classes, and profiles of methods (JEP 483, 514, 515).
-first_with_aot_cache=25
-
-# Prints the Java program for an installation: as find_java, but of the JDKs in /usr/lib/jvm the newest that keeps what it learned goes
-# before the one of the PATH.
-find_java_to_install() {
-  local java feature best="" best_feature=$((first_with_aot_cache - 1))
-  if [[ -z "${JAVA_HOME:-}" ]]; then
-    for java in /usr/lib/jvm/*/bin/java; do
-      [[ -x "$java" ]] || continue
-      feature="$(java_feature "$java")"
-      if ((feature > best_feature)); then
-        best="$java"
-        best_feature="$feature"
+    for release in "$jdks"/*/release; do
+      [[ -x "${release%release}bin/java" && "$(<"$release")" =~ JAVA_VERSION=\"([0-9]+) ]] || continue
+      if ((BASH_REMATCH[1] > best_feature)); then
+        best="${release%release}bin/java"
+        best_feature="${BASH_REMATCH[1]}"
       fi
     done
+    if [[ -n "$best" ]]; then printf '%s\n' "$best"; else command -v java; fi
   fi
-  if [[ -n "$best" ]]; then printf '%s\n' "$best"; else find_java; fi
 }
 
 # Prints the release of a Java program, such as 17; from the JDK's release file if there is one, because running Java itself

@@ -3,7 +3,8 @@
 
 # Mounts a small volume with the commands in a folder, calls a function with the mount point, and unmounts. The JVMs write archives of the
 # classes that they load, and from release 25 on profiles of the daemon's methods. Where nothing can be mounted there are no archives: a
-# mount takes a quarter longer, and the first minute is slower. Arguments: the folder of the commands, the function.
+# mount takes a quarter longer, and the first minute is slower. Arguments: the folder of the commands, the function, and its further
+# arguments.
 rehearse() (
   set -e
   commands="$1"
@@ -25,7 +26,7 @@ rehearse() (
   SDFS_COMMAND_JAVA_OPTS="$learning=$home/commands.$kind.new" SDFS_JAVA_OPTS="$learning=$home/daemon.$kind.new" \
     "$commands/mount.sdfs" rehearsal "$stage/mnt"
   daemon="$("$commands/sdfscli" rehearsal info --json | sed -n 's/^ *"pid" : \([0-9]*\).*/\1/p')"
-  "$2" "$stage/mnt"
+  "$2" "$stage/mnt" "${@:3}"
   "$commands/sdfscli" rehearsal unmount
   # The daemon writes the archive just before it ends.
   await_end "$daemon" 120
@@ -57,10 +58,42 @@ try_rehearsal() {
 
 # Makes archives for the commands of the project's folder, unless it has no jars, or those of the last ones.
 rehearse_in_project() {
-  local home classes
+  local home classes kind=jsa
   find_home
   compgen -G "$home/sdfs-integration-*.jar" >/dev/null || return 0
-  has_archive commands.jsa || has_archive commands.aot || try_rehearsal "$commands" touch_all
+  (($(java_feature "$(find_java)") < first_with_aot_cache)) || kind=aot
+  has_archive "commands.$kind" || try_rehearsal "$commands" work 1
+}
+
+# Does in the folder what a volume's first minute has: new data and data again, large files and small ones, reads in order and at random.
+# Profiles of methods need this work; the archives of older releases have classes only, which little of it loads. Arguments: the folder,
+# and how many times.
+work() {
+  local round file modules
+  if [[ "$kind" != aot ]]; then
+    touch_all "$1"
+    return
+  fi
+  modules="$(dirname "$(dirname "$(readlink -f "$java")")")/lib/modules"
+  for ((round = 1; round <= $2; round++)); do
+    # Bytes that compress, as those of backups do, and twice.
+    for file in large again; do
+      head -c 100M "$modules" >"$1/$file-$round"
+      head -c 20M /dev/urandom >>"$1/$file-$round"
+      sync "$1/$file-$round"
+    done
+    mkdir "$1/small-$round"
+    cp "$commands"/*.sdfs "$commands"/sdfs* "$1/small-$round"
+    for file in {1..300}; do echo "$round $file" >"$1/small-$round/$file"; done
+    # A sync of few bytes, many times, as databases and mail make them.
+    # For two seconds at most: on a hard disk a sync takes some milliseconds.
+    timeout 2 dd if=/dev/urandom of="$1/log-$round" bs=100 count=3000 oflag=dsync status=none || [[ $? -eq 124 ]]
+    ls -lR "$1" >/dev/null
+    # Past the kernel's cache, which has what was written.
+    dd if="$1/large-$round" of=/dev/null bs=1M iflag=direct status=none
+    dd if="$1/large-$round" of=/dev/null bs=4k iflag=direct count=2000 skip=$((round * 1000)) status=none
+    rm -r "$1/small-$round"
+  done
 }
 
 # Loads the classes of what a mount usually does.

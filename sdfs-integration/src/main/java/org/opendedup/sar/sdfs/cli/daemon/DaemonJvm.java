@@ -29,6 +29,17 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
     /** The first release that warns of sun.misc.Unsafe, which our libraries use for buffers. */
     private static final int UNSAFE_FEATURE = 24;
 
+    /**
+     * Calls and loops after which C2 compiles a method: ten times as many as by default. By default it takes a quarter
+     * of the processor time of a first backup and a fifth of that of a first restore, mostly for methods that are not
+     * hot. Those that are reach it within seconds, whichever they are; a list of methods would have to be kept.
+     */
+    private static final List<String> C2_LATER = List.of(
+            "-XX:Tier4InvocationThreshold=50000",
+            "-XX:Tier4MinInvocationThreshold=6000",
+            "-XX:Tier4CompileThreshold=150000",
+            "-XX:Tier4BackEdgeThreshold=400000");
+
     /** Folders of the unpacked native libraries: of RocksDB, zstd and LZ4, and of jnr-ffi. The launchers set them. */
     private static final List<String> NATIVE_LIBRARY_PROPERTIES =
             List.of("java.library.path", "jffi.boot.library.path");
@@ -61,6 +72,7 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
         // The classes use 22 MB by the first restore, just above the default threshold, which triggers a collection of
         // the whole heap.
         command.add("-XX:MetaspaceSize=64m");
+        command.addAll(C2_LATER);
         if (isRoot) {
             // Threads with work for the disk get a higher priority when processors are short; compilers get none.
             command.add("-XX:ThreadPriorityPolicy=1");
