@@ -180,6 +180,32 @@ class IntentLogTest {
         assertEquals(List.of(), files.problemsAfterCrash());
     }
 
+    /** The kernel's write-back cache sends whole pages. */
+    @Test
+    void onlyTheChangedBytesOfAPageAreLogged() throws IOException {
+        files.make("log");
+        byte[] page = bytes(4096);
+        int appends = 30;
+        for (int i = 1; i <= appends; i++) {
+            files.write("log", 0, Arrays.copyOf(page, 100 * i));
+            files.sync("log");
+        }
+        assertTrue(logged.get() <= appends * 130L, () -> logged + " bytes were logged for " + appends * 100);
+        logged.set(0);
+        for (int at : List.of(0, 500, 1234, 2990)) {
+            for (int i = at; i < at + 10; i++) {
+                page[i]++;
+            }
+            files.write("log", 0, Arrays.copyOf(page, 100 * appends));
+            files.sync("log");
+        }
+        assertTrue(logged.get() <= 4 * 40, () -> logged + " bytes were logged for 40");
+        files.write("log", 0, Arrays.copyOf(page, 100 * appends));
+        files.sync("log");
+        crash();
+        assertEquals(List.of(), files.problemsAfterCrash());
+    }
+
     @Test
     void smallFilesAreStoredTogetherAndLieTogether() throws IOException {
         int count = 2000;

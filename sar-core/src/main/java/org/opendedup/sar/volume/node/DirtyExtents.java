@@ -111,12 +111,49 @@ public final class DirtyExtents {
      * {@link #wanted} returns for the same {@code stored}.
      */
     public void write(long offset, ByteBuffer source, StoredRanges stored) {
-        unlogged.add(offset, offset + source.remaining());
+        noteChanged(offset, source);
         put(offset, source, stored);
         if (unlogged.count() > Math.max(MAX_UNLOGGED_RANGES, 2 * extents.size())) {
             // They are too many for the log and take memory that nobody counts: every byte is then one to log.
             extents.values().forEach(extent -> unlogged.add(extent.offset, extent.end()));
         }
+    }
+
+    /**
+     * Notes that the log lacks what a write changes: from the first to the last byte that is not here yet, or differs.
+     * The kernel's write-back cache sends the whole page of a change, so an append of 100 bytes brings up to 4096.
+     */
+    private void noteChanged(long offset, ByteBuffer source) {
+        long end = offset + source.remaining();
+        long from = offset;
+        for (Extent extent = at(from); from < end && extent != null; extent = at(from)) {
+            int length = (int) (Math.min(end, extent.end()) - from);
+            ByteBuffer here = ByteBuffer.wrap(extent.data, (int) (from - extent.offset), length);
+            int same = here.mismatch(source.slice(source.position() + (int) (from - offset), length));
+            from += same < 0 ? length : same;
+            if (same >= 0) {
+                break;
+            }
+        }
+        long to = end;
+        for (Extent extent = at(to - 1); from < to && extent != null; extent = at(to - 1)) {
+            long begin = Math.max(from, extent.offset);
+            while (to > begin
+                    && extent.data[(int) (to - 1 - extent.offset)]
+                            == source.get(source.position() + (int) (to - 1 - offset))) {
+                to--;
+            }
+            if (to > begin) {
+                break;
+            }
+        }
+        unlogged.add(from, to);
+    }
+
+    /** Returns the extent that has the byte at {@code offset}; null if it is not here. */
+    private @Nullable Extent at(long offset) {
+        Map.Entry<Long, Extent> floor = extents.floorEntry(offset);
+        return floor == null || floor.getValue().end() <= offset ? null : floor.getValue();
     }
 
     private void put(long offset, ByteBuffer source, StoredRanges stored) {

@@ -41,10 +41,30 @@ class DirtyExtentsTest {
         int at = random.nextInt(BYTES - data.length);
         StoredRanges stored = random.nextBoolean() ? StoredRanges.NONE : StoredRanges.ALL;
         assertTrue(capacity.tryTake(extents.wanted(at, data.length, stored), false));
+        if (random.nextBoolean()) {
+            keepEnds(at, data, random.nextInt(data.length), random.nextInt(data.length));
+        }
         extents.write(at, ByteBuffer.wrap(data), stored);
+        int first = data.length;
+        int last = 0;
         for (int i = 0; i < data.length; i++) {
+            if (expected[at + i] != (data[i] & 0xff)) {
+                first = Math.min(first, i);
+                last = i;
+            }
             expected[at + i] = data[i] & 0xff;
-            unlogged[at + i] = true;
+        }
+        if (first < data.length) {
+            Arrays.fill(unlogged, at + first, at + last + 1, true);
+        }
+    }
+
+    /** Makes bytes at the ends of a write the same as those that are here, as in a page with a change. */
+    private void keepEnds(int at, byte[] data, int first, int last) {
+        for (int i = 0; i < data.length; i++) {
+            if ((i < first || i > last) && expected[at + i] != ABSENT) {
+                data[i] = (byte) expected[at + i];
+            }
         }
     }
 
@@ -199,14 +219,20 @@ class DirtyExtentsTest {
     void whatIsPutBackIsInTheLogIfItWas() {
         extents.write(0, ByteBuffer.wrap(new byte[100]), StoredRanges.NONE);
         extents.unlogged().clear();
-        extents.write(50, ByteBuffer.wrap(new byte[10]), StoredRanges.NONE);
-        extents.write(10, ByteBuffer.wrap(new byte[5]), StoredRanges.NONE);
+        extents.write(50, ones(10), StoredRanges.NONE);
+        extents.write(10, ones(5), StoredRanges.NONE);
         DirtyExtents.Run run = extents.takeRun(0, 1, MAX_RUN_BYTES, 0);
         assertNotNull(run);
         assertTrue(extents.unlogged().isEmpty());
         extents.write(55, ByteBuffer.wrap(new byte[20]), StoredRanges.NONE);
         extents.putBack(run, 20, run.end());
         assertEquals(List.of(new ByteRanges.Range(50, 75)), extents.unlogged().ranges());
+    }
+
+    private static ByteBuffer ones(int count) {
+        byte[] bytes = new byte[count];
+        Arrays.fill(bytes, (byte) 1);
+        return ByteBuffer.wrap(bytes);
     }
 
     /** As of a file that was just written and of which every second block is punched. */
@@ -231,7 +257,7 @@ class DirtyExtentsTest {
         extents.write(0, ByteBuffer.wrap(new byte[4 * most]), StoredRanges.NONE);
         extents.unlogged().clear();
         for (int at = 0; at < 4 * most; at += 2) {
-            extents.write(at, ByteBuffer.wrap(new byte[1]), StoredRanges.NONE);
+            extents.write(at, ones(1), StoredRanges.NONE);
             assertTrue(extents.unlogged().count() <= most);
             assertEquals(
                     List.of(new ByteRanges.Range(at, at + 1)),
