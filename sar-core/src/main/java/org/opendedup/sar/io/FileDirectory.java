@@ -382,6 +382,9 @@ public final class FileDirectory implements Directory {
 
     @Override
     public void checkName(String name) throws IOException {
+        if (inDoubt.isEmpty()) {
+            return;
+        }
         for (Path path = resolve(name); !path.equals(root); path = folderOf(path)) {
             IOException failure = inDoubt.get(path);
             if (failure != null) {

@@ -349,11 +349,12 @@ public final class MetadataStore implements Closeable {
      */
     public boolean commit(Generation generation, ContainerChanges changes) throws IOException {
         ContainerUpdate update = new ContainerUpdate(database, generation.counts(), changes);
-        ContainerSummary summary = overlay.commit(generation, update);
+        boolean hasChanges = overlay.commit(generation, update);
+        ContainerSummary summary = update.summary();
         if (summary != null) {
             containers.committed(summary);
         }
-        return summary != null;
+        return hasChanges;
     }
 
     /** Returns the database with what is pending; for checks. */

@@ -1,6 +1,6 @@
 package org.opendedup.sar.container.format;
 
-import java.util.Locale;
+import java.util.HexFormat;
 import java.util.OptionalLong;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
@@ -44,7 +44,8 @@ public final class PackFormat {
 
     /** Returns the name of a pack's file. 65 536 consecutive numbers share a folder. */
     public static String fileName(long pack) {
-        return String.format(Locale.ROOT, "%08x/%012x%s", pack >>> FOLDER_BITS, pack, SUFFIX);
+        HexFormat hex = HexFormat.of();
+        return hex.toHexDigits(pack >>> FOLDER_BITS, FOLDER_LENGTH - 1) + "/" + hex.toHexDigits(pack, DIGITS) + SUFFIX;
     }
 
     /** Returns the number of the pack with this file name; empty if it is not the name of a pack. */

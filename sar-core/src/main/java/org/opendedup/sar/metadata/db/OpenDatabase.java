@@ -36,6 +36,8 @@ import org.slf4j.LoggerFactory;
 /**
  * An open database with its native objects.
  *
+ * @param synced for writes that are durable when they return
+ * @param later for all others
  * @param space limits the space of its compactions
  * @param natives all native objects, in the order of their creation
  */
@@ -43,6 +45,7 @@ record OpenDatabase(
         RocksDB database,
         Map<Family, ColumnFamilyHandle> families,
         WriteOptions synced,
+        WriteOptions later,
         CompactionSpace space,
         List<RocksObject> natives)
         implements Closeable {
@@ -231,7 +234,9 @@ record OpenDatabase(
         }
         WriteOptions synced = new WriteOptions().setSync(true);
         natives.add(synced);
-        return new OpenDatabase(database, families, synced, space, natives);
+        WriteOptions later = new WriteOptions();
+        natives.add(later);
+        return new OpenDatabase(database, families, synced, later, space, natives);
     }
 
     /**

@@ -23,7 +23,6 @@ import org.opendedup.sar.io.PrivateFiles;
 import org.rocksdb.Checkpoint;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
-import org.rocksdb.WriteOptions;
 
 /** A RocksDB database with one column family for each {@link KeyValueStore.Family}. */
 final class RocksDbKeyValueStore implements KeyValueStore {
@@ -458,8 +457,8 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
         private void write(boolean isSynced) throws IOException {
             OpenDatabase entered = enter();
-            try (WriteOptions later = new WriteOptions()) {
-                entered.database().write(isSynced ? entered.synced() : later, batch);
+            try {
+                entered.database().write(isSynced ? entered.synced() : entered.later(), batch);
                 if (isSynced) {
                     // The batch's last sequence number, or a later one that another thread has synced in the meantime.
                     acknowledged.raise(entered.lastSequence());

@@ -36,6 +36,7 @@ public final class ContainerUpdate {
     private long storedBytes;
     private long garbageBytes;
     private NavigableSet<Long> open = new TreeSet<>();
+    private @Nullable ContainerSummary summary;
 
     /** @param counts the count records that the generation changed */
     public ContainerUpdate(KeyValueStore database, Map<Long, CountRecord> counts, ContainerChanges changes) {
@@ -52,10 +53,12 @@ public final class ContainerUpdate {
     /**
      * Adds the changed records to the batch of the commit. The batch must exist before this reads: creating it reopens
      * a database whose last write failed, and only then is it known whether that write is in the database.
-     *
-     * @return the table's summary once the batch is committed
      */
-    ContainerSummary addTo(Batch batch) throws IOException {
+    void addTo(Batch batch) throws IOException {
+        if (counts.isEmpty() && changes.isEmpty()) {
+            // As of a sync of few bytes: nothing is read or sorted for it.
+            return;
+        }
         ContainerSummary before = StoredRecords.containers(database);
         containers = before.containers();
         storedBytes = before.storedBytes();
@@ -68,7 +71,12 @@ public final class ContainerUpdate {
         if (!changes.isEmpty() || !after.equals(before)) {
             batch.put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(after));
         }
-        return after;
+        summary = after;
+    }
+
+    /** Returns the table's summary once the batch is committed; null if it stays the same. */
+    public @Nullable ContainerSummary summary() {
+        return summary;
     }
 
     /** Returns the containers whose entries may change, in ascending order: neighbours lie in one block on the disk. */

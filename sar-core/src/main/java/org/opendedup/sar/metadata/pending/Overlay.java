@@ -10,7 +10,6 @@ import org.opendedup.sar.metadata.db.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.MapCursor;
-import org.opendedup.sar.metadata.record.ContainerSummary;
 import org.opendedup.sar.metadata.record.Keys;
 
 /**
@@ -143,22 +142,22 @@ public final class Overlay {
     /**
      * Writes the frozen generation and the changes of the container table in one batch, and drops the generation.
      *
-     * @return the new summary of the container table; null if nothing was to be written
+     * @return whether anything was to be written
      */
-    public @Nullable ContainerSummary commit(Generation generation, ContainerUpdate containers) throws IOException {
+    public boolean commit(Generation generation, ContainerUpdate containers) throws IOException {
         if (layers.frozen != generation) {
             throw new IllegalStateException("not the frozen generation, or committed before");
         }
-        ContainerSummary summary = null;
-        if (!generation.isEmpty() || !containers.isEmpty()) {
-            summary = write(generation, containers);
+        boolean hasChanges = !generation.isEmpty() || !containers.isEmpty();
+        if (hasChanges) {
+            write(generation, containers);
             held.forEach(range -> range.committed(generation));
         }
         layers = new Layers(layers.pending, null);
-        return summary;
+        return hasChanges;
     }
 
-    private ContainerSummary write(Generation generation, ContainerUpdate containers) throws IOException {
+    private void write(Generation generation, ContainerUpdate containers) throws IOException {
         try (Batch batch = database.batch()) {
             for (Family family : Family.values()) {
                 for (var change : generation.changes(family).entrySet()) {
@@ -175,9 +174,8 @@ public final class Overlay {
                         Keys.of(change.getKey()),
                         change.getValue().encode());
             }
-            ContainerSummary summary = containers.addTo(batch);
+            containers.addTo(batch);
             batch.commit();
-            return summary;
         }
     }
 }
