@@ -386,6 +386,11 @@ public final class Volume implements Closeable {
         files.store(file);
     }
 
+    /** Does what {@link #secure} does, if that waits for nothing. Returns false if nothing was done. */
+    public boolean secureAtOnce(OpenFile file) throws IOException {
+        return files.storeAtOnce(file);
+    }
+
     /**
      * Stores all bytes in chunks; makes every earlier change durable. Throws, once, if bytes were given up; and if the
      * fast tier fails or does not answer, when all that is elsewhere is durable.

@@ -235,6 +235,16 @@ public final class OpenFiles {
         }
     }
 
+    public boolean storeAtOnce(OpenFile file) throws IOException {
+        file.begin();
+        try {
+            checkNotFailed(file);
+            return file.raw() == null && commits.writer().secureAtOnce(file.node());
+        } finally {
+            end(file);
+        }
+    }
+
     /**
      * Returns whether a file that was stored by {@link #store} is durable only after the next commit. A raw file is
      * durable at once, unless its name, its attributes or its being raw are new.

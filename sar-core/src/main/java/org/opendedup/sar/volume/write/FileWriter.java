@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
@@ -299,36 +300,74 @@ public final class FileWriter {
 
     private boolean trySecure(Node node) throws IOException {
         stop.refuseStoring();
-        Node.Contents contents;
-        synchronized (node) {
-            // A raw file has no dirty bytes, and its lock may be held for as long as it is copied.
-            if (node.contents == null || node.raw != null) {
-                return true;
-            }
-            contents = node.contents;
+        Node.Contents contents = contentsToSecure(node);
+        if (contents == null) {
+            return true;
         }
-        boolean schedule;
         contents.storing.lock();
         try {
-            synchronized (node) {
-                if (contents.cutting) {
-                    return false;
-                }
+            if (isCutting(node, contents)) {
+                return false;
             }
             if (!intents.add(node, contents)) {
                 return store(node, 1, Long.MAX_VALUE);
             }
-            synchronized (node) {
-                schedule = IntentLog.isLong(contents) && !contents.scheduled;
-                contents.scheduled |= schedule;
+        } finally {
+            contents.storing.unlock();
+        }
+        storeIfLong(node, contents);
+        return true;
+    }
+
+    /**
+     * Makes every byte of a file that is dirty at the call part of the next commit, as {@link #secure} does, if they
+     * fit in the intent log and no other thread stores or truncates the file.
+     *
+     * @return false if nothing was done
+     */
+    public boolean secureAtOnce(Node node) throws IOException {
+        if (stop.isStopped() || devices.isShort()) {
+            return false;
+        }
+        Node.Contents contents = contentsToSecure(node);
+        if (contents == null) {
+            return true;
+        }
+        if (!contents.storing.tryLock()) {
+            return false;
+        }
+        try {
+            if (isCutting(node, contents) || !intents.add(node, contents)) {
+                return false;
             }
         } finally {
             contents.storing.unlock();
         }
-        if (schedule) {
-            schedule(node, contents, 1);
-        }
+        storeIfLong(node, contents);
         return true;
+    }
+
+    /** Returns what a file has in memory; null for a raw file: its lock may be held for as long as it is copied. */
+    private static Node.@Nullable Contents contentsToSecure(Node node) {
+        synchronized (node) {
+            return node.raw == null ? node.contents : null;
+        }
+    }
+
+    private static boolean isCutting(Node node, Node.Contents contents) {
+        synchronized (node) {
+            return contents.cutting;
+        }
+    }
+
+    private void storeIfLong(Node node, Node.Contents contents) {
+        synchronized (node) {
+            if (!IntentLog.isLong(contents) || contents.scheduled) {
+                return;
+            }
+            contents.scheduled = true;
+        }
+        schedule(node, contents, 1);
     }
 
     /** Makes a file part of the next commit as {@link #secure} does, but logs a failure as {@link #storeLogging}. */

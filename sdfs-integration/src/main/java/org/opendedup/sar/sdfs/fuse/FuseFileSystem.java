@@ -389,6 +389,11 @@ public class FuseFileSystem {
         countingFailures(() -> volume.secure(openFiles.get(handle)));
     }
 
+    /** Does what {@link #store} does, if that waits for nothing. Returns false if {@link #store} must be called. */
+    public boolean storeAtOnce(long handle) throws IOException {
+        return volume.secureAtOnce(openFiles.get(handle));
+    }
+
     /**
      * Returns whether {@link #store} and {@link #commit} may run at the same time, and the file is durable when both
      * are done. Asked before {@link #store}.

@@ -21,7 +21,7 @@ public final class SyncThreads implements Closeable {
     private final Turns<Runnable> waiting = new Turns<>();
 
     public SyncThreads(int count, String name) {
-        this(count, Threads.named(name));
+        this(count, Threads.urgent(name));
     }
 
     public SyncThreads(int count, ThreadFactory factory) {

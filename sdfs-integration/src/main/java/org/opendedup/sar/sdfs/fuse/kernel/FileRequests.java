@@ -255,6 +255,11 @@ final class FileRequests {
             }
 
             @Override
+            public boolean storeAtOnce() throws IOException {
+                return operations.storeAtOnce(handle);
+            }
+
+            @Override
             public boolean storesBesideCommit() throws IOException {
                 return operations.storesBesideCommit(handle);
             }

@@ -226,6 +226,8 @@ public final class KernelMount implements Closeable {
                 new Worker(channel, member, operations, agreement, interrupts, syncs, backings, this::workerEnded);
         Thread thread = new Thread(worker, name);
         thread.setDaemon(true);
+        // A program waits for each request, and the daemon's own work in the background for none.
+        thread.setPriority(Thread.MAX_PRIORITY);
         thread.start();
     }
 

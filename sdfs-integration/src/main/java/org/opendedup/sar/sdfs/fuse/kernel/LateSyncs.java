@@ -24,9 +24,10 @@ import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
 /**
  * Makes data durable for waiting programs without blocking the workers. The kernel hands out requests in order of
  * arrival: if all workers waited for commits, later requests would wait for several commits. Therefore a worker serves
- * at most one sync at a time, which is fastest for a single program. The other syncs are queued here: several threads
- * store their bytes, one user after another in turn; one thread commits for all requests that are stored by then, and
- * answers them. Files on the fast tier have threads of their own, because it may hang while everything else works.
+ * at most one sync at a time, which is fastest for a single program. The other syncs are queued here. The worker puts
+ * few bytes into the intent log; for more, several threads store, one user after another in turn. One thread commits
+ * for all requests that are stored by then, and answers them. Files on the fast tier have threads of their own, because
+ * it may hang while everything else works.
  */
 final class LateSyncs implements Closeable {
     private final FuseFileSystem operations;
@@ -101,9 +102,22 @@ final class LateSyncs implements Closeable {
         }
         Parked request = new Parked(answers, asked, sync);
         parked.put(asked.unique(), request);
+        if (isStoredAtOnce(request)) {
+            commitFor(request);
+            return true;
+        }
         SyncThreads threads = sync.isOnFastTier() ? onFastTier : inChunks;
         threads.execute(asked.uid(), () -> store(request));
         return true;
+    }
+
+    /** Also returns false after a failure: {@link #store} then has it again, and reports it. */
+    private static boolean isStoredAtOnce(Parked request) {
+        try {
+            return request.sync.storeAtOnce();
+        } catch (IOException | RuntimeException e) {
+            return false;
+        }
     }
 
     /** See {@link SyncLine#serve}. */

@@ -19,6 +19,11 @@ interface SyncLine {
     interface Sync {
         void store() throws IOException;
 
+        /** Does what {@link #store} does, if that waits for nothing. Returns false if {@link #store} must be called. */
+        default boolean storeAtOnce() throws IOException {
+            return false;
+        }
+
         /** Returns whether {@link #store} uses the fast tier. */
         default boolean isOnFastTier() {
             return false;

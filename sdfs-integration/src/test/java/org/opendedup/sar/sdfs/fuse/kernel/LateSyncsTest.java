@@ -19,6 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.io.Libc;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NoThreads;
@@ -45,6 +47,7 @@ class LateSyncsTest {
         /** Stores that may end, if they run beside commits. */
         final Semaphore storesToEnd = new Semaphore(0);
 
+        volatile boolean atOnce;
         volatile boolean failing;
         volatile boolean besideCommits;
         volatile boolean storesFail;
@@ -64,6 +67,15 @@ class LateSyncsTest {
                 throw new IOException("the fast tier is gone");
             }
             stored.release();
+        }
+
+        @Override
+        public boolean storeAtOnce(long handle) throws IOException {
+            boolean isStored = atOnce && super.storeAtOnce(handle);
+            if (isStored) {
+                stored.release();
+            }
+            return isStored;
         }
 
         @Override
@@ -106,8 +118,10 @@ class LateSyncsTest {
         slow.closeVolume();
     }
 
-    @Test
-    void othersAreServedWhileManyWaitAndThoseShareACommit() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void othersAreServedWhileManyWaitAndThoseShareACommit(boolean atOnce) throws Exception {
+        slow.atOnce = atOnce;
         try (MountedToy toy = new MountedToy(slow);
                 slow;
                 Syncers syncers = Syncers.start(toy.root, SYNCERS)) {
