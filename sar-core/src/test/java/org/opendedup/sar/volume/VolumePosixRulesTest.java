@@ -251,4 +251,18 @@ class VolumePosixRulesTest extends OpenVolumeTrial {
                 volume.attributes(inode).modifiedNs(), volume.attributes(inode).changedNs());
         volume.close(file);
     }
+
+    @Test
+    void aNameThatALookUpMissedIsMadeOnlyIfNothingElseHasItNow() throws IOException {
+        Attributes made = make(Inode.ROOT, "made", 0644);
+        for (String missed : List.of("again", "linked", "renamed")) {
+            assertRefused(Reason.ENOENT, () -> volume.lookup(Inode.ROOT, name(missed)));
+            switch (missed) {
+                case "again" -> make(Inode.ROOT, missed, 0644);
+                case "linked" -> volume.link(made.inode(), Inode.ROOT, name(missed));
+                default -> volume.rename(Inode.ROOT, name("made"), Inode.ROOT, name(missed), RenameMode.NO_REPLACE);
+            }
+            assertRefused(Reason.EEXIST, () -> make(Inode.ROOT, missed, 0644));
+        }
+    }
 }

@@ -48,7 +48,13 @@ public final class AttributeChanges {
     /** See {@link Volume#change}. */
     public Attributes change(long inode, AttributeChange change) throws IOException {
         committer.checkWritable();
-        return nodes.with(inode, node -> change(node, change, TimeStamps.now(clock)));
+        return nodes.with(inode, node -> change(node, change, timeOf(change)));
+    }
+
+    /** Returns the time of a change; asks the clock, which costs two system calls, only if the kernel gave none. */
+    private long timeOf(AttributeChange change) {
+        Long given = change.changedNs();
+        return given != null && change.size() == null ? given : TimeStamps.now(clock);
     }
 
     private Attributes change(Node node, AttributeChange change, long now) throws IOException {

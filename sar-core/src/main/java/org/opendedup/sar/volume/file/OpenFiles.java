@@ -113,7 +113,8 @@ public final class OpenFiles {
             return;
         }
         context.collector().admitData(length, context::underWayBytes);
-        writer.write(new FileWriter.Write(file, offset, source, TimeStamps.now(clock), file.mayUseReserve(), touch));
+        long now = touch ? TimeStamps.now(clock) : 0;
+        writer.write(new FileWriter.Write(file, offset, source, now, file.mayUseReserve(), touch));
         context.writtenBytes().add(length);
     }
 

@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.names;
 
 import java.io.IOException;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,9 @@ public final class DirectoryTree {
      */
     private final NameView view;
 
+    /** The last name that a look-up did not find. Programs look a name up before they make it. */
+    private volatile @Nullable Absent absent;
+
     private final Placements placements;
     private final RawFiles raws;
     private final SpaceCollector collector;
@@ -87,7 +91,11 @@ public final class DirectoryTree {
 
     /** Begins a change of names, which must be closed. */
     private NameChange newChange() throws IOException {
-        return new NameChange(names, committer, nodes, namespace, view, TimeStamps.now(clock));
+        return newChange(TimeStamps.now(clock));
+    }
+
+    private NameChange newChange(long nowNs) throws IOException {
+        return new NameChange(names, committer, nodes, namespace, view, nowNs);
     }
 
     /** Changes the extended attributes of an inode, under the locks of a change of names. */
@@ -100,7 +108,8 @@ public final class DirectoryTree {
 
     /** Runs work under the same locks as {@link #change}; the work itself marks what it changes. */
     public <T> T alone(Answer<T> work) throws IOException {
-        try (NameChange change = newChange()) {
+        // It sets no time.
+        try (NameChange change = newChange(0)) {
             return work.get();
         }
     }
@@ -129,8 +138,14 @@ public final class DirectoryTree {
             Node.Look look = Node.Look.NONE;
             while (true) {
                 Node.Look known = look;
+                long moment = view.moment();
+                @Nullable
                 Found found = view.betweenChanges(() -> find(directory, name, known), met -> met.ifPresent(this::undo))
-                        .orElseThrow(() -> NameRules.refuse(Reason.ENOENT, name));
+                        .orElse(null);
+                if (found == null) {
+                    absent = new Absent(directory, name, moment);
+                    throw NameRules.refuse(Reason.ENOENT, name);
+                }
                 if (found.attributes != null) {
                     return found.attributes;
                 }
@@ -143,6 +158,23 @@ public final class DirectoryTree {
         } finally {
             nodes.unpin(parent);
         }
+    }
+
+    /**
+     * A name that did not exist.
+     *
+     * @param moment of the names, from which on the name was looked for
+     */
+    private record Absent(long directory, byte[] name, long moment) {}
+
+    /** Returns whether there is such a name. Called before a change begins, under the lock of the names. */
+    private boolean exists(long directory, byte[] name) throws IOException {
+        Absent known = absent;
+        boolean isAbsent = known != null
+                && known.directory == directory
+                && Arrays.equals(known.name, name)
+                && view.isUnchangedSince(known.moment);
+        return !isAbsent && namespace.entry(directory, name) != null;
     }
 
     /**
@@ -201,7 +233,7 @@ public final class DirectoryTree {
         long id = newInode();
         try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
-            if (namespace.entry(directory, name) != null) {
+            if (exists(directory, name)) {
                 throw NameRules.refuse(Reason.EEXIST, name);
             }
             boolean isDirectory = (mode & Modes.TYPE) == Modes.DIRECTORY;

@@ -24,6 +24,16 @@ public final class NameView {
         halfDone.asWriteLock().unlock();
     }
 
+    /** Returns the present moment of the names, for {@link #isUnchangedSince}; 0 during a change. */
+    long moment() {
+        return halfDone.tryOptimisticRead();
+    }
+
+    /** Returns whether no change has begun since a moment. */
+    boolean isUnchangedSince(long moment) {
+        return halfDone.validate(moment);
+    }
+
     /** Reads the names between two changes of them. Passes the result of a read that met a change to {@code undo}. */
     <T> T betweenChanges(Answer<T> look, Consumer<T> undo) throws IOException {
         for (int attempt = 0; attempt < HOPEFUL_LOOKS; attempt++) {
