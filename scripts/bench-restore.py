@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Backups and disk images, stored and read back cold from a slow disk; prints tables, writes JSON.
 
-Run through scripts/bench restore. One run compares native ext4, a volume read through its mount, and borg and restic where
-installed. The slow disk is scripts/slow-disk, one for each; the volume's metadata and hash db are on the work folder's own disk, and so
-are the caches of borg and restic. Files are stored in order and read back one by one, each with cold caches, into memory.
+Run through scripts/bench restore. One run compares native ext4, btrfs with zstd:1 where the kernel has it, a volume read through its mount, and borg, restic and
+rustic where installed. The slow disk is scripts/slow-disk, one for each; the volume's metadata and hash db are on the work folder's own
+disk, and so are the caches of the programs. Files are stored in order from the kernel's cache, each until it is durable, and read back
+one by one, each with cold caches, into memory. Processor seconds are the machine's, without those of the slow disk's program.
 
 Backups are the tars of scripts/bench ingest, in a volume with default options and in one with --backup-volume; images are those of
 scripts/bench sar, in one with --hash-type=SHA256. MB are 10^6 bytes. Removes its mounts, loop devices and processes, also when it is interrupted.
@@ -19,12 +20,13 @@ import statistics
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import bench_images
 import bench_series
 from bench_disk import SlowDisk
-from bench_systems import Deduplicated, Native, table
-from bench_volume import drop_kernel_caches, measure, run, say, stored_bytes, warm
+from bench_systems import Deduplicated, Native, grid, table, used_bytes
+from bench_volume import drop_kernel_caches, measure, run, say, warm
 
 MB = 1_000_000
 # Volumes by the names of their systems, with options of mkfs.sdfs; the first one is also read by several at once and randomly.
@@ -32,58 +34,92 @@ KINDS = {"backups": {"ours": [], "ours-backup-volume": ["--backup-volume"]}, "im
 AT_ONCE = 4
 
 
+class Commands(NamedTuple):
+    """How a program makes a repository, stores a file in it, and writes a stored one to its output."""
+
+    make: str
+    store: str
+    restore: str
+
+
+# Words in braces are filled in; names and paths have no spaces.
+PROGRAMS = {
+    "borg": Commands("init -e none {repository}", "create --compression=lz4 {repository}::{name} {file}",
+                     "extract --stdout {repository}::{name}"),
+    "restic": Commands("init -r {repository}", "backup -q -r {repository} --tag {name} {file}",
+                       "dump -q -r {repository} --tag {name} latest {file}"),
+    "rustic": Commands("init -r {repository}", "backup -r {repository} --tag {name} {file}",
+                       "dump -r {repository} --filter-tags {name} latest:{file}"),
+}
+
+
 class Program:
-    """borg or restic, with its repository on a slow disk."""
+    """A program for backups, with its repository on a slow disk; its cache is on the work folder's own disk."""
 
     def __init__(self, work, name):
         self.name = name
-        self.work = work
+        self.commands = PROGRAMS[name]
+        self.cache = work / f"cache-{name}"
         self.disk = SlowDisk(work / f"disk-{name}")
-        self.env = {**os.environ, "RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": str(work / "restic-cache"),
-                    "BORG_BASE_DIR": str(work / "borg"), "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes"}
+        self.repository = self.disk.folder / "repository"
+        self.env = {**os.environ, "RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": str(self.cache), "RUSTIC_PASSWORD": "bench",
+                    "RUSTIC_CACHE_DIR": str(self.cache), "RUSTIC_NO_PROGRESS": "true", "BORG_BASE_DIR": str(self.cache),
+                    "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes"}
+
+    def words(self, command, file=Path()):
+        return [self.name, *command.format(repository=self.repository, file=file, name=file.stem).split()]
 
     def start(self):
         self.disk.up()
-        self.repository = self.disk.folder / "repository"
-        run(self.name, *{"borg": ["init", "-e", "none", self.repository], "restic": ["init", "-r", self.repository]}[self.name],
-            env=self.env)
+        run(*self.words(self.commands.make), env=self.env)
 
     def store(self, file):
+        """Seconds until the file is durable."""
+        warm(file)
         begin = time.monotonic()
-        run(self.name, *{"borg": ["create", "--compression=lz4", f"{self.repository}::{file.stem}", file],
-                         "restic": ["backup", "-q", "-r", self.repository, "--tag", file.stem, file]}[self.name], env=self.env)
+        run(*self.words(self.commands.store, file), env=self.env)
+        run("sync", "-f", self.repository)
         return time.monotonic() - begin
 
-    def restore(self, file):
-        words = {"borg": ["extract", "--stdout", f"{self.repository}::{file.stem}"],
-                 "restic": ["dump", "-q", "-r", self.repository, "--tag", file.stem, "latest", file]}[self.name]
-        subprocess.run([str(word) for word in (self.name, *words)], env=self.env, check=True, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL)
+    def stored_bytes(self):
+        return used_bytes(self.disk)
+
+    def reader(self, file):
+        return subprocess.Popen(self.words(self.commands.restore, file), env=self.env, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL)
 
     def forget(self):
         drop_kernel_caches()
 
     def clean(self):
         self.disk.clean()
-        for folder in ("restic-cache", "borg"):
-            shutil.rmtree(self.work / folder, ignore_errors=True)
+        shutil.rmtree(self.cache, ignore_errors=True)
 
 
 class Report:
     def __init__(self):
         self.machine = {"cores": os.cpu_count(), "kernel": platform.release(), "date": time.strftime("%Y-%m-%d %H:%M")}
-        self.restores, self.in_one_mount, self.at_once, self.random_reads, self.stored = [], [], [], [], []
+        self.stored, self.ingests, self.restores, self.in_one_mount, self.at_once, self.random_reads = [], [], [], [], [], []
 
     def figures(self):
-        return {"machine": self.machine, "stored": self.stored, "restores": self.restores, "inOneMount": self.in_one_mount,
+        return {"machine": self.machine, "stored": self.stored, "ingests": self.ingests, "restores": self.restores, "inOneMount": self.in_one_mount,
                 "atOnce": self.at_once, "randomReads": self.random_reads}
 
     def print_table(self):
         table("Stored", self.stored)
         table("Cold restores into memory; through the mount, the first after mounting", self.restores)
         table("Restores one after the other in one mount, the kernel's caches emptied before each", self.in_one_mount)
-        table(f"{AT_ONCE} restores at once, through the mount", self.at_once)
         table("Random 4 KiB reads, cold, one at a time, through the mount", self.random_reads)
+        one_mount = [{**row, "system": f"{row['system']}, in one mount"} for row in self.in_one_mount]
+        grid("Restores, MB/s (seeks)", self.restores + one_mount, lambda row: f"{row['mbPerSecond']:.0f} ({row['diskSeeks']})")
+        grid("Restores, MB of the disk in requests; processor seconds", self.restores + one_mount,
+             lambda row: f"{row['diskMb']:.0f} in {row['diskRequests']}; {row['cpuSeconds']:.1f}")
+        grid(f"{AT_ONCE} restores at once, MB/s (times one after the other)", self.at_once,
+             lambda row: f"{row['mbPerSecond']:.0f} ({row['ratio']:.1f})")
+        grid("Stored until durable, MB/s", self.ingests, lambda row: f"{row['mbPerSecond']:.0f}")
+        predicted = [row for row in self.in_one_mount if "predictedSeeks" in row]
+        grid("Restores in one mount, seeks and MB of the disk, and as sdfscli VOLUME file predicts", predicted,
+             lambda row: f"{row['diskSeeks']}, {row['diskMb']:.0f}; {row['predictedSeeks']}, {row['predictedMb']:.0f}")
         say(f"\n{self.machine}")
 
 
@@ -110,42 +146,51 @@ class Bench:
             volumes = [system for system in self.systems if isinstance(system, Deduplicated)]
             for volume in volumes:
                 self.restore_in_one_mount(kind, volume, files)
-            volume = volumes[0]
-            self.restore_at_once(kind, volume, files)
-            self.read_randomly(kind, volume, files[0])
+            for system in self.systems:
+                self.restore_at_once(kind, system, files)
+            self.read_randomly(kind, volumes[0], files[0])
             self.clean()
 
     def files(self, kind):
         if kind == "backups":
-            return bench_series.make(self.work / "series", self.options.seed, self.options.backup_mb * MB)
+            return bench_series.make(self.work / "series", self.options.seed, self.options.backup_mb * MB, self.options.versions)
         return bench_images.make(self.work / "images", bench_images.MACHINES[: self.options.images])
 
     def set_up(self, kind, files):
         options = [f"--restore-cache={self.options.cache}"]
         systems = [Native(self.work)]
+        if not self.options.alone:
+            if has_btrfs():
+                systems.append(Native(self.work, "btrfs", "btrfs"))
+            else:
+                say("  without btrfs: the kernel has none")
+            systems += [Program(self.work, name) for name in PROGRAMS if shutil.which(name)]
         systems += [Deduplicated(self.work, name, self.options, options + more, hash_type="") for name, more in KINDS[kind].items()]
-        systems += [Program(self.work, name) for name in ("borg", "restic") if shutil.which(name) and not self.options.alone]
         for system in systems:
             # Recorded before it is made: an interruption must also remove an incomplete one.
             self.systems.append(system)
             system.start()
             if isinstance(system, Deduplicated):
                 system.store_warm_up()
-            seconds = sum(system.store(file) for file in files)
-            stored = stored_bytes(system.volume) if isinstance(system, Deduplicated) else used_bytes(system.disk)
-            self.report.stored.append({"kind": kind, "system": system.name, "files": len(files),
-                                       "mb": sum(file.stat().st_size for file in files) / MB, "storedMb": stored / MB,
-                                       "seconds": seconds})
-            say(f"  stored by {system.name}: {stored / MB:.0f} MB, {seconds:.1f} s")
+            seconds = [system.store(file) for file in files]
+            stored = system.stored_bytes()
+            sizes = [file.stat().st_size / MB for file in files]
+            self.report.stored.append({"kind": kind, "system": system.name, "files": len(files), "mb": sum(sizes),
+                                       "storedMb": stored / MB, "seconds": sum(seconds)})
+            self.report.ingests += [{"kind": kind, "file": file.stem, "system": system.name, "seconds": took, "mbPerSecond": size / took}
+                                    for file, size, took in zip(files, sizes, seconds)]
+            say(f"  stored by {system.name}: {stored / MB:.0f} MB, {sum(seconds):.1f} s")
 
     def restore_in_one_mount(self, kind, system, files):
         """The daemon runs all the time, as in normal use; the kernel's caches are emptied before each file."""
         native = {row["file"]: row for row in self.report.restores if row["system"] == "native" and row["kind"] == kind}
+        predicted = [system.predicted(file) for file in files]
         system.forget()
-        for file in files:
+        for file, expected in zip(files, predicted):
             drop_kernel_caches()
             row = self.timed_restore(kind, system, file)
             row["timesNative"] = row["mbPerSecond"] / native[file.stem]["mbPerSecond"]
+            row |= {"predictedSeeks": expected["diskRequests"], "predictedMb": expected["diskBytes"] / MB}
             self.report.in_one_mount.append(row)
 
     def restore(self, kind, system, file):
@@ -153,34 +198,34 @@ class Bench:
         return self.timed_restore(kind, system, file)
 
     def timed_restore(self, kind, system, file):
-        before = system.disk.counters()
+        before, cpu_before = system.disk.counters(), machine_cpu_seconds()
         begin = time.monotonic()
-        if isinstance(system, Program):
-            system.restore(file)
-        else:
-            warm(system.path(file))
+        if system.reader(file).wait():
+            raise RuntimeError(f"{system.name} did not restore {file}")
         seconds = time.monotonic() - begin
-        did = system.disk.since(before)
+        did, cpu = system.disk.since(before), machine_cpu_seconds() - cpu_before
         size = file.stat().st_size
         say(f"  {file.stem}: {system.name} {seconds:.2f} s, {did['reads']:.0f} requests, {did['seeks']:.0f} seeks")
         return {"kind": kind, "file": file.stem, "system": system.name, "seconds": seconds, "mbPerSecond": size / MB / seconds,
                 "diskRequests": int(did["reads"]), "diskSeeks": int(did["seeks"]), "diskMb": did["read_mb"],
-                "diskShare": did["read_mb"] * MB / size, "diskBusySeconds": did["busy_s"]}
+                "diskShare": did["read_mb"] * MB / size, "diskBusySeconds": did["busy_s"], "cpuSeconds": cpu - did["cpu_s"]}
 
     def restore_at_once(self, kind, system, files):
-        """The first files, read simultaneously; also the sum of their times one after the other in one mount."""
+        """The first files, read simultaneously; also the sum of their times one after the other, of a volume in one mount."""
         chosen = files[:AT_ONCE]
         system.forget()
         begin = time.monotonic()
-        readers = [subprocess.Popen(["dd", f"if={system.path(file)}", "of=/dev/null", "bs=1M", "status=none"]) for file in chosen]
+        readers = [system.reader(file) for file in chosen]
         if any([reader.wait() for reader in readers]):
             raise RuntimeError("a restore failed")
         seconds = time.monotonic() - begin
-        alone = sum(row["seconds"] for row in self.report.in_one_mount
+        rows = self.report.in_one_mount if isinstance(system, Deduplicated) else self.report.restores
+        alone = sum(row["seconds"] for row in rows
                     if row["kind"] == kind and row["system"] == system.name and row["file"] in {file.stem for file in chosen})
         size = sum(file.stat().st_size for file in chosen) / MB
-        self.report.at_once.append({"kind": kind, "files": len(chosen), "seconds": seconds, "mbPerSecond": size / seconds,
-                                    "oneByOneMbPerSecond": size / alone, "ratio": alone / seconds})
+        self.report.at_once.append({"kind": kind, "file": f"{chosen[0].stem} to {chosen[-1].stem}", "system": system.name,
+                                    "seconds": seconds, "mbPerSecond": size / seconds, "oneByOneMbPerSecond": size / alone,
+                                    "ratio": alone / seconds})
 
     def read_randomly(self, kind, system, file):
         system.forget()
@@ -208,9 +253,16 @@ class Bench:
         self.systems = []
 
 
-def used_bytes(disk):
-    usage = os.statvfs(disk.folder)
-    return (usage.f_blocks - usage.f_bfree) * usage.f_frsize
+def has_btrfs():
+    if shutil.which("modprobe"):
+        subprocess.run(["modprobe", "-q", "btrfs"], check=False)
+    return "btrfs" in Path("/proc/filesystems").read_text().split()
+
+
+def machine_cpu_seconds():
+    """Processor time of everything on this machine: also of a kernel that decompresses."""
+    user, nice, system, _idle, _iowait, irq, softirq = map(int, Path("/proc/stat").read_text().split()[1:8])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def parse():
@@ -220,9 +272,10 @@ def parse():
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS),
                         help=f"some of {','.join(KINDS)} (default: all)")
     parser.add_argument("--backup-mb", type=int, default=700, help="size of the first backup (default: %(default)s)")
+    parser.add_argument("--versions", type=int, default=5, help="number of backups (default: %(default)s)")
     parser.add_argument("--images", type=int, default=5, help="number of images (default: %(default)s)")
     parser.add_argument("--cache", default="default", help="--restore-cache of the volume (default: %(default)s)")
-    parser.add_argument("--alone", action="store_true", help="without borg and restic")
+    parser.add_argument("--alone", action="store_true", help="without btrfs, borg, restic and rustic")
     parser.add_argument("--reads", type=int, default=300, help="random reads (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of backups and random reads (default: %(default)s)")
     parser.add_argument("--memory-budget", type=int, default=1024, help="MB of the volume (default: %(default)s)")

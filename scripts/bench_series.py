@@ -1,4 +1,4 @@
-"""Five backups of one machine, as tars: this machine's own packages, with installs, removals and upgrades in between.
+"""Backups of one machine, as tars: this machine's own packages, with installs, removals and upgrades in between.
 
 The machine's Debian packages are shuffled by a seed. The first tar contains some of them; before each later one, some are
 removed, others installed, and some upgraded: their files get new times, and small edits and insertions in their bytes. The
@@ -14,18 +14,17 @@ import stat
 import tarfile
 from pathlib import Path
 
-VERSIONS = 5
 PACKAGE_LISTS = Path("/var/lib/dpkg/info")
 # Shares of the packages' bytes that change between two versions.
 REMOVED, INSTALLED, UPGRADED = 0.03, 0.10, 0.08
 EDIT_SPAN = 64 * 1024
 
 
-def make(folder, seed, first_bytes):
-    """Makes v1.tar to v5.tar in the folder, unless they exist. Returns their paths."""
+def make(folder, seed, first_bytes, versions=5):
+    """Makes v1.tar and so on in the folder, unless they exist. Returns their paths."""
     stamp = folder / "series.json"
-    wanted = {"seed": seed, "firstBytes": first_bytes, "versions": VERSIONS}
-    paths = [folder / f"v{version}.tar" for version in range(1, VERSIONS + 1)]
+    wanted = {"seed": seed, "firstBytes": first_bytes, "versions": versions}
+    paths = [folder / f"v{version}.tar" for version in range(1, versions + 1)]
     if stamp.exists() and json.loads(stamp.read_text()) == wanted and all(path.exists() for path in paths):
         return paths
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,23 +1,34 @@
-"""Systems in which benchmarks on a slow disk store files: plain ext4, and a volume; each on its own disk. Tables of their times."""
+"""Systems in which benchmarks on a slow disk store files: a plain file system, and a volume; each on its own disk. Tables of their times."""
 
+import json
 import os
 import random
+import subprocess
 from pathlib import Path
 
 from bench_blocks import BLOCK
 from bench_disk import SlowDisk
-from bench_volume import Volume, copy_seconds, drop_kernel_caches, say, warm
+from bench_volume import Volume, copy_seconds, drop_kernel_caches, say, stored_bytes, warm
 
 WARM_UP_BLOCKS = 24_000
 
 
+def reader_of(path):
+    """Starts to read a file in sequence; returns the process."""
+    return subprocess.Popen(["dd", f"if={path}", "of=/dev/null", "bs=1M", "status=none"], stdin=subprocess.DEVNULL)
+
+
+def used_bytes(disk):
+    usage = os.statvfs(disk.folder)
+    return (usage.f_blocks - usage.f_bfree) * usage.f_frsize
+
+
 class Native:
-    """The files as they are, on ext4."""
+    """The files as they are, in a file system of the kernel."""
 
-    name = "native"
-
-    def __init__(self, work):
-        self.disk = SlowDisk(work / "disk-native")
+    def __init__(self, work, name="native", file_system="ext4"):
+        self.name = name
+        self.disk = SlowDisk(work / f"disk-{name}", "--file-system", file_system)
 
     def start(self):
         self.disk.up()
@@ -28,6 +39,12 @@ class Native:
     def store(self, image):
         """Seconds until the image is durable."""
         return copy_seconds(image, self.path(image), "1M", "conv=sparse")
+
+    def stored_bytes(self):
+        return used_bytes(self.disk)
+
+    def reader(self, image):
+        return reader_of(self.path(image))
 
     def forget(self):
         """Removes the images from all memory caches."""
@@ -60,6 +77,16 @@ class Deduplicated:
 
     def store(self, image):
         return copy_seconds(image, self.path(image), "1M")
+
+    def stored_bytes(self):
+        return stored_bytes(self.volume)
+
+    def reader(self, image):
+        return reader_of(self.path(image))
+
+    def predicted(self, image):
+        """What sdfscli VOLUME file predicts of a cold restore."""
+        return json.loads(self.volume.script("sdfscli", self.name, "file", self.path(image), "--json"))
 
     def cpu_seconds(self):
         """Processor time of the daemon since the mount, from proc(5)."""
@@ -99,3 +126,16 @@ def cell(value):
     if value is None:
         return "-"
     return f"{value:.3f}" if isinstance(value, float) and value < 10 else f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def grid(title, rows, text):
+    """Rows with a file and a system each as a Markdown table, files down, systems across; text makes a cell of a row."""
+    if not rows:
+        return
+    files = list(dict.fromkeys(row["file"] for row in rows))
+    systems = list(dict.fromkeys(row["system"] for row in rows))
+    cells = {(row["file"], row["system"]): text(row) for row in rows}
+    say(f"\n{title}\n")
+    say(f"| | {' | '.join(systems)} |\n|---|{'---|' * len(systems)}")
+    for file in files:
+        say(f"| {file} | {' | '.join(cells.get((file, system), '') for system in systems)} |")

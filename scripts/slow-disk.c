@@ -549,9 +549,10 @@ static int describe_counters(char *text, size_t size) {
   pthread_mutex_lock(&arm.lock);
   int length = snprintf(text, size,
                         "reads %ld\nread_mb %.3f\nseeks %ld\nwrites %ld\nwritten_mb %.3f\nflushes %ld\nbusy_s %.3f\n"
-                        "cache_hit_mb %.3f\nerrors %ld\n",
+                        "cache_hit_mb %.3f\nerrors %ld\ncpu_s %.2f\n",
                         arm.count.reads, arm.count.read_bytes / 1e6, arm.count.seeks, arm.count.writes,
-                        arm.count.written_bytes / 1e6, arm.count.flushes, arm.count.busy_ms / 1e3, hit_mb, arm.count.errors);
+                        arm.count.written_bytes / 1e6, arm.count.flushes, arm.count.busy_ms / 1e3, hit_mb, arm.count.errors,
+                        (double)clock() / CLOCKS_PER_SEC);
   pthread_mutex_unlock(&arm.lock);
   return length;
 }
