@@ -82,6 +82,8 @@ final class EarlierOptions {
         }
         WriteOptions synced = new WriteOptions().setSync(true);
         natives.add(synced);
-        return new OpenDatabase(database, families, synced, space, natives);
+        WriteOptions later = new WriteOptions();
+        natives.add(later);
+        return new OpenDatabase(database, families, synced, later, space, natives);
     }
 }
