@@ -64,6 +64,12 @@ final class Crew {
      */
     private static final int FLOW = 2;
 
+    /**
+     * Requests after one that took long during which two workers stay: of a program that syncs again and again, one
+     * would rest and be called back each time.
+     */
+    private static final int LONG_AGAIN = 16;
+
     private enum State {
         RESTING,
         WAITING,
@@ -81,6 +87,9 @@ final class Crew {
     private int onDuty;
 
     private final Thread guard = new Thread(this::watch, "fuse-guard");
+    /** Number of requests up to the last one that takes long by its nature. */
+    private volatile long servedAtLong = -LONG_AGAIN;
+
     private volatile boolean guardSleeps;
     private volatile boolean ended;
     private final ProcessorLatency latency;
@@ -256,7 +265,8 @@ final class Crew {
                 int others = joined ? onDuty - 1 : onDuty;
                 // All other members on duty may be serving requests that take long. Then the guard would have to call
                 // this one back.
-                if (!somebodyWaits() || ended) {
+                boolean isOneOfTwo = joined && others == 1 && served() - servedAtLong < LONG_AGAIN;
+                if (!somebodyWaits() || isOneOfTwo || ended) {
                     onDuty = others + 1;
                     return false;
                 }
@@ -294,6 +304,7 @@ final class Crew {
 
         /** Notes that the request will take long: ensures that another worker waits meanwhile. */
         void willTakeLong() {
+            servedAtLong = served();
             if (!somebodyWaits()) {
                 callAnother();
             }

@@ -88,13 +88,31 @@ class CrewTest {
         }
     }
 
-    /** While the first member serves a request, another member has to wait for each of ten requests. */
+    /** As of a program that syncs again and again. */
+    @Test
+    void twoStayWhileRequestsThatTakeLongFollowEachOther() throws InterruptedException {
+        joinFirst();
+        othersJoin();
+        first().received();
+        first().willTakeLong();
+        waiting.acquire();
+        for (int sync = 0; sync < 20; sync++) {
+            first().awaitTurn(0);
+            sleepShortly();
+            first().received();
+            first().willTakeLong();
+            assertEquals(2, crew.onDuty());
+        }
+        assertFalse(waiting.tryAcquire(), "a third was called");
+    }
+
+    /** While the first member serves a request, another member has to wait for each of 40 requests. */
     private void callAnIdler() throws InterruptedException {
         joinFirst();
         Crew.Member second = crew.members().get(1);
         Thread idler = start(() -> {
             second.awaitTurn(0);
-            for (int request = 0; request < 10; request++) {
+            for (int request = 0; request < 40; request++) {
                 sleepShortly();
                 second.received();
                 second.awaitTurn(0);
