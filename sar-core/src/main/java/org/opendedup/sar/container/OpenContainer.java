@@ -368,6 +368,11 @@ final class OpenContainer implements Pack.Member {
         return now.equals(recorded) ? null : now;
     }
 
+    /** Returns whether all chunks are durable and in the table: a force has nothing to do here. */
+    synchronized boolean isQuiet() {
+        return !ended && frames.isDurable() && frames.slots() == (recorded == null ? 0 : recorded.slots());
+    }
+
     /** Notes that the table has this entry. */
     synchronized void noteRecorded(StoredContainer entry) {
         recorded = entry;

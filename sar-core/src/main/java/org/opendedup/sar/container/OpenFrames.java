@@ -349,6 +349,11 @@ final class OpenFrames {
         return locked(() -> state.isWorking() && isDrained() && written.count() > 0);
     }
 
+    /** Returns whether all chunks are in frames that are certainly durable. */
+    boolean isDurable() {
+        return locked(() -> state.isWorking() && isDrained() && state.durableFrames() == written.count());
+    }
+
     /** Returns whether the container failed permanently, and no frame is left that must be dropped. */
     boolean isDropped() {
         return locked(() -> state.isDropping() && isDrained());

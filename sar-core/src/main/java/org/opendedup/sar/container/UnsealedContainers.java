@@ -65,7 +65,12 @@ final class UnsealedContainers {
 
     /** Returns the entries that the container table lacks, after making everything durable that was appended. */
     Map<Long, StoredContainer> force() throws IOException {
-        List<OpenContainer> forced = new ArrayList<>(containers.values());
+        List<OpenContainer> forced = new ArrayList<>();
+        for (OpenContainer container : containers.values()) {
+            if (!container.isQuiet()) {
+                forced.add(container);
+            }
+        }
         forced.forEach(OpenContainer::flush);
         Set<Pack> written = new LinkedHashSet<>();
         forced.forEach(container -> written.add(container.pack()));
@@ -127,7 +132,11 @@ final class UnsealedContainers {
                 }
             }
         });
-        containers.values().stream().filter(OpenContainer::isEmpty).forEach(this::remove);
+        for (OpenContainer container : containers.values()) {
+            if (container.isEmpty()) {
+                remove(container);
+            }
+        }
     }
 
     private void seal(OpenContainer container, StoredContainer entry) {
