@@ -219,6 +219,11 @@ public final class Node {
         return Math.min(size, dataBytes + (contents == null ? 0 : contents.takenBytes()));
     }
 
+    /** Returns false if it is known that the inode has no extended attributes. */
+    public synchronized boolean mayHaveAttributes() {
+        return attributes != Presence.NONE;
+    }
+
     /** Returns the inode number of the directory that currently contains this one. */
     public synchronized long parent() {
         return parent;

@@ -99,7 +99,7 @@ public final class Reaper implements Closeable {
         if (inode != null) {
             forgetBytes(inode);
         }
-        Dead dead = new Dead(orphan.inode(), 0, true, inode != null, null);
+        Dead dead = new Dead(orphan.inode(), 0, true, inode != null, true, null);
         boolean done = atOnce && reapLogging(dead);
         if (!done) {
             background.execute(() -> reapWhenThereIsSpace(dead));
@@ -112,7 +112,7 @@ public final class Reaper implements Closeable {
      */
     private boolean resumeTail(Orphan orphan, NodeTable nodes) throws IOException {
         Node node = nodes.pinIfPresent(orphan.inode());
-        Dead dead = new Dead(orphan.inode(), orphan.fromPage(), false, node);
+        Dead dead = new Dead(orphan.inode(), orphan.fromPage(), node);
         boolean waits = false;
         try {
             waits = !reapLogging(dead);
@@ -158,6 +158,7 @@ public final class Reaper implements Closeable {
      *
      * @param whole whether the inode is removed with them
      * @param counted whether the totals have the inode
+     * @param mayHaveAttributes whether extended attributes are to be looked for
      * @param file pinned node of the file whose tail they are; null for a whole inode, or if the file does not exist
      *     any more
      */
@@ -166,15 +167,16 @@ public final class Reaper implements Closeable {
             long fromPage,
             boolean whole,
             boolean counted,
+            boolean mayHaveAttributes,
             @Nullable Node file) {
-        Dead(long inode, long fromPage, boolean whole, @Nullable Node file) {
-            this(inode, fromPage, whole, true, file);
+        Dead(long inode, long fromPage, @Nullable Node file) {
+            this(inode, fromPage, false, true, false, file);
         }
     }
 
     /** Frees an inode without names and users: the first batch immediately, the rest in the background. */
     public void free(Node node, NodeTable nodes) {
-        Dead dead = new Dead(node.id, 0, true, null);
+        Dead dead = new Dead(node.id, 0, true, true, node.mayHaveAttributes(), null);
         try {
             if (!freeFirstBatch(node, nodes, dead)) {
                 background.execute(() -> reapWhenThereIsSpace(dead));
@@ -217,7 +219,7 @@ public final class Reaper implements Closeable {
             }
         } catch (NoSpaceException e) {
             log.debug("the tail of inode {} is removed when there is space: {}", node.id, e.getMessage());
-            reapTailLater(new Dead(node.id, fromPage, false, nodes.pin(node.id)), nodes);
+            reapTailLater(new Dead(node.id, fromPage, nodes.pin(node.id)), nodes);
             node.endCutting();
             done = true;
         } finally {
@@ -354,8 +356,9 @@ public final class Reaper implements Closeable {
     private boolean reapBatch(Dead dead) throws IOException {
         try (HeldRecipe held = hold(dead.inode, dead.fromPage)) {
             // The inode cannot be reached any more, so it gets no more attributes meanwhile.
-            List<byte[]> attributes =
-                    dead.whole && held.isAll() ? metadata.namespace().attributes(dead.inode) : List.of();
+            List<byte[]> attributes = dead.whole && dead.mayHaveAttributes && held.isAll()
+                    ? metadata.namespace().attributes(dead.inode)
+                    : List.of();
             committer.changes().lock();
             try {
                 if (!removeAll(held)) {
