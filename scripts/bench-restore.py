@@ -62,9 +62,9 @@ class Program:
         self.cache = work / f"cache-{name}"
         self.disk = SlowDisk(work / f"disk-{name}")
         self.repository = self.disk.folder / "repository"
-        self.env = {**os.environ, "RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": str(self.cache), "RUSTIC_PASSWORD": "bench",
-                    "RUSTIC_CACHE_DIR": str(self.cache), "RUSTIC_NO_PROGRESS": "true", "BORG_BASE_DIR": str(self.cache),
-                    "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes"}
+        self.env = {**os.environ, "BORG_BASE_DIR": str(self.cache), "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes",
+                    "RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": str(self.cache), "RUSTIC_PASSWORD": "bench",
+                    "RUSTIC_CACHE_DIR": str(self.cache), "RUSTIC_NO_PROGRESS": "true", "RUSTIC_LOG_LEVEL": "warn"}
 
     def words(self, command, file=Path()):
         return [self.name, *command.format(repository=self.repository, file=file, name=file.stem).split()]

@@ -106,7 +106,8 @@ public final class VolumeMaintenance extends Maintenance {
                 metadata.recipes(),
                 context.containers()::located,
                 disk,
-                WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache());
+                WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache(),
+                config.restore().budget(MemoryPlan.of(config).streams()).batchBytes());
     }
 
     /** Analyzes a file. No container that its recipe names is removed meanwhile. */

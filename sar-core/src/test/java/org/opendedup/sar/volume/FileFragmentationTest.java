@@ -6,13 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.OptionalLong;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.restore.RestoreSettings;
+import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -110,6 +114,32 @@ class FileFragmentationTest extends OpenVolumeTrial {
         write(both, MIB, WHOLE_MIB * MIB - MIB, MIB);
         assertEquals(2, analyze(both).containers());
         assertEquals(2, analyze(both).requests());
+    }
+
+    @Test
+    void eachBatchOfAReaderVisitsThePacksAnew() throws IOException {
+        volume.close();
+        volume = Volume.open(config);
+        byte[] first = data;
+        byte[] second = new byte[6 * MIB];
+        new Random(3).nextBytes(second);
+        data = second;
+        write(make("second"), 0, 0, second.length);
+        long mixed = make("mixed");
+        for (int i = 0; i < 6; i++) {
+            data = first;
+            write(mixed, 2L * i * MIB, i * MIB, MIB);
+            data = second;
+            write(mixed, (2L * i + 1) * MIB, i * MIB, MIB);
+        }
+        assertEquals(4, analyze(mixed).containers());
+        assertEquals(2, analyze(mixed).requests());
+
+        // Batches of 2 MiB: the second container of each pack is wanted by a later one than the first.
+        volume.close();
+        volume = Volume.open(config.withRestore(new RestoreSettings(
+                CachePolicy.DEFAULT, OptionalLong.of(8 * MIB), OptionalLong.empty(), 0.25, DiskOption.AUTO)));
+        assertEquals(4, analyze(mixed).requests());
     }
 
     @Test

@@ -13,8 +13,8 @@ final class ContainerUse {
      * Frames wanted since the container was last read; their read is counted when the container is dropped from memory.
      */
     private final BitSet frames = new BitSet();
-    /** Offset in the file of the first reference since the container was last read. */
-    private long firstOffset;
+    /** The reader's batch with the first reference since the container was last read. */
+    private long firstBatch;
     /** Offset in the file at which the last reference ends. */
     private long lastOffset;
     /** Slot whose bytes are being added up: a page border cuts a chunk into two references. */
@@ -32,8 +32,9 @@ final class ContainerUse {
      * Notes a reference; a chunk counts once, however often it is wanted.
      *
      * @param frame number of the frame that holds the slot; -1 if it is not on the disk yet, and costs no read
+     * @param batch number of the reader's batch that has the reference
      */
-    void want(int slot, int frame, int chunkOffset, int length, long fileOffset) {
+    void want(int slot, int frame, int chunkOffset, int length, long fileOffset, long batch) {
         boolean continued = slot == openSlot && chunkOffset == openEnd;
         if (!slots.get(slot) || continued) {
             wantedBytes += length;
@@ -42,7 +43,7 @@ final class ContainerUse {
         }
         slots.set(slot);
         if (frame >= 0) {
-            firstOffset = frames.isEmpty() ? fileOffset : firstOffset;
+            firstBatch = frames.isEmpty() ? batch : firstBatch;
             frames.set(frame);
         }
         lastOffset = fileOffset + length;
@@ -67,7 +68,7 @@ final class ContainerUse {
                 last = next;
                 next = frames.nextSetBit(last + 1);
             }
-            disk.add(at.pack(), at.start(first), at.end(last), firstOffset, lastOffset);
+            disk.add(at.pack(), at.start(first), at.end(last), firstBatch);
             first = next;
         }
         frames.clear();

@@ -5,70 +5,64 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Counts the disk requests for the ranges of packs that a reader of a file wants. Two ranges are one request if they
- * lie in the same pack, the gap between them is not too large, and the reader wants both within one window of the file.
- * Whether they belong to one container does not matter: containers lie one after another.
+ * Counts the seeks of a disk for the ranges of packs that a reader of a file wants. A reader goes in batches: of each,
+ * it reads the ranges in the order of the disk. A range is a request of its own unless it follows the one before it
+ * with a small gap. Whether they belong to one container does not matter: containers lie one after another.
  *
- * <p>For one thread. Memory is bounded: at most {@value #MAX_RANGES} ranges are kept, 64 bytes each, so 2 MiB. When
- * there are more, the kept ones are counted, and a request that later ones continue is counted a second time.
+ * <p>For one thread. Memory is bounded: at most {@value #MAX_RANGES} ranges are kept, 56 bytes each, so 2 MiB. When
+ * there are more, the kept ones are counted, and later ones as if they were of later batches.
  */
 public final class DiskRanges {
     static final int MAX_RANGES = 1 << 15;
 
-    private static final Comparator<Range> BY_PLACE = Comparator.comparingLong(Range::pack)
-            .thenComparingLong(Range::start)
-            .thenComparingLong(Range::wantedFrom);
+    private static final Comparator<Range> AS_READ = Comparator.comparingLong(Range::batch)
+            .thenComparingLong(Range::pack)
+            .thenComparingLong(Range::start);
 
     private final long maxGapBytes;
-    private final long windowBytes;
     private final List<Range> ranges = new ArrayList<>();
+    private Range last = new Range(-1, -1, 0, 0);
     private long requests;
     private long bytes;
 
-    /**
-     * @param maxGapBytes largest gap between two ranges of one request, in bytes
-     * @param windowBytes largest distance in the file, in bytes, at which two ranges are wanted by one request
-     */
-    public DiskRanges(long maxGapBytes, long windowBytes) {
+    /** @param maxGapBytes largest gap between two ranges of one request, in bytes */
+    public DiskRanges(long maxGapBytes) {
         this.maxGapBytes = maxGapBytes;
-        this.windowBytes = windowBytes;
     }
 
     /**
-     * Adds a range, in bytes of its pack; it and an earlier range of the same bytes are two reads.
+     * Adds a range, in bytes of its pack; it and an earlier range of the same bytes in another batch are two reads.
      *
-     * @param wantedFrom offset in the file at which the range is first wanted
-     * @param wantedTo offset in the file up to which it is wanted again and again
+     * @param batch number of the batch that reads it
      */
-    public void add(long pack, long start, long end, long wantedFrom, long wantedTo) {
+    public void add(long pack, long start, long end, long batch) {
         if (ranges.size() == MAX_RANGES) {
             count();
         }
-        ranges.add(new Range(pack, start, end, wantedFrom, wantedTo));
+        ranges.add(new Range(batch, pack, start, end));
     }
 
-    /** Counts the ranges added since the last call. No range that is added later is joined to them. */
+    /** Counts the ranges added since the last call. */
     public void count() {
-        ranges.sort(BY_PLACE);
-        // Of each request that the next range may continue: its last range. Several if the same place is read again.
-        List<Range> open = new ArrayList<>();
+        ranges.sort(AS_READ);
         for (Range range : ranges) {
-            open.removeIf(last -> last.pack != range.pack || range.start - last.end > maxGapBytes);
-            int continued = open.size() - 1;
-            while (continued >= 0 && !open.get(continued).isWantedWith(range, windowBytes)) {
-                continued--;
-            }
-            if (continued < 0) {
+            if (isContinuedBy(range)) {
+                long end = Math.max(last.end, range.end);
+                bytes += end - last.end;
+                last = new Range(range.batch, range.pack, range.start, end);
+            } else {
                 requests++;
                 bytes += range.end - range.start;
-                open.add(range);
-            } else {
-                long end = Math.max(open.get(continued).end, range.end);
-                bytes += end - open.get(continued).end;
-                open.set(continued, range.until(end));
+                last = range;
             }
         }
         ranges.clear();
+    }
+
+    private boolean isContinuedBy(Range next) {
+        long gap = next.start - last.end;
+        // What an earlier batch has read is read again.
+        return next.pack == last.pack && gap <= maxGapBytes && (gap >= 0 || next.batch == last.batch);
     }
 
     /** Returns the number of requests counted. */
@@ -81,13 +75,5 @@ public final class DiskRanges {
         return bytes;
     }
 
-    private record Range(long pack, long start, long end, long wantedFrom, long wantedTo) {
-        boolean isWantedWith(Range other, long windowBytes) {
-            return wantedFrom - other.wantedTo <= windowBytes && other.wantedFrom - wantedTo <= windowBytes;
-        }
-
-        Range until(long otherEnd) {
-            return new Range(pack, start, otherEnd, wantedFrom, wantedTo);
-        }
-    }
+    private record Range(long batch, long pack, long start, long end) {}
 }

@@ -35,6 +35,7 @@ public final class FragmentationAnalyzer {
     private final FrameTables tables;
     private final DiskModel disk;
     private final long windowBytes;
+    private final long batchBytes;
 
     private final Map<Long, ContainerUse> uses = new HashMap<>();
     private final DiskRanges reads;
@@ -54,14 +55,17 @@ public final class FragmentationAnalyzer {
     /**
      * @param windowBytes bytes of the file over which a reader keeps data in memory: a container that is wanted again
      *     later is read again
+     * @param batchBytes bytes of the file that the reader reads at a time, in the order of the disk
      */
-    public FragmentationAnalyzer(RecipeStore recipes, FrameTables tables, DiskModel disk, long windowBytes) {
+    public FragmentationAnalyzer(
+            RecipeStore recipes, FrameTables tables, DiskModel disk, long windowBytes, long batchBytes) {
         this.recipes = recipes;
         pageBytes = recipes.pageBytes();
         this.tables = tables;
         this.disk = disk;
         this.windowBytes = windowBytes;
-        reads = new DiskRanges(disk.seekBytes(), windowBytes);
+        this.batchBytes = batchBytes;
+        reads = new DiskRanges(disk.gapBytes());
     }
 
     /** Analyzes the file's current recipe, unless {@code stop} ends it. */
@@ -106,6 +110,8 @@ public final class FragmentationAnalyzer {
         long container = ChunkId.container(recipe.chunkId(entry));
         int slot = ChunkId.slot(recipe.chunkId(entry));
         int length = recipe.length(entry);
+        // What is read again after a window is read by another batch, even if the bytes between are a hole.
+        long batch = bytes / batchBytes + fileOffset / windowBytes;
         bytes += length;
         references++;
         if (uses.size() == MAX_CONTAINERS && !uses.containsKey(container)) {
@@ -119,7 +125,7 @@ public final class FragmentationAnalyzer {
         if (use.isForgotten(fileOffset, windowBytes)) {
             read(use, lastTable);
         }
-        use.want(slot, lastTable.table().frameOf(slot), recipe.chunkOffset(entry), length, fileOffset);
+        use.want(slot, lastTable.table().frameOf(slot), recipe.chunkOffset(entry), length, fileOffset, batch);
     }
 
     private void endPart() throws IOException {
@@ -143,7 +149,7 @@ public final class FragmentationAnalyzer {
     }
 
     private void read(ContainerUse use, LocatedTable at) {
-        containerReads += use.read(at, disk.seekBytes(), reads) ? 1 : 0;
+        containerReads += use.read(at, disk.gapBytes(), reads) ? 1 : 0;
     }
 
     private static double share(ContainerUse use, FrameTable table) {

@@ -16,7 +16,7 @@ final class PositionMemory {
     /** Least bytes of a batch, however little memory there is. */
     private static final int MIN_BATCH_BYTES = 256 << 10;
     /** Most bytes of a batch: reading them keeps others waiting for the disk for 200 ms. */
-    private static final int MAX_BATCH_BYTES = 32 << 20;
+    static final int MAX_BATCH_BYTES = 32 << 20;
     /**
      * Requests of one reader arrive side by side and out of order: chunks up to this many bytes back from the furthest
      * request are kept.
@@ -52,8 +52,7 @@ final class PositionMemory {
 
     /** Returns the bytes of the next batch of a position that is read ahead by {@code mostAhead} bytes at most. */
     long batchBytes(long mostAhead) {
-        long most = Math.min(MAX_BATCH_BYTES, budget.batchBytes());
-        return Math.min(batchBytes, Math.max(MIN_BATCH_BYTES, Math.min(most, mostAhead)));
+        return Math.min(batchBytes, Math.max(MIN_BATCH_BYTES, Math.min(budget.batchBytes(), mostAhead)));
     }
 
     /** Doubles the bytes of the next batch. */

@@ -61,6 +61,15 @@ public final class StreamBudget {
         this.caches = caches;
     }
 
+    /** Bytes of chunks in one batch of a reader that is alone. */
+    public long batchBytes() {
+        return batchBytes(bytes);
+    }
+
+    private static long batchBytes(long bytes) {
+        return Math.min(PositionMemory.MAX_BATCH_BYTES, bytes / PARTS * BATCH_PARTS);
+    }
+
     /** Hard limit, in bytes: however much larger than charged the arriving chunks are, none is brought beyond it. */
     public long mostHeldBytes() {
         return bytes + bytes / 4;
@@ -189,7 +198,7 @@ public final class StreamBudget {
 
         /** Bytes of chunks in one batch, now. */
         long batchBytes() {
-            return bytes() / PARTS * BATCH_PARTS;
+            return StreamBudget.batchBytes(bytes());
         }
 
         /** Most bytes that the position may be charged now for what stays in its cache. */

@@ -4,83 +4,81 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 
-/** Ranges of packs, with gaps of up to 100 bytes in a request and a window of 1000 bytes of the file. */
+/** Ranges of packs, with gaps of up to 100 bytes in a request. */
 class DiskRangesTest {
-    private final DiskRanges ranges = new DiskRanges(100, 1000);
+    private final DiskRanges ranges = new DiskRanges(100);
 
     @Test
     void rangesWithASmallGapAreOneRequestInWhateverOrderTheyCome() {
-        ranges.add(1, 600, 700, 0, 10);
-        ranges.add(1, 400, 500, 0, 10);
-        ranges.add(1, 500, 510, 0, 10);
+        ranges.add(1, 600, 700, 0);
+        ranges.add(1, 400, 500, 0);
+        ranges.add(1, 500, 510, 0);
         assertCounted(1, 300);
     }
 
     @Test
     void aLargerGapIsASeek() {
-        ranges.add(1, 0, 100, 0, 10);
-        ranges.add(1, 201, 300, 0, 10);
+        ranges.add(1, 0, 100, 0);
+        ranges.add(1, 201, 300, 0);
         assertCounted(2, 199);
     }
 
     @Test
     void theSamePlacesOfTwoPacksAreTwoRequests() {
-        ranges.add(1, 0, 100, 0, 10);
-        ranges.add(2, 100, 200, 0, 10);
+        ranges.add(1, 0, 100, 0);
+        ranges.add(2, 100, 200, 0);
         assertCounted(2, 200);
     }
 
     @Test
-    void rangesWantedFartherApartThanTheWindowAreTwoRequests() {
-        ranges.add(1, 0, 100, 0, 10);
-        ranges.add(1, 100, 200, 1011, 1020);
-        assertCounted(2, 200);
-        // The control: one byte nearer.
-        ranges.add(1, 0, 100, 0, 10);
-        ranges.add(1, 100, 200, 1010, 1020);
-        assertCounted(3, 400);
-        // It does not matter which of them is wanted first.
-        ranges.add(1, 0, 100, 1010, 1020);
-        ranges.add(1, 100, 200, 0, 10);
-        assertCounted(4, 600);
+    void eachBatchVisitsThePacksAnew() {
+        for (int batch = 0; batch < 3; batch++) {
+            ranges.add(1, batch * 100L, batch * 100L + 100, batch);
+            ranges.add(2, batch * 100L, batch * 100L + 100, batch);
+        }
+        assertCounted(6, 600);
+        // The control: one batch wants all of it.
+        for (int i = 0; i < 3; i++) {
+            ranges.add(1, i * 100L, i * 100L + 100, 3);
+            ranges.add(2, i * 100L, i * 100L + 100, 3);
+        }
+        assertCounted(8, 1200);
     }
 
     @Test
-    void neighboursThatAreReadAgainAreOneRequestEachTime() {
-        for (int time = 0; time < 3; time++) {
-            ranges.add(1, 100, 200, time * 5000L, time * 5000L + 10);
-            ranges.add(1, 200, 300, time * 5000L, time * 5000L + 10);
-            ranges.add(1, 0, 100, time * 5000L, time * 5000L + 10);
+    void aBatchThatBeginsWhereTheLastOneEndedDoesNotSeek() {
+        ranges.add(1, 0, 100, 0);
+        ranges.add(1, 110, 200, 1);
+        assertCounted(1, 200);
+    }
+
+    @Test
+    void whatIsReadAgainIsARequestEachTime() {
+        for (int batch = 0; batch < 3; batch++) {
+            ranges.add(1, 100, 200, batch);
+            ranges.add(1, 200, 300, batch);
+            ranges.add(1, 0, 100, batch);
         }
         assertCounted(3, 900);
     }
 
     @Test
-    void whatIsWantedLaterDoesNotDivideARequest() {
-        ranges.add(1, 0, 100, 0, 10);
-        ranges.add(1, 100, 150, 5000, 5010);
-        ranges.add(1, 150, 200, 0, 10);
-        assertCounted(2, 250);
-    }
-
-    @Test
     void aRangeWithinAnotherCostsNothing() {
-        ranges.add(1, 0, 100, 0, 10);
-        ranges.add(1, 20, 50, 5, 10);
-        ranges.add(1, 110, 120, 5, 10);
+        ranges.add(1, 0, 100, 0);
+        ranges.add(1, 20, 50, 0);
+        ranges.add(1, 110, 120, 0);
         assertCounted(1, 120);
     }
 
     @Test
-    void ofMoreRangesThanAreKeptOneRequestCountsTwice() {
+    void ofMoreRangesThanAreKeptTheLaterOnesAreReadAfterwards() {
         for (int i = 0; i < DiskRanges.MAX_RANGES; i++) {
-            ranges.add(1, i * 10L, i * 10L + 10, 0, 10);
+            ranges.add(1, i * 10L, i * 10L + 10, 0);
         }
+        ranges.add(1, 5, 7, 0);
         assertCounted(1, DiskRanges.MAX_RANGES * 10L);
-        for (int i = 0; i <= DiskRanges.MAX_RANGES; i++) {
-            ranges.add(1, i * 10L, i * 10L + 10, 0, 10);
-        }
-        assertCounted(3, (2 * DiskRanges.MAX_RANGES + 1) * 10L);
+        ranges.add(1, 0, 10, 1);
+        assertCounted(2, (DiskRanges.MAX_RANGES + 1) * 10L);
     }
 
     private void assertCounted(long requests, long bytes) {

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.container.StoredSize;
+import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.sim.data.DataChunks;
 import org.opendedup.sar.sim.data.DataFiles;
 import org.opendedup.sar.sim.data.SegmentSink;
@@ -54,9 +55,11 @@ final class Estimator implements SegmentSink {
         this.problems = problems;
         this.stopped = stopped;
         sample = new ChunkSample(settings.memoryBytes(), settings.seed());
-        long window = VolumeMaintenance.WINDOWS_OF_CACHE
-                * MemoryPlan.of(settings.budgetBytes()).restoreCache();
-        restoreModel = new RestoreModel(settings.disk(), window);
+        MemoryPlan plan = MemoryPlan.of(settings.budgetBytes());
+        restoreModel = new RestoreModel(
+                settings.disk(),
+                VolumeMaintenance.WINDOWS_OF_CACHE * plan.restoreCache(),
+                RestoreSettings.DEFAULT.budget(plan.streams()).batchBytes());
     }
 
     /**

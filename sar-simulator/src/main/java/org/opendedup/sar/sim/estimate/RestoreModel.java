@@ -11,8 +11,9 @@ import org.opendedup.sar.restore.fragmentation.DiskRanges;
  * Counts the disk requests for reading data back in the order in which it was stored, from cold caches. New chunks are
  * stored one after the other in containers, and those of a path one after the other in a pack of its own: a volume
  * writes each large file, and all small ones that follow each other, to a lane of their own. What was read of a
- * container is forgotten when the reader has advanced by a window, and is read again if it is needed again. Ranges
- * whose gaps cost less than a seek are one request, also across the borders of containers. These are the rules of
+ * container is forgotten when the reader has advanced by a window, and is read again if it is needed again. The reader
+ * goes in batches, each in the order of the disk. Ranges with small gaps that a batch reads are one request, also
+ * across the borders of containers. These are the rules of
  * {@link org.opendedup.sar.restore.fragmentation.FragmentationAnalyzer}, here without a volume. A container is divided
  * into {@value #SLICES} slices, each about a frame.
  *
@@ -24,31 +25,36 @@ final class RestoreModel {
 
     private final long maxGapSlices;
     private final long windowBytes;
+    private final long batchBytes;
 
     private double storedBytes;
     /** First container of each pack, which is also the number of the pack. */
     private final TreeSet<Integer> packs = new TreeSet<>();
 
     private long readerBytes;
-    /** By container: slices wanted since it was last read, and the reader's first and last position then. */
+    /** By container: slices wanted since it was last read, the reader's first batch then, and its last position. */
     private long[] wanted = new long[64];
 
-    private long[] firstWanted = new long[64];
+    private long[] firstBatch = new long[64];
     private long[] lastWanted = new long[64];
 
     private DiskRanges ranges;
     private long containersRead;
 
-    /** @param windowBytes distance that the reader advances until data is forgotten, in bytes */
-    RestoreModel(DiskModel disk, long windowBytes) {
-        maxGapSlices = disk.seekBytes() / SLICE_BYTES;
+    /**
+     * @param windowBytes distance that the reader advances until data is forgotten, in bytes
+     * @param batchBytes bytes that the reader reads at a time, in the order of the disk
+     */
+    RestoreModel(DiskModel disk, long windowBytes, long batchBytes) {
+        maxGapSlices = disk.gapBytes() / SLICE_BYTES;
         this.windowBytes = windowBytes;
+        this.batchBytes = batchBytes;
         ranges = newRanges();
         packs.add(0);
     }
 
     private DiskRanges newRanges() {
-        return new DiskRanges(maxGapSlices * SLICE_BYTES, windowBytes);
+        return new DiskRanges(maxGapSlices * SLICE_BYTES);
     }
 
     /**
@@ -71,13 +77,13 @@ final class RestoreModel {
         int container = slice / SLICES;
         if (container >= wanted.length) {
             wanted = Arrays.copyOf(wanted, Math.max(container + 1, wanted.length * 2));
-            firstWanted = Arrays.copyOf(firstWanted, wanted.length);
+            firstBatch = Arrays.copyOf(firstBatch, wanted.length);
             lastWanted = Arrays.copyOf(lastWanted, wanted.length);
         }
         if (readerBytes - lastWanted[container] > windowBytes) {
             read(container);
         }
-        firstWanted[container] = wanted[container] == 0 ? readerBytes : firstWanted[container];
+        firstBatch[container] = wanted[container] == 0 ? readerBytes / batchBytes : firstBatch[container];
         wanted[container] |= 1L << slice;
         lastWanted[container] = readerBytes;
     }
@@ -102,12 +108,7 @@ final class RestoreModel {
                 }
                 last = next;
             }
-            ranges.add(
-                    pack,
-                    start + first * SLICE_BYTES,
-                    start + (last + 1) * SLICE_BYTES,
-                    firstWanted[container],
-                    lastWanted[container]);
+            ranges.add(pack, start + first * SLICE_BYTES, start + (last + 1) * SLICE_BYTES, firstBatch[container]);
         }
         wanted[container] = 0;
     }

@@ -12,10 +12,11 @@ class RestoreModelTest {
     private static final int SLICE = RestoreModel.SLICE_BYTES;
     private static final int SLICES = ContainerSize.FULL_BYTES / SLICE;
     private static final long WINDOW = 64L << 20;
-    /** Slices in a gap that costs as much as a seek. */
-    private static final int GAP = (int) (DiskModel.HDD.seekBytes() / SLICE);
+    private static final int BATCH = 16 << 20;
+    /** Slices in a gap that is read. */
+    private static final int GAP = DiskModel.HDD.gapBytes() / SLICE;
 
-    private final RestoreModel model = new RestoreModel(DiskModel.HDD, WINDOW);
+    private final RestoreModel model = new RestoreModel(DiskModel.HDD, WINDOW, BATCH);
 
     @Test
     void aPathOfNewDataIsOneRequest() {
@@ -40,17 +41,23 @@ class RestoreModelTest {
     }
 
     @Test
-    void rangesOnBothSidesOfABorderAreTwoRequestsIfTheyAreWantedFarApart() {
+    void eachBatchVisitsThePacksAnew() {
         store(2 * SLICES);
         model.finish();
-        read(SLICES - 1);
-        model.advance((int) WINDOW - SLICE);
-        read(SLICES);
-        assertEquals(new DiskWork(2, 1, 2L * SLICE), model.finish());
-        read(SLICES - 1);
-        model.advance((int) WINDOW - SLICE + 1);
-        read(SLICES);
-        assertEquals(new DiskWork(2, 2, 2L * SLICE), model.finish());
+        store(2 * SLICES);
+        model.finish();
+        for (int batch = 0; batch < 2; batch++) {
+            read(batch * SLICES);
+            read((2 + batch) * SLICES);
+            model.advance(BATCH - 2 * SLICE);
+        }
+        assertEquals(new DiskWork(4, 4, 4L * SLICE), model.finish());
+        // The control: one batch.
+        read(0);
+        read(2 * SLICES);
+        read(1);
+        read(2 * SLICES + 1);
+        assertEquals(new DiskWork(2, 2, 4L * SLICE), model.finish());
     }
 
     @Test
@@ -67,18 +74,18 @@ class RestoreModelTest {
 
     @Test
     void thePathsLieInPacksOfTheirOwn() {
-        store(SLICES / 2);
+        store(SLICES - GAP / 2);
         model.finish();
         int second = store(1);
         assertEquals(SLICES, second);
-        read(SLICES / 2 - 1);
+        read(SLICES - GAP / 2 - 1);
         read(second);
         assertEquals(new DiskWork(2, 2, 2L * SLICE), model.finish());
         // The control: as near, across the border of a container, in one pack.
         int third = store(SLICES + 1);
-        read(third + SLICES / 2 - 1);
+        read(third + SLICES - GAP / 2 - 1);
         read(third + SLICES);
-        assertEquals(new DiskWork(2, 1, (SLICES / 2 + 2L) * SLICE), model.finish());
+        assertEquals(new DiskWork(2, 1, (GAP / 2 + 2L) * SLICE), model.finish());
     }
 
     private int store(int slices) {
