@@ -2,8 +2,8 @@
 """Backups and disk images, stored and read back cold from a slow disk; prints tables, writes JSON.
 
 Run through scripts/bench restore. One run compares native ext4, btrfs with zstd:1 where the kernel has it, a volume read through its mount, and borg, restic and
-rustic where installed. The slow disk is scripts/slow-disk, one for each; the volume's metadata and hash db are on the work folder's own
-disk, and so are the caches of the programs. Files are stored in order from the kernel's cache, each until it is durable, and read back
+rustic where installed. The slow disk is scripts/slow-disk, one for each, with all of a volume; the caches of the programs are on the
+work folder's own disk. Files are stored in order from the kernel's cache, each until it is durable, and read back
 one by one, each with cold caches, into memory. Processor seconds are the machine's, without those of the slow disk's program.
 
 Backups are the tars of scripts/bench ingest, in a volume with default options and in one with --backup-volume; images are those of
@@ -165,7 +165,8 @@ class Bench:
             else:
                 say("  without btrfs: the kernel has none")
             systems += [Program(self.work, name) for name in PROGRAMS if shutil.which(name)]
-        systems += [Deduplicated(self.work, name, self.options, options + more, hash_type="") for name, more in KINDS[kind].items()]
+        systems += [Deduplicated(self.work, name, self.options, options + more, hash_type="", whole=True)
+                    for name, more in KINDS[kind].items()]
         for system in systems:
             # Recorded before it is made: an interruption must also remove an incomplete one.
             self.systems.append(system)

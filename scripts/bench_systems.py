@@ -55,21 +55,23 @@ class Native:
 
 
 class Deduplicated:
-    """The files in a volume, whose containers are on a separate disk."""
+    """The files in a volume, whose containers are on a separate disk; with whole, all of the volume is there."""
 
-    def __init__(self, work, name, options, volume_options=(), disk_options=(), slow=True, hash_type="SHA256"):
+    def __init__(self, work, name, options, volume_options=(), disk_options=(), slow=True, hash_type="SHA256", whole=False):
         self.work, self.name = work, name
         self.disk = SlowDisk(work / f"disk-{name}", *disk_options) if slow else None
         self.volume_options = [f"--memory-budget={options.memory_budget}MB", *volume_options]
         if hash_type:
             self.volume_options.append(f"--hash-type={hash_type}")
         self.volume = None
+        self.whole = whole
 
     def start(self):
         if self.disk:
             self.disk.up()
+        if self.disk and not self.whole:
             self.volume_options.append(f"--chunk-store-data-location={self.disk.folder / 'chunks'}")
-        self.volume = Volume(self.work, self.name, *self.volume_options)
+        self.volume = Volume(self.work, self.name, *self.volume_options, base=self.disk.folder if self.whole else None)
         self.volume.mount()
 
     def path(self, image):

@@ -32,7 +32,7 @@ def say(text):
 class Volume:
     """A volume made, mounted and removed by the project's own commands."""
 
-    def __init__(self, work, name, *options):
+    def __init__(self, work, name, *options, base=None):
         self.folder = work / name
         self.name = name
         self.mount_point = self.folder / "mnt"
@@ -43,7 +43,7 @@ class Volume:
         self.clean()
         self.mount_point.mkdir(parents=True)
         self.script("mkfs.sdfs", f"--volume-name={name}", "--volume-capacity=1TB",
-                    f"--base-path={self.folder / 'base'}", *options)
+                    f"--base-path={(base or self.folder) / 'base'}", *options)
 
     def script(self, name, *words):
         # Through a file: the daemon that mount.sdfs starts may keep a pipe open.
