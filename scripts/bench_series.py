@@ -17,6 +17,8 @@ from pathlib import Path
 PACKAGE_LISTS = Path("/var/lib/dpkg/info")
 # Shares of the packages' bytes that change between two versions.
 REMOVED, INSTALLED, UPGRADED = 0.03, 0.10, 0.08
+# Share of the first backup that one package may have.
+LARGEST = 0.1
 EDIT_SPAN = 64 * 1024
 
 
@@ -30,7 +32,8 @@ def make(folder, seed, first_bytes, versions=5):
     folder.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
     chance = random.Random(seed)
-    available = packages()
+    # One that is as large as a backup would come and go as a whole.
+    available = [package for package in packages() if package[2] <= LARGEST * first_bytes]
     chance.shuffle(available)
     installed = take(available, first_bytes)
     upgrades = {}
@@ -103,7 +106,7 @@ def write_tar(path, installed, upgrades):
 
 def add(tar, file, upgrade):
     info = tar.gettarinfo(file)
-    if not info.isreg():
+    if not (info.isreg() or info.islnk()):
         tar.addfile(info)
         return
     with open(file, "rb") as source:

@@ -31,8 +31,8 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
 
     /**
      * Calls and loops after which C2 compiles a method: ten times as many as by default. By default it takes a quarter
-     * of the processor time of a first backup and a fifth of that of a first restore, mostly for methods that are not
-     * hot. Those that are reach it within seconds, whichever they are; a list of methods would have to be kept.
+     * of the processor time of a first backup (docs/BENCHMARKS.md), mostly for methods that are not hot. Those that are
+     * reach it within seconds, whichever they are; a list of methods would have to be kept.
      */
     private static final List<String> C2_LATER = List.of(
             "-XX:Tier4InvocationThreshold=50000",
