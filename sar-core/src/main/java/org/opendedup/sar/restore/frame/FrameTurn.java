@@ -139,8 +139,9 @@ public final class FrameTurn implements AutoCloseable {
         if (shared.disk.model().seekBytes() < LongVisits.LEAST_SEEK_BYTES) {
             return;
         }
-        List<Piece> fromDisk = pieces.stream()
-                .filter(piece -> piece.place >= 0 && !visits.hasAsked(piece.fetch.container))
+        List<Piece> placed = pieces.stream().filter(piece -> piece.place >= 0).toList();
+        List<Piece> fromDisk = placed.stream()
+                .filter(piece -> !visits.hasAsked(piece.fetch.container))
                 .toList();
         List<Piece> last = new ArrayList<>();
         for (int i = 0; i < fromDisk.size(); i++) {
@@ -150,7 +151,7 @@ public final class FrameTurn implements AutoCloseable {
                 last.add(fromDisk.get(i));
             }
         }
-        if (fromDisk.size() < pieces.size() || last.size() > 1) {
+        if (fromDisk.size() < placed.size() || last.size() > 1) {
             turn.expects();
         }
         if (last.size() > 1) {

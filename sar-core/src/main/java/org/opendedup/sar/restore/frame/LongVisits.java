@@ -28,6 +28,9 @@ public final class LongVisits {
     /** Most bytes that one turn adds to its visits: others wait for the disk meanwhile, for 0.4 s. */
     private static final long TURN_BYTES = 64 << 20;
 
+    /** Most containers that are remembered, some GB of a file: their number takes memory that nobody counts. */
+    private static final int MOST_ASKED = 4096;
+
     /** Least part of a container that is wanted, in quarters. */
     private static final int WANTED_QUARTERS = 3;
 
@@ -69,6 +72,9 @@ public final class LongVisits {
      * @param later bytes of chunks that later turns want, by container
      */
     synchronized List<List<Range>> lengthen(List<Range> visits, LongLongHashMap later) throws IOException {
+        if (asked.size() > MOST_ASKED) {
+            asked.clear();
+        }
         List<Wanted> wanted = wanted(visits, later);
         List<List<Range>> more = new ArrayList<>();
         long left = TURN_BYTES;
