@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Backups and disk images, stored and read back cold from a slow disk; prints tables, writes JSON.
 
-Run through scripts/bench restore. One run compares native ext4, btrfs with zstd:1 where the kernel has it, a volume read through its mount, and borg, restic and
-rustic where installed. The slow disk is scripts/slow-disk, one for each, with all of a volume; the caches of the programs are on the
-work folder's own disk. Files are stored in order from the kernel's cache, each until it is durable, and read back
-one by one, each with cold caches, into memory. Processor seconds are the machine's, without those of the slow disk's program.
+Run through scripts/bench restore. One run compares native ext4, btrfs with zstd:1 where the kernel has it, a volume read through its
+mount, and borg, restic and rustic where installed. The slow disk is scripts/slow-disk, one for each, with all of a volume; the caches
+of the programs are on the work folder's own disk. Files are stored in order from the kernel's cache, each until it is durable, and
+read back one by one, each with cold caches, into memory. Processor seconds are the machine's, without those of the slow disk's program.
 
 Backups are the tars of scripts/bench ingest, in a volume with default options and in one with --backup-volume; images are those of
 scripts/bench sar, in one with --hash-type=SHA256. MB are 10^6 bytes. Removes its mounts, loop devices and processes, also when it is interrupted.

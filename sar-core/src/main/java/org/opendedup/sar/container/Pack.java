@@ -40,12 +40,6 @@ final class Pack {
      */
     static final long FULL_BYTES = 256 << 20;
 
-    /**
-     * Bytes that are reserved on the disk at a time, so that streams which are written at the same time do not
-     * alternate there, and the file system lays a whole pack in one piece.
-     */
-    private static final long RESERVED_BYTES = FULL_BYTES;
-
     /** Smaller pieces are not reserved: the disk is nearly full. */
     private static final long MIN_RESERVED_BYTES = 1 << 20;
 
@@ -183,13 +177,16 @@ final class Pack {
         output.startWriting();
     }
 
-    /** Reserves space ahead of an append that ends at {@code end}, unless that was done. */
+    /**
+     * Reserves space ahead of an append that ends at {@code end}, unless that was done: a pack's whole length, so that
+     * streams which are written at the same time do not alternate on the disk.
+     */
     private void reserve(long end) {
         if (end <= reserved) {
             return;
         }
         try {
-            long piece = Math.min(RESERVED_BYTES, directory.usableBytes() / RESERVED_PART);
+            long piece = Math.min(FULL_BYTES, directory.usableBytes() / RESERVED_PART);
             if (piece >= MIN_RESERVED_BYTES && output.reserve(end + piece)) {
                 reserved = end + piece;
                 return;

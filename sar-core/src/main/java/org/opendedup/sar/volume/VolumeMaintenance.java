@@ -102,12 +102,13 @@ public final class VolumeMaintenance extends Maintenance {
     }
 
     private FragmentationAnalyzer analyzer(DiskModel disk) {
+        MemoryPlan memory = MemoryPlan.of(config);
         return new FragmentationAnalyzer(
                 metadata.recipes(),
                 context.containers()::located,
                 disk,
-                WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache(),
-                config.restore().budget(MemoryPlan.of(config).streams()).batchBytes());
+                WINDOWS_OF_CACHE * memory.restoreCache(),
+                config.restore().budget(memory.streams()).batchBytes());
     }
 
     /** Analyzes a file. No container that its recipe names is removed meanwhile. */

@@ -161,11 +161,8 @@ public final class FrameTurn implements AutoCloseable {
 
     private void lengthen(LongVisits visits, List<Piece> last, LongLongHashMap later) {
         try {
-            List<LongVisits.Range> ranges = new ArrayList<>();
-            for (Piece piece : last) {
-                ranges.add(piece.fetch.range(piece));
-            }
-            List<List<LongVisits.Range>> more = visits.lengthen(ranges, later);
+            List<List<LongVisits.Range>> more =
+                    visits.lengthen(last.stream().map(Piece::range).toList(), later);
             for (int i = 0; i < last.size(); i++) {
                 behind.put(last.get(i), more.get(i));
             }
@@ -213,7 +210,13 @@ public final class FrameTurn implements AutoCloseable {
     private record Piece(Fetch fetch, int from, int to, long place) {
         /** Returns the offset on the device of the end of the last frame, in bytes. */
         long end() {
-            return place + fetch.endOf(to - 1) - fetch.table.fileOffset(fetch.frames[from]);
+            return place + range().length();
+        }
+
+        /** Returns where it lies in its pack. */
+        LongVisits.Range range() {
+            LocatedTable at = fetch.at;
+            return new LongVisits.Range(at.pack(), at.start(fetch.frames[from]), at.end(fetch.frames[to - 1]));
         }
     }
 
@@ -228,6 +231,7 @@ public final class FrameTurn implements AutoCloseable {
     /** Claimed frames of one container that this thread reads: other threads that want them wait for it. */
     private final class Fetch implements FrameConsumer {
         private final long container;
+        private final LocatedTable at;
         private final FrameTable table;
         private final ConcurrentMap<Integer, CompletableFuture<Frame>> claimed = new ConcurrentHashMap<>();
         /** Numbers of the claimed frames, in ascending order, up to {@link #count}. */
@@ -247,7 +251,8 @@ public final class FrameTurn implements AutoCloseable {
 
         Fetch(long container) throws IOException {
             this.container = container;
-            table = shared.containers.frameTable(container);
+            at = shared.containers.located(container);
+            table = at.table();
         }
 
         /** Claims the wanted frames of the container: ids {@code first} to {@code end} (exclusive). */
@@ -289,17 +294,6 @@ public final class FrameTurn implements AutoCloseable {
                 pieces.add(new Piece(this, from, to, layout.place(table.fileOffset(frames[from]))));
                 from = to;
             }
-        }
-
-        /** Returns the offset in the container of the end of a frame. */
-        long endOf(int index) {
-            return table.fileOffset(frames[index]) + table.fileLength(frames[index]);
-        }
-
-        /** Returns the place of a piece in its pack. */
-        LongVisits.Range range(Piece piece) throws IOException {
-            LocatedTable at = shared.containers.located(container);
-            return new LongVisits.Range(at.pack(), at.start(frames[piece.from]), at.end(frames[piece.to - 1]));
         }
 
         private int endOfPiece(FileLayout layout, int from) {

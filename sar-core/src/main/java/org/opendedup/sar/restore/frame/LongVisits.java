@@ -98,7 +98,7 @@ public final class LongVisits {
         return more;
     }
 
-    /** Returns the containers behind the visits that are wanted for the most part, by pack and place. */
+    /** Returns the containers behind the visits of which later turns want three quarters, by pack and place. */
     private List<Wanted> wanted(List<Range> visits, LongLongHashMap later) throws IOException {
         List<Wanted> wanted = new ArrayList<>();
         for (LongLongCursor each : later) {

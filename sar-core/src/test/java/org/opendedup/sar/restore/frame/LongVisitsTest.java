@@ -79,6 +79,17 @@ class LongVisitsTest {
     }
 
     @Test
+    void theNumberOfRememberedContainersHasABound() throws IOException {
+        for (int pack = 0; pack < 600; pack++) {
+            pack(pack, 10 * pack, 9);
+            visits.lengthen(List.of(container(pack, 0)), wanted);
+            wanted.clear();
+        }
+        assertFalse(visits.hasAsked(1), "the first of 4800");
+        assertTrue(visits.hasAsked(5991), "the last");
+    }
+
+    @Test
     void anOpenContainerIsLeftOut() throws IOException {
         pack(1, 10, 2);
         StoredContainer sealed = table.get(11L);
