@@ -197,17 +197,11 @@ final class ContainerReader {
         byte[] buffer = buffers.take(at.table().fileLength(frame));
         try (InputCache.Lease lease = inputs.acquire(at.pack())) {
             statistics.add(readRange(container, at, frame, frame, lease.input(), buffer, 0));
-            return decode(container, at, frame, buffer, 0, verifyFingerprints);
+            return FrameDecoder.decode(
+                    buffer, 0, new FrameDecoder.Expected(container, at, frame), compressor, verifyFingerprints);
         } finally {
             buffers.giveBack(buffer);
         }
-    }
-
-    private Frame decode(
-            long container, LocatedTable at, int frame, byte[] buffer, int offset, boolean verifyFingerprints)
-            throws CorruptionException {
-        return FrameDecoder.decode(
-                buffer, offset, new FrameDecoder.Expected(container, at, frame), compressor, verifyFingerprints);
     }
 
     /**
@@ -340,14 +334,24 @@ final class ContainerReader {
 
     private void deliver(
             long container, LocatedTable at, int frame, byte[] buffer, int offset, FrameConsumer consumer) {
+        boolean kept = consumer.keepsFrames();
         Frame decoded;
         try {
-            decoded = decode(container, at, frame, buffer, offset, consumer.verifiesFingerprints());
+            decoded = FrameDecoder.decode(
+                    buffer,
+                    offset,
+                    new FrameDecoder.Expected(container, at, frame),
+                    compressor,
+                    consumer.verifiesFingerprints(),
+                    kept ? byte[]::new : buffers::take);
         } catch (IOException e) {
             deliverMoved(container, at, frame, consumer, e);
             return;
         }
         consumer.frame(frame, decoded);
+        if (!kept) {
+            buffers.giveBack(decoded.data());
+        }
     }
 
     /** Delivers a frame that could not be read in its place from the container's new place, if it has one. */

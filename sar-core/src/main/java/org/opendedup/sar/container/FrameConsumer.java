@@ -8,6 +8,14 @@ public interface FrameConsumer {
     /** Receives a frame that was read and whose checksum holds. */
     void frame(int frame, Frame contents);
 
+    /**
+     * Returns whether a frame is used after it was received. If not, its bytes may be overwritten then: an array for
+     * each frame would fill the heap as fast as a disk reads.
+     */
+    default boolean keepsFrames() {
+        return true;
+    }
+
     /** Reports a frame that could not be read, or is not what was written. */
     void damaged(int frame, IOException failure);
 

@@ -123,29 +123,35 @@ public final class Compressor implements Closeable {
      * the source.
      */
     public @Nullable String decompress(Compression.Codec codec, byte[] source, int offset, int length, byte[] target) {
+        return decompress(codec, source, offset, length, target, target.length);
+    }
+
+    /** As the other, but into the first {@code bytes} bytes of {@code target}. */
+    @Nullable
+    String decompress(Compression.Codec codec, byte[] source, int offset, int length, byte[] target, int bytes) {
         try {
             int decompressed = switch (codec) {
-                case NONE -> copy(source, offset, length, target);
-                case ZSTD -> decompressZstd(source, offset, length, target);
-                case LZ4 -> lz4Decompressor.decompress(source, offset, length, target, 0, target.length);
+                case NONE -> copy(source, offset, length, target, bytes);
+                case ZSTD -> decompressZstd(source, offset, length, target, bytes);
+                case LZ4 -> lz4Decompressor.decompress(source, offset, length, target, 0, bytes);
             };
-            return decompressed == target.length ? null : decompressed + " bytes";
+            return decompressed == bytes ? null : decompressed + " bytes";
         } catch (ZstdException | LZ4Exception e) {
             return codec + " data that does not decompress: " + e.getMessage();
         }
     }
 
-    private static int copy(byte[] source, int offset, int length, byte[] target) {
-        if (length == target.length) {
+    private static int copy(byte[] source, int offset, int length, byte[] target, int bytes) {
+        if (length == bytes) {
             System.arraycopy(source, offset, target, 0, length);
         }
         return length;
     }
 
-    private int decompressZstd(byte[] source, int offset, int length, byte[] target) {
+    private int decompressZstd(byte[] source, int offset, int length, byte[] target, int bytes) {
         ZstdDecompressCtx context = decompressors.take();
         try {
-            return context.decompressByteArray(target, 0, target.length, source, offset, length);
+            return context.decompressByteArray(target, 0, bytes, source, offset, length);
         } finally {
             decompressors.giveBack(context);
         }

@@ -42,7 +42,7 @@ public final class Frame {
         return ends.length;
     }
 
-    /** Returns the chunks' bytes, one after another. Must not be changed. */
+    /** Returns an array with the chunks' bytes, one after another, from its first byte on. Must not be changed. */
     public byte[] data() {
         return data;
     }

@@ -3,6 +3,7 @@ package org.opendedup.sar.container.format;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.function.IntFunction;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Sha256;
@@ -41,6 +42,18 @@ public final class FrameDecoder {
     public static Frame decode(
             byte[] bytes, int offset, Expected expected, Compressor compressor, boolean verifyFingerprints)
             throws CorruptionException {
+        return decode(bytes, offset, expected, compressor, verifyFingerprints, byte[]::new);
+    }
+
+    /** As the other, but into an array of at least the given length in bytes, which {@code arrays} returns. */
+    public static Frame decode(
+            byte[] bytes,
+            int offset,
+            Expected expected,
+            Compressor compressor,
+            boolean verifyFingerprints,
+            IntFunction<byte[]> arrays)
+            throws CorruptionException {
         FrameTable table = expected.table();
         int frame = expected.frame();
         if (table.isRemoved(frame)) {
@@ -62,12 +75,13 @@ public final class FrameDecoder {
             throw expected.corrupt("the frame that the frame table describes", header.toString());
         }
         int listEnd = offset + FrameFormat.HEADER_BYTES + header.listBytes();
-        byte[] data = new byte[header.rawBytes()];
-        String damage = data.length == 0
+        int rawBytes = header.rawBytes();
+        byte[] data = arrays.apply(rawBytes);
+        String damage = rawBytes == 0
                 ? null
-                : compressor.decompress(header.codec(), bytes, listEnd, header.storedBytes(), data);
+                : compressor.decompress(header.codec(), bytes, listEnd, header.storedBytes(), data, rawBytes);
         if (damage != null) {
-            throw expected.corrupt(data.length + " bytes of chunks", damage);
+            throw expected.corrupt(rawBytes + " bytes of chunks", damage);
         }
         return readChunks(bytes, offset + FrameFormat.HEADER_BYTES, listEnd, data, expected, verifyFingerprints);
     }
@@ -75,6 +89,7 @@ public final class FrameDecoder {
     private static Frame readChunks(
             byte[] bytes, int listStart, int listEnd, byte[] data, Expected expected, boolean verifyFingerprints)
             throws CorruptionException {
+        int rawBytes = expected.table().rawLength(expected.frame());
         int chunks = expected.table().slotCount(expected.frame());
         int[] ends = new int[chunks];
         int[] fingerprintPrefixes = new int[chunks];
@@ -85,8 +100,8 @@ public final class FrameDecoder {
             int start = end;
             int entry = list.readVarint();
             int length = ChunkEntry.storedBytes(entry);
-            if (length > data.length - start || !ChunkEntry.isValid(entry)) {
-                throw expected.corrupt("chunks of " + data.length + " bytes together", "more");
+            if (length > rawBytes - start || !ChunkEntry.isValid(entry)) {
+                throw expected.corrupt("chunks of " + rawBytes + " bytes together", "more");
             }
             end = start + length;
             ends[chunk] = end;
@@ -101,8 +116,8 @@ public final class FrameDecoder {
                 verify(data, start, end, bytes, fingerprint, expected, chunk);
             }
         }
-        if (end != data.length || list.remaining() != 0) {
-            throw expected.corrupt("a chunk list for " + data.length + " bytes", "one for " + end);
+        if (end != rawBytes || list.remaining() != 0) {
+            throw expected.corrupt("a chunk list for " + rawBytes + " bytes", "one for " + end);
         }
         return new Frame(
                 expected.container(),

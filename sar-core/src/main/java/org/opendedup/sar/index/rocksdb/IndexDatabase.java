@@ -172,6 +172,8 @@ public final class IndexDatabase implements Closeable {
                 .setLevel0FileNumCompactionTrigger(LEVEL_0_TABLES)
                 .setMaxBackgroundJobs(BACKGROUND_JOBS)
                 .setMaxOpenFiles(IndexClass.MOST_OPEN_FILES)
+                // Otherwise the kernel reads nothing ahead: each block of frame tables would cost a disk a seek.
+                .setAdviseRandomOnOpen(false)
                 .setLevelCompactionDynamicLevelBytes(true)
                 .setCompressionType(CompressionType.NO_COMPRESSION) // fingerprints are random bytes
                 .setTableFormatConfig(tableConfig(cache, filter))

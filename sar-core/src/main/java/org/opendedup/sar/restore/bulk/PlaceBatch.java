@@ -128,6 +128,11 @@ final class PlaceBatch implements FrameConsumer {
     }
 
     @Override
+    public boolean keepsFrames() {
+        return false;
+    }
+
+    @Override
     public void frame(int frame, Frame contents) {
         try {
             for (int i = first(frame); i < count && frames[i] == frame; ) {

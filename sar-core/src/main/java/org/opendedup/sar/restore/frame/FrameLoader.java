@@ -141,7 +141,7 @@ public final class FrameLoader {
      * disk.
      *
      * @param id {@link FrameId} of the frame
-     * @return null if no thread has read or is reading it, or it cannot be read
+     * @return null if no thread has read or is reading it, or it cannot be read, or whoever read it did not keep it
      */
     @Nullable
     public Frame fromOthers(long id) throws InterruptedIOException {
@@ -205,7 +205,9 @@ public final class FrameLoader {
         }
     }
 
-    /** Waits for a frame that another thread reads; null if that thread abandoned the read: retry. */
+    /**
+     * Waits for a frame that another thread reads; null if that thread abandoned the read or keeps no frames: retry.
+     */
     private static @Nullable Frame await(CompletableFuture<Frame> frame) throws IOException {
         try {
             return frame.get();

@@ -13,7 +13,10 @@ public interface FrameSink {
         return true;
     }
 
-    /** Receives a frame that was read. Called by several threads, until the turn is closed. */
+    /**
+     * Receives a frame that was read. Called by several threads, until the turn is closed. Its bytes may be overwritten
+     * afterwards unless {@link #keepsFrames}.
+     */
     default void onFrame(int number, Frame frame) {}
 
     /**
@@ -30,8 +33,8 @@ public interface FrameSink {
      */
     default void onContainerRead(long nanos) {}
 
-    /** Whether the frames are to stay in the cache. */
-    default boolean keepsInCache() {
+    /** Whether the frames stay in the cache. */
+    default boolean keepsFrames() {
         return true;
     }
 

@@ -109,11 +109,11 @@ public final class FrameTurn implements AutoCloseable {
             }
             first = end;
         }
+        pieces = inDiskOrder();
     }
 
     /** Waits until the turn begins. Does not take the turn if no frame was claimed. */
     public void begin() {
-        pieces = inDiskOrder();
         if (!pieces.isEmpty()) {
             turn.begin();
         }
@@ -131,7 +131,8 @@ public final class FrameTurn implements AutoCloseable {
     }
 
     /**
-     * Makes the turn's visits to far places of the disk longer. To be called once, before {@link #read}.
+     * Makes the turn's visits to far places of the disk longer. To be called once, after {@link #claim}; best before
+     * {@link #begin}, because the disk waits for what the holder does after that.
      *
      * @param later returns the bytes of chunks that later turns of the same reader want, by container
      */
@@ -140,29 +141,29 @@ public final class FrameTurn implements AutoCloseable {
             return;
         }
         List<Piece> placed = pieces.stream().filter(piece -> piece.place >= 0).toList();
-        List<Piece> fromDisk = placed.stream()
-                .filter(piece -> !visits.hasAsked(piece.fetch.container))
-                .toList();
         List<Piece> last = new ArrayList<>();
-        for (int i = 0; i < fromDisk.size(); i++) {
-            boolean isLast = i + 1 == fromDisk.size()
-                    || fromDisk.get(i + 1).place - fromDisk.get(i).end() > LongVisits.LEAST_SEEK_BYTES;
+        List<LongVisits.Visit> made = new ArrayList<>();
+        boolean isFromDisk = false;
+        for (int i = 0; i < placed.size(); i++) {
+            Piece piece = placed.get(i);
+            isFromDisk |= !visits.hasAsked(piece.fetch.container);
+            boolean isLast =
+                    i + 1 == placed.size() || placed.get(i + 1).place - piece.end() > LongVisits.LEAST_SEEK_BYTES;
             if (isLast) {
-                last.add(fromDisk.get(i));
+                last.add(piece);
+                made.add(new LongVisits.Visit(piece.range(), isFromDisk));
+                isFromDisk = false;
             }
         }
-        if (fromDisk.size() < placed.size() || last.size() > 1) {
+        if (!last.isEmpty()) {
             turn.expects();
-        }
-        if (last.size() > 1) {
-            lengthen(visits, last, later.get());
+            lengthen(visits, last, made, later.get());
         }
     }
 
-    private void lengthen(LongVisits visits, List<Piece> last, LongLongHashMap later) {
+    private void lengthen(LongVisits visits, List<Piece> last, List<LongVisits.Visit> made, LongLongHashMap later) {
         try {
-            List<List<LongVisits.Range>> more =
-                    visits.lengthen(last.stream().map(Piece::range).toList(), later);
+            List<List<LongVisits.Range>> more = visits.lengthen(made, later);
             for (int i = 0; i < last.size(); i++) {
                 behind.put(last.get(i), more.get(i));
             }
@@ -338,12 +339,17 @@ public final class FrameTurn implements AutoCloseable {
         }
 
         @Override
+        public boolean keepsFrames() {
+            return sink.keepsFrames();
+        }
+
+        @Override
         public void frame(int number, Frame frame) {
-            if (sink.keepsInCache()) {
+            if (sink.keepsFrames()) {
                 shared.cache.put(container, number, frame);
             }
             sink.onFrame(number, frame);
-            finish(number, frame, null);
+            finish(number, sink.keepsFrames() ? frame : null, null);
         }
 
         @Override
@@ -359,7 +365,7 @@ public final class FrameTurn implements AutoCloseable {
             }
             Long id = FrameId.of(container, number);
             if (frame == null && cause == null) {
-                // A thread that waits for the abandoned frame requests it again.
+                // A thread that waits for a frame that was abandoned, or is not kept, requests it again.
                 shared.inFlight.remove(id, mine);
                 mine.cancel(false);
                 return;

@@ -22,8 +22,14 @@ public final class LongVisits {
     /** With shorter seeks, counted in the bytes that are transferred meanwhile, longer visits gain nothing. */
     static final long LEAST_SEEK_BYTES = 512 << 10;
 
-    /** Most bytes that are added to one visit: a disk of 150 MB/s reads them in the time of ten seeks. */
+    /** Most bytes that are asked for behind a visit: a disk of 150 MB/s reads them in the time of ten seeks. */
     private static final long VISIT_BYTES = 16 << 20;
+
+    /**
+     * Least bytes to ask for where a turn has no need to go, since the kernel has what it reads there. Whoever decodes
+     * may be slower than the disk, which is not to wait until all that the kernel has is used.
+     */
+    private static final long LEAST_VISIT_BYTES = VISIT_BYTES / 2;
 
     /** Most bytes that one turn adds to its visits: others wait for the disk meanwhile, for 0.4 s. */
     private static final long TURN_BYTES = 64 << 20;
@@ -56,6 +62,14 @@ public final class LongVisits {
         }
     }
 
+    /**
+     * What a turn reads at one place of the disk.
+     *
+     * @param last the last part of it
+     * @param isFromDisk whether the kernel was not asked for some of it
+     */
+    record Visit(Range last, boolean isFromDisk) {}
+
     /** A container that later turns want, and the part of it that the kernel is to be asked for. */
     private record Wanted(long container, Range range) {}
 
@@ -68,48 +82,66 @@ public final class LongVisits {
      * Returns what the kernel is to be asked for behind each visit, in the order of the visits. The caller asks for all
      * of it.
      *
-     * @param visits what a turn reads last in each pack that it visits
+     * @param visits what a turn reads, in the order of the disk
      * @param later bytes of chunks that later turns want, by container
      */
-    synchronized List<List<Range>> lengthen(List<Range> visits, LongLongHashMap later) throws IOException {
+    synchronized List<List<Range>> lengthen(List<Visit> visits, LongLongHashMap later) throws IOException {
         if (asked.size() > MOST_ASKED) {
             asked.clear();
         }
         List<Wanted> wanted = wanted(visits, later);
         List<List<Range>> more = new ArrayList<>();
         long left = TURN_BYTES;
-        for (Range visit : visits) {
-            List<Range> behind = new ArrayList<>();
-            long end = visit.to;
-            for (Wanted next : wanted) {
-                Range range = next.range;
-                boolean isBehind = range.pack == visit.pack && range.from >= end;
-                if (isBehind && (range.from - end > LEAST_SEEK_BYTES || range.to - visit.to > VISIT_BYTES)) {
-                    break;
-                }
-                if (isBehind && range.length() <= left && asked.add(next.container)) {
-                    behind.add(range);
-                    left -= range.length();
-                    end = range.to;
-                }
+        for (Visit visit : visits) {
+            List<Wanted> behind = behind(visit, wanted, left);
+            long bytes = behind.stream().mapToLong(next -> next.range.length()).sum();
+            if (!visit.isFromDisk && bytes < LEAST_VISIT_BYTES) {
+                behind = List.of();
             }
-            more.add(behind);
+            for (Wanted next : behind) {
+                asked.add(next.container);
+                left -= next.range.length();
+            }
+            more.add(behind.stream().map(Wanted::range).toList());
         }
         return more;
     }
 
+    /** Returns the containers to ask for behind one visit, {@code most} bytes of them at most. */
+    private List<Wanted> behind(Visit visit, List<Wanted> wanted, long most) {
+        List<Wanted> behind = new ArrayList<>();
+        long end = visit.last.to;
+        for (Wanted next : wanted) {
+            Range range = next.range;
+            boolean isBehind = range.pack == visit.last.pack && range.from >= end;
+            if (isBehind && (range.from - end > LEAST_SEEK_BYTES || range.to - visit.last.to > VISIT_BYTES)) {
+                break;
+            }
+            boolean isAsked = asked.contains(next.container);
+            if (isBehind && (isAsked || range.length() <= most)) {
+                end = range.to;
+                if (!isAsked) {
+                    behind.add(next);
+                    most -= range.length();
+                }
+            }
+        }
+        return behind;
+    }
+
     /** Returns the containers behind the visits of which later turns want three quarters, by pack and place. */
-    private List<Wanted> wanted(List<Range> visits, LongLongHashMap later) throws IOException {
+    private List<Wanted> wanted(List<Visit> visits, LongLongHashMap later) throws IOException {
         List<Wanted> wanted = new ArrayList<>();
         for (LongLongCursor each : later) {
-            StoredContainer at = asked.contains(each.key) ? null : entries.entry(each.key);
+            StoredContainer at = entries.entry(each.key);
             if (at == null || at.state() != StoredContainer.State.SEALED || at.bytes() == 0) {
                 continue;
             }
             long end = at.offset() + at.bytes();
-            for (Range visit : visits) {
-                long from = Math.max(at.offset(), visit.to);
-                boolean isBehind = at.pack() == visit.pack && from < end && from - visit.to <= VISIT_BYTES;
+            for (Visit visit : visits) {
+                Range last = visit.last;
+                long from = Math.max(at.offset(), last.to);
+                boolean isBehind = at.pack() == last.pack && from < end && from - last.to <= VISIT_BYTES;
                 long rest = isBehind ? Math.round((double) at.rawBytes() / at.bytes() * (end - from)) : 0;
                 if (isBehind && each.value >= rest / 4 * WANTED_QUARTERS) {
                     wanted.add(new Wanted(each.key, new Range(at.pack(), from, end)));

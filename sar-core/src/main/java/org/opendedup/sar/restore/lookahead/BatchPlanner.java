@@ -22,6 +22,8 @@ final class BatchPlanner {
      * start.
      */
     private static final int LOOK_BATCHES = 16;
+    /** Most batches that are looked up for one plan: the disk may be waiting for it. */
+    private static final int STEP_BATCHES = 4;
 
     private final Object monitor;
     private final RecipeCursor cursor;
@@ -76,6 +78,7 @@ final class BatchPlanner {
         int room;
         synchronized (monitor) {
             known = window.lookedAtBytes();
+            bytes = Math.min(bytes, known + STEP_BATCHES * batchBytes);
             // The next batch has to be known, whatever else is planned.
             int next = maxReferences(batchBytes) - window.count() + window.planned();
             room = Math.max(budget.references() - window.count(), next);

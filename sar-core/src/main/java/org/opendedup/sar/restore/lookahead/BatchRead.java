@@ -40,6 +40,7 @@ import org.opendedup.sar.ssd.Source;
  *     try (BatchRead.Turn turn = read.next()) {
  *         long[] containers = turn.chooseMissing();
  *         turn.add(...);
+ *         turn.claim();
  *         turn.begin();
  *         turn.read();
  *     }
@@ -154,11 +155,10 @@ final class BatchRead implements AutoCloseable {
             frames = SortedIds.union(frames, notComing(more));
         }
 
-        /** Waits until the turn begins, if there are frames to read. */
-        void begin() {
+        /** Claims what was chosen and added: see {@link FrameTurn#claim}. */
+        void claim() {
             if (disk != null) {
                 disk.claim(frames);
-                disk.begin();
             }
         }
 
@@ -166,6 +166,13 @@ final class BatchRead implements AutoCloseable {
         void lengthen(LongVisits visits, Supplier<LongLongHashMap> later) {
             if (disk != null) {
                 disk.lengthen(visits, later);
+            }
+        }
+
+        /** Waits until the turn begins, if there are frames to read. */
+        void begin() {
+            if (disk != null) {
+                disk.begin();
             }
         }
 
@@ -190,6 +197,7 @@ final class BatchRead implements AutoCloseable {
             missing = null;
             try (Turn turn = next(false)) {
                 turn.chooseMissing();
+                turn.claim();
                 turn.begin();
                 turn.read();
             }
@@ -264,17 +272,19 @@ final class BatchRead implements AutoCloseable {
         }
     }
 
-    /** Waits for frames that others were reading when this chose its frames. Returns whether there were any. */
+    /**
+     * Waits for frames that others were reading when this chose its frames. Returns whether there were any. Those that
+     * do not keep them have given their chunks to all who hold them.
+     */
     private boolean takeFromOthers() throws IOException {
-        boolean arrived = false;
-        for (long id : missingFrames()) {
+        long[] theirs = missingFrames();
+        for (long id : theirs) {
             Frame frame = loader.fromOthers(id);
             if (frame != null) {
                 pinned.fill(frame, surplus);
-                arrived = true;
             }
         }
-        return arrived;
+        return theirs.length > 0;
     }
 
     /** Copies the chunks of frames to the readers that hold them; keeps no frame for one of its chunks. */
@@ -297,7 +307,7 @@ final class BatchRead implements AutoCloseable {
         }
 
         @Override
-        public boolean keepsInCache() {
+        public boolean keepsFrames() {
             return wanted.keepsFrames();
         }
 

@@ -350,16 +350,18 @@ final class Lookahead implements Closeable {
                 long[] containers = turn.chooseMissing();
                 if (batch.isWhole()) {
                     batch.addWholeContainer(turn);
+                    turn.claim();
                     turn.begin();
                 } else {
                     batch.addPromised(promise(containers, batch), turn);
+                    turn.claim();
+                    if (batch.number() >= FIRST_LONG_BATCH) {
+                        turn.lengthen(visits, this::later);
+                    }
                     turn.begin();
                     throwIfClosed();
                     // The next batch may be planned.
                     notePlanned(batch);
-                    if (batch.number() >= FIRST_LONG_BATCH) {
-                        turn.lengthen(visits, this::later);
-                    }
                 }
                 turn.read();
             }
