@@ -12,7 +12,10 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -181,6 +184,51 @@ final class ContainerStoreTest extends StoreTest {
             assertEquals(3, store.readStatistics().diskReads() - before);
             assertEquals(List.of(0, 1, 3, 4, 0, 1, 3, 4), seen);
         }
+    }
+
+    @Test
+    void framesThatNobodyKeepsAreDecodedIntoOneArray() throws IOException {
+        try (ContainerStore store = fixture.open(new CrashDirectory(seed))) {
+            appendSome(store, 1, 100, 1000);
+            fixture.sealAll(store);
+            int[] all = {0, 1, 2, 3, 4};
+            // The control: each frame that may be kept has its own.
+            assertEquals(all.length, arraysOf(store, all, true).size());
+            assertEquals(1, arraysOf(store, all, false).size());
+        }
+    }
+
+    /** Returns the arrays that a consumer received; what they had at that time is compared with single frames. */
+    private static Set<byte[]> arraysOf(ContainerStore store, int[] frames, boolean keeps) throws IOException {
+        Set<byte[]> arrays = Collections.newSetFromMap(new IdentityHashMap<>());
+        store.readFrames(1, frames, frames.length, 1 << 20, new FrameConsumer() {
+            @Override
+            public boolean keepsFrames() {
+                return keeps;
+            }
+
+            @Override
+            public void frame(int frame, Frame contents) {
+                arrays.add(contents.data());
+                try {
+                    Frame single = store.frame(1, frame, true);
+                    int last = contents.firstSlot() + contents.count() - 1;
+                    assertEquals(single.count(), contents.count());
+                    assertEquals(
+                            single.offset(last) + single.length(last), contents.offset(last) + contents.length(last));
+                    assertTrue(Arrays.equals(
+                            single.data(), 0, single.data().length, contents.data(), 0, single.data().length));
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }
+
+            @Override
+            public void damaged(int frame, IOException failure) {
+                throw new AssertionError(failure);
+            }
+        });
+        return arrays;
     }
 
     private static FrameConsumer collecting(List<Integer> seen) {

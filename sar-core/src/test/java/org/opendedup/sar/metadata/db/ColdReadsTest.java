@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,9 @@ final class ColdReadsTest {
      */
     private static final long COLD_BYTES_PER_LOOKUP = 24 << 10;
 
+    private static final int PAGES = 12_800;
+    private static final int PAGES_OF_A_CURSOR = 64;
+
     private static final int DELETED = 150_000;
 
     /**
@@ -64,6 +68,57 @@ final class ColdReadsTest {
         // The control: RocksDB's own division of the cache, and a filter of one block for each table.
         long before = bytesOfLookups(() -> EarlierOptions.create(temporary.resolve("earlier"), MEMORY_BYTES));
         assertTrue(before > 10 * LOOKUPS * COLD_BYTES_PER_LOOKUP, before + " bytes");
+    }
+
+    /** A reader follows a recipe by cursors over some pages each. */
+    @Test
+    void aCursorOverARecipeReadsItsPagesAtOnce() throws Exception {
+        Path folder = temporary.resolve("recipes");
+        byte[] page = new byte[1000];
+        Random random = new Random(1);
+        try (KeyValueStore store = KeyValueStores.openRocksDb(folder, MEMORY_BYTES, true)) {
+            for (int i = 0; i < PAGES; i += PAGES_OF_A_CURSOR) {
+                try (Batch batch = store.batch()) {
+                    for (int j = i; j < i + PAGES_OF_A_CURSOR; j++) {
+                        random.nextBytes(page);
+                        batch.put(Family.RECIPE, Keys.of(7, j), page.clone());
+                        batch.put(Family.INODE, Keys.of(7, j), page.clone());
+                    }
+                    batch.commit();
+                }
+            }
+        }
+        try (KeyValueStore store = KeyValueStores.openRocksDb(folder, MEMORY_BYTES, false)) {
+            int cursors = PAGES / PAGES_OF_A_CURSOR;
+            long recipe = readsOfCursors(store, Family.RECIPE);
+            assertTrue(recipe < 2 * cursors, recipe + " reads of " + cursors + " cursors");
+            // The control: of other families a cursor reads the first blocks one by one.
+            long other = readsOfCursors(store, Family.INODE);
+            assertTrue(other > 2 * cursors, other + " reads of " + cursors + " cursors");
+        }
+    }
+
+    private static long readsOfCursors(KeyValueStore store, Family family) throws IOException {
+        long before = readCalls();
+        for (int i = 0; i < PAGES; i += PAGES_OF_A_CURSOR) {
+            int found = 0;
+            try (Cursor cursor = store.scan(family, Keys.of(7, i), Keys.of(7, i + PAGES_OF_A_CURSOR))) {
+                while (cursor.next()) {
+                    found++;
+                }
+            }
+            assertEquals(PAGES_OF_A_CURSOR, found);
+        }
+        return readCalls() - before;
+    }
+
+    /** Returns the number of system calls by which this process has read, of proc(5). */
+    private static long readCalls() throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/io"))) {
+            return lines.filter(line -> line.startsWith("syscr: "))
+                    .mapToLong(line -> Long.parseLong(line.substring("syscr: ".length())))
+                    .sum();
+        }
     }
 
     private interface Opening {
