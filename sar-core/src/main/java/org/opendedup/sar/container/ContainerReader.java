@@ -37,7 +37,10 @@ final class ContainerReader {
     private static final int DECODED_AT_ONCE = 8;
     /** Size of the buffer for unwanted bytes between wanted frames, in bytes. */
     private static final int SCRATCH_BYTES = 64 << 10;
-    /** Bound on pooled read buffers, in bytes: one of the largest size for each of four readers. */
+    /**
+     * Bound on pooled arrays, in bytes: a read buffer of the largest size for each of four readers. Arrays of lent
+     * frames, one for each thread that decodes, are small beside them.
+     */
     private static final int POOLED_BYTES = 4 * MAX_REQUEST_BYTES;
 
     private final Compressor compressor;

@@ -33,7 +33,7 @@ public interface FrameSink {
      */
     default void onContainerRead(long nanos) {}
 
-    /** Whether the frames stay in the cache. */
+    /** Whether the frames are used after they were received: they stay in the cache. */
     default boolean keepsFrames() {
         return true;
     }

@@ -143,10 +143,13 @@ public final class FrameTurn implements AutoCloseable {
         List<Piece> placed = pieces.stream().filter(piece -> piece.place >= 0).toList();
         List<Piece> last = new ArrayList<>();
         List<LongVisits.Visit> made = new ArrayList<>();
+        boolean isAsked = false;
         boolean isFromDisk = false;
         for (int i = 0; i < placed.size(); i++) {
             Piece piece = placed.get(i);
-            isFromDisk |= !visits.hasAsked(piece.fetch.container);
+            boolean isPieceAsked = visits.hasAsked(piece.fetch.container);
+            isAsked |= isPieceAsked;
+            isFromDisk |= !isPieceAsked;
             boolean isLast =
                     i + 1 == placed.size() || placed.get(i + 1).place - piece.end() > LongVisits.LEAST_SEEK_BYTES;
             if (isLast) {
@@ -155,7 +158,8 @@ public final class FrameTurn implements AutoCloseable {
                 isFromDisk = false;
             }
         }
-        if (!last.isEmpty()) {
+        // A file that lies in one place is left to the turns: their times are what the disk is measured by.
+        if (isAsked || last.size() > 1) {
             turn.expects();
             lengthen(visits, last, made, later.get());
         }

@@ -10,8 +10,8 @@ import org.opendedup.sar.metadata.record.RecipePages;
  * because the file may have grown. For one thread at a time.
  */
 final class RecipeCursor {
-    /** Pages looked up at once: 16 MiB of a file without holes. */
-    private static final int PAGES = 64;
+    /** Pages looked up at once: 128 MiB of a file without holes, whose recipe a disk reads at once as well. */
+    private static final int PAGES = 512;
 
     private final RecipePages recipes;
     private final long inode;

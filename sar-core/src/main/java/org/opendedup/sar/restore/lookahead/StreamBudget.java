@@ -36,14 +36,17 @@ public final class StreamBudget {
     private static final int CACHE_PARTS = 9;
     private static final int TABLE_PARTS = PARTS - AHEAD_PARTS - CACHE_PARTS;
     /**
-     * Parts for the chunks of one batch, by their own bytes: with their slots a batch uses at most six parts, so that
-     * one can be read from the disk and another decoded while the reader takes a third.
+     * Parts for the chunks of one batch, by their own bytes: with their slots a batch uses at most nine parts, so that
+     * one can be fetched while the reader takes another. With shorter ones a disk seeks more often.
      */
-    private static final int BATCH_PARTS = 5;
-    /** With little memory, only one is fetched while the reader takes another: shorter ones would seek all the time. */
-    private static final int SHORT_BATCH_PARTS = 8;
-    /** Batches are not made longer than this to seek less. */
-    private static final int LONG_BATCH_BYTES = 8 << 20;
+    private static final int BATCH_PARTS = 8;
+    /**
+     * Parts with much memory: three batches fit beside what is kept behind the reader, so that one can be read from the
+     * disk and another decoded while the reader takes the third.
+     */
+    private static final int SHORT_BATCH_PARTS = 5;
+    /** Least bytes, of a share or a part of one, with which three such batches fit. */
+    private static final long MUCH_BYTES = 124 << 20;
 
     private final long bytes;
     private final CacheMaker caches;
@@ -71,8 +74,8 @@ public final class StreamBudget {
     }
 
     private static long batchBytes(long bytes) {
-        long least = Math.min(LONG_BATCH_BYTES, bytes / PARTS * SHORT_BATCH_PARTS);
-        return Math.min(PositionMemory.MAX_BATCH_BYTES, Math.max(least, bytes / PARTS * BATCH_PARTS));
+        int parts = bytes < MUCH_BYTES ? BATCH_PARTS : SHORT_BATCH_PARTS;
+        return Math.min(PositionMemory.MAX_BATCH_BYTES, bytes / PARTS * parts);
     }
 
     /** Hard limit, in bytes: however much larger than charged the arriving chunks are, none is brought beyond it. */

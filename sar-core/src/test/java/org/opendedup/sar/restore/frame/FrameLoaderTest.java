@@ -3,12 +3,15 @@ package org.opendedup.sar.restore.frame;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -144,5 +147,59 @@ class FrameLoaderTest {
         assertEquals(2, read[0]);
         assertHolds(loader.frame(HotVolume.INODE, volume.ids.get(0)), 0);
         assertEquals(1, loader.hits());
+    }
+
+    @Test
+    void whoWaitsForAFrameThatIsNotKeptReadsItAgain() throws Exception {
+        CountDownLatch received = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        List<Frame> lent = new ArrayList<>();
+        FrameSink first = lending(frame -> {
+            lent.add(frame);
+            received.countDown();
+            goOn.await();
+        });
+        FutureTask<Void> fetching = new FutureTask<>(() -> {
+            loader.fetch(HotVolume.INODE, new long[] {key(0)}, first);
+            return null;
+        });
+        new Thread(fetching).start();
+        received.await();
+        FutureTask<Frame> waiting = new FutureTask<>(() -> loader.frame(HotVolume.INODE, volume.ids.get(0)));
+        Thread waiter = new Thread(waiting);
+        waiter.start();
+        while (waiter.isAlive() && waiter.getState() != Thread.State.WAITING) {
+            LockSupport.parkNanos(100_000);
+        }
+        goOn.countDown();
+        Frame own = waiting.get();
+        fetching.get();
+        assertEquals(2, loader.misses());
+        // Another frame is decoded into the lent array.
+        loader.fetch(HotVolume.INODE, new long[] {key(CHUNKS / 2)}, lending(lent::add));
+        assertSame(lent.get(0).data(), lent.get(1).data());
+        assertHolds(own, 0);
+    }
+
+    private interface Receiver {
+        void receive(Frame frame) throws InterruptedException;
+    }
+
+    private static FrameSink lending(Receiver receiver) {
+        return new FrameSink() {
+            @Override
+            public boolean keepsFrames() {
+                return false;
+            }
+
+            @Override
+            public void onFrame(int number, Frame frame) {
+                try {
+                    receiver.receive(frame);
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        };
     }
 }

@@ -3,6 +3,7 @@ package org.opendedup.sar.restore.lookahead;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.restore.RestoreSettings;
@@ -13,6 +14,10 @@ class StreamBudgetTest {
     private final StreamBudget budget = RestoreSettings.DEFAULT.budget(BYTES);
 
     private StreamBudget.Part join() {
+        return join(budget);
+    }
+
+    private static StreamBudget.Part join(StreamBudget budget) {
         StreamBudget.Share share = budget.tryJoin();
         assertNotNull(share);
         StreamBudget.Part part = share.tryPart();
@@ -48,6 +53,24 @@ class StreamBudgetTest {
         assertNull(budget.tryJoin());
         first.use(BYTES / 16 * 9);
         assertNotNull(budget.tryJoin());
+    }
+
+    @Test
+    void threeBatchesOfAReaderFitWhereMemoryAllowsIt() {
+        // With their slots, and what is kept behind the reader.
+        StreamBudget.Part much = part(128 << 20);
+        long kept = 12 << 20;
+        assertTrue(3 * (much.batchBytes() / 8 * 9) + kept <= much.aheadBytes());
+        // The control: two batches of a quarter of the memory.
+        assertTrue(3 * ((128L << 20) / 4 / 8 * 9) + kept > much.aheadBytes());
+        for (long bytes : new long[] {8 << 20, 32 << 20, 40 << 20, 64 << 20, 96 << 20}) {
+            assertEquals(bytes / 4, part(bytes).batchBytes());
+        }
+        assertEquals(32 << 20, part(1 << 30).batchBytes());
+    }
+
+    private static StreamBudget.Part part(long bytes) {
+        return join(RestoreSettings.DEFAULT.budget(bytes));
     }
 
     @Test
