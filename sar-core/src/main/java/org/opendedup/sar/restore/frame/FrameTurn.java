@@ -21,6 +21,7 @@ import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.io.FileLayout;
@@ -137,7 +138,8 @@ public final class FrameTurn implements AutoCloseable {
      * @param later returns the bytes of chunks that later turns of the same reader want, by container
      */
     public void lengthen(LongVisits visits, Supplier<LongLongHashMap> later) {
-        if (shared.disk.model().seekBytes() < LongVisits.LEAST_SEEK_BYTES) {
+        DiskModel model = shared.disk.model();
+        if (model.seekBytes() < LongVisits.LEAST_SEEK_BYTES) {
             return;
         }
         List<Piece> placed = pieces.stream().filter(piece -> piece.place >= 0).toList();
@@ -158,8 +160,9 @@ public final class FrameTurn implements AutoCloseable {
                 isFromDisk = false;
             }
         }
-        // A file that lies in one place is left to the turns: their times are what the disk is measured by.
-        if (isAsked || last.size() > 1) {
+        // Until the disk is measured, a file in one place is left to the turns: they measure it.
+        boolean isAlone = last.size() == 1 && !isAsked;
+        if (!last.isEmpty() && !(isAlone && model.source() == DiskModel.Source.ASSUMED)) {
             turn.expects();
             lengthen(visits, last, made, later.get());
         }

@@ -21,7 +21,7 @@ final class BatchPlanner {
      * Batches of window that are looked up ahead of each batch: the window is looked up while reading, not all at the
      * start.
      */
-    private static final int LOOK_BATCHES = 24;
+    private static final int LOOK_BATCHES = 16;
     /** Most batches that are looked up for one plan: the disk may be waiting for it. */
     private static final int STEP_BATCHES = 4;
 
