@@ -23,9 +23,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The near-exact index of SiLo (Xia et al., "SiLo: A Similarity-Locality based Near-Exact Deduplication Scheme", USENIX
- * ATC 2011). A segment whose lowest fingerprint is known leads to the block with that segment; the block is read, and
- * its neighbours find the duplicates of the segments that follow. At most one block is read for a segment.
+ * The near-exact index of SiLo (Xia et al., "Similarity and Locality Based Indexing for High Performance Data
+ * Deduplication", IEEE TC 2015). A segment whose lowest fingerprint is known leads to the block with that segment; the
+ * block is read, and its neighbours find the duplicates of the segments that follow. At most one block is read for a
+ * segment.
  *
  * <p>All state is guarded by this. Blocks are read without the lock, and written with it.
  */

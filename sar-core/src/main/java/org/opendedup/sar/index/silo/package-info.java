@@ -1,6 +1,6 @@
 /**
- * The near-exact chunk index of SiLo (Xia et al., USENIX ATC 2011): memory holds one entry a segment, and a few blocks
- * of contiguous segments.
+ * The near-exact chunk index of SiLo (Xia et al., IEEE TC 2015): memory holds one entry a segment, and a few blocks of
+ * contiguous segments.
  */
 @NullMarked
 package org.opendedup.sar.index.silo;

@@ -52,7 +52,7 @@ import picocli.CommandLine.TypeConversionException;
             "  ddfs        Bloom filter, cache of containers' fingerprints (FAST 2008); exact",
             "  sparse      one fingerprint in 64 in memory, at most 10 champions a segment of 10 MiB (FAST 2009)",
             "  binning     Extreme Binning: a representative a file leads to a bin (MASCOTS 2009)",
-            "  silo        a representative a segment leads to a block of segments (USENIX ATC 2011)",
+            "  silo        a representative a segment leads to a block of segments (IEEE TC 2015)",
             "",
             "Columns and JSON keys: foundShare (bytes of duplicates found, of those that exact finds),",
             "lostChunksShare (chunks that are stored again, of all of the trace), sampling (chunkstash: the table has",

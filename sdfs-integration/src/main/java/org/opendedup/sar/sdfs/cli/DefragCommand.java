@@ -33,9 +33,7 @@ import picocli.CommandLine.Parameters;
             "  sdfscli pool0 defrag backup-20.tar --share=10 --dry-run     # rewrites nothing"
         })
 final class DefragCommand extends VolumeCommand {
-    @Parameters(
-            paramLabel = "FILE",
-            description = "An absolute path in the mounted volume, or a path from the volume's root.")
+    @Parameters(paramLabel = "FILE", description = "A path in the mounted volume, or one from the volume's root.")
     Path file = Path.of("");
 
     @Option(

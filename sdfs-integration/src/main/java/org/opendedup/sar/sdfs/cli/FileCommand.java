@@ -40,9 +40,7 @@ import picocli.CommandLine.Parameters;
             "  sdfscli pool0 file backup-05.tar --json | jq .speedFactor     # from the volume's root"
         })
 final class FileCommand extends VolumeCommand {
-    @Parameters(
-            paramLabel = "FILE",
-            description = "An absolute path in the mounted volume, or a path from the volume's root.")
+    @Parameters(paramLabel = "FILE", description = "A path in the mounted volume, or one from the volume's root.")
     Path file = Path.of("");
 
     @Override

@@ -53,7 +53,7 @@ final class RestoreCommand extends VolumeCommand {
     @Parameters(
             index = "0",
             paramLabel = "PATH",
-            description = "File or folder: an absolute path in the mounted volume, or a path from the volume's root.")
+            description = "File or folder: a path in the mounted volume, or one from the volume's root.")
     Path source = Path.of("");
 
     @Parameters(index = "1", paramLabel = "DESTINATION", description = "File or folder to write.")

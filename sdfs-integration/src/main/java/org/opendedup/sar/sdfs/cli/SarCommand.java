@@ -106,7 +106,7 @@ final class SarCommand extends CommandGroup {
     void explain(
             @Parameters(
                             paramLabel = "FILE",
-                            description = "An absolute path in the mounted volume, or a path from the volume's root.")
+                            description = "A path in the mounted volume, or one from the volume's root.")
                     Path file,
             @Option(names = "--chunks", description = "List the file's chunks as well.") boolean listChunks)
             throws IOException, CommandFailedException {

@@ -29,8 +29,7 @@ import picocli.CommandLine.Parameters;
             "The fast tier is the only place of a raw file, unless the journal stored it in chunks as well."
         })
 final class TierCommand extends CommandGroup {
-    private static final String PATHS =
-            "Files and folders: absolute paths in the mounted volume, or paths from the volume's root.";
+    private static final String PATHS = "Files and folders: paths in the mounted volume, or from the volume's root.";
 
     TierCommand() {
         super(TierControl.COMMAND);

@@ -165,20 +165,22 @@ abstract class VolumeClient {
     /**
      * Returns the path of a file or folder from the volume's root.
      *
-     * @param path an absolute path in the mounted volume, or one from the volume's root
+     * @param path a path in the mounted volume, absolute or from the working folder; another relative path begins at
+     *     the volume's root
      * @throws CommandFailedException if it is not in the volume, or the volume is not mounted
      */
     String pathInVolume(Path path) throws IOException, CommandFailedException {
         requireFiles();
-        if (!path.isAbsolute()) {
-            return path.normalize().toString();
-        }
         Path root = Path.of(String.valueOf(ask(VolumeCommands.PING, Map.of()).get("mountPoint")));
-        Path found = Files.exists(path) ? path.toRealPath() : path.normalize();
-        if (!found.startsWith(root)) {
+        Path found =
+                Files.exists(path) ? path.toRealPath() : path.toAbsolutePath().normalize();
+        if (found.startsWith(root)) {
+            return root.relativize(found).toString();
+        }
+        if (path.isAbsolute()) {
             throw new CommandFailedException(path + " does not lie in the volume, which is mounted on " + root);
         }
-        return root.relativize(found).toString();
+        return path.normalize().toString();
     }
 
     /** Makes the error for commands that unmount. */

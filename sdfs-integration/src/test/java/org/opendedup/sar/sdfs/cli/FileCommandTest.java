@@ -64,6 +64,17 @@ class FileCommandTest {
     }
 
     @Test
+    void aRelativePathBeginsInTheWorkingFolderIfItLeadsIntoTheMount() throws Exception {
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            Path inMount = daemon.mountPoint().resolve("vm/disk.img");
+            Path relative = Path.of("").toAbsolutePath().relativize(inMount);
+            assertEquals("vm/disk.img", daemon.json("file", relative.toString()).get("path"));
+            // The control: one that leads elsewhere begins at the volume's root.
+            assertEquals("vm/disk.img", daemon.json("file", "vm/disk.img").get("path"));
+        }
+    }
+
+    @Test
     void whatIsNoFileOfTheVolumeIsNamed() throws Exception {
         try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
             assertEquals(ExitCode.FAILED, daemon.cli("file", "nothing"));
