@@ -187,13 +187,14 @@ class FewerRequestsTest {
     }
 
     @Test
-    void aFullVolumeIsReportedAtCloseWithoutFlushToo() throws IOException {
+    void aFullVolumeIsReportedByWriteOrCloseWithoutFlushToo() throws IOException {
         assumeInstalled("python3");
         Path script = Files.writeString(folder.resolve("fill.py"), """
                 import errno, os, sys
                 fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
-                for i in range(int(sys.argv[2])): os.write(fd, os.urandom(1 << 20))
                 try:
+                    # The kernel may send what it was given before it is given more.
+                    for i in range(int(sys.argv[2])): os.write(fd, os.urandom(1 << 20))
                     os.close(fd)
                     print('closed')
                 except OSError as e: print(errno.errorcode[e.errno])
