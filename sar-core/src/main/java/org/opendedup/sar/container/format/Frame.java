@@ -4,8 +4,8 @@ import java.util.BitSet;
 
 /**
  * A decoded frame: consecutive slots of a container with their bytes. A slot whose chunk is removed or lost has no
- * bytes. Immutable by convention: all readers share {@link #data}. A frame that is only lent is over with the call that
- * received it: its array is used again.
+ * bytes. Immutable by convention: all readers share {@link #data}. A lent frame is valid only during the call that
+ * receives it: its array is used again.
  */
 public final class Frame {
     /** Heap bytes of the object, the headers of three arrays, and the fields. */
@@ -78,7 +78,7 @@ public final class Frame {
         return fingerprintPrefixes[index(slot)];
     }
 
-    /** Returns the heap bytes that this frame occupies; not for one that is lent. */
+    /** Returns the heap bytes that this frame occupies. A lent frame does not know them: its array may be longer. */
     public int weightBytes() {
         return FIXED_BYTES + data.length + 2 * Integer.BYTES * ends.length;
     }

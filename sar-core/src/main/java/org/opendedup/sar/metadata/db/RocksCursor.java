@@ -21,8 +21,8 @@ import org.rocksdb.Slice;
  */
 final class RocksCursor implements Cursor {
     /**
-     * Bytes that a disk reads at once of a recipe. A recipe is followed while its file is read; block by block, a disk
-     * would seek to the database and back all the time. RocksDB reads nothing behind the last key.
+     * Bytes of a recipe that a disk reads at once. A reader follows the recipe while it reads the file: with single
+     * blocks, the disk would seek to the database and back for each. RocksDB reads nothing after the last key.
      */
     private static final int RECIPE_BYTES = 256 << 10;
 

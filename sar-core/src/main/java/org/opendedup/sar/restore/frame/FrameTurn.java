@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -143,8 +145,8 @@ public final class FrameTurn implements AutoCloseable {
             return;
         }
         List<Piece> placed = pieces.stream().filter(piece -> piece.place >= 0).toList();
-        List<Piece> last = new ArrayList<>();
-        List<LongVisits.Visit> made = new ArrayList<>();
+        // Each visit by its last piece.
+        Map<Piece, LongVisits.Visit> made = new LinkedHashMap<>();
         boolean isAsked = false;
         boolean isFromDisk = false;
         for (int i = 0; i < placed.size(); i++) {
@@ -155,24 +157,24 @@ public final class FrameTurn implements AutoCloseable {
             boolean isLast =
                     i + 1 == placed.size() || placed.get(i + 1).place - piece.end() > LongVisits.LEAST_SEEK_BYTES;
             if (isLast) {
-                last.add(piece);
-                made.add(new LongVisits.Visit(piece.range(), isFromDisk));
+                made.put(piece, new LongVisits.Visit(piece.range(), isFromDisk));
                 isFromDisk = false;
             }
         }
         // Until the disk is measured, a file in one place is left to the turns: they measure it.
-        boolean isAlone = last.size() == 1 && !isAsked;
-        if (!last.isEmpty() && !(isAlone && model.source() == DiskModel.Source.ASSUMED)) {
+        boolean isMeasuring = made.size() == 1 && !isAsked && model.source() == DiskModel.Source.ASSUMED;
+        if (!made.isEmpty() && !isMeasuring) {
             turn.expects();
-            lengthen(visits, last, made, later.get());
+            lengthen(visits, made, later.get());
         }
     }
 
-    private void lengthen(LongVisits visits, List<Piece> last, List<LongVisits.Visit> made, LongLongHashMap later) {
+    private void lengthen(LongVisits visits, Map<Piece, LongVisits.Visit> made, LongLongHashMap later) {
         try {
-            List<List<LongVisits.Range>> more = visits.lengthen(made, later);
-            for (int i = 0; i < last.size(); i++) {
-                behind.put(last.get(i), more.get(i));
+            Iterator<List<LongVisits.Range>> more =
+                    visits.lengthen(List.copyOf(made.values()), later).iterator();
+            for (Piece last : made.keySet()) {
+                behind.put(last, more.next());
             }
         } catch (IOException e) {
             log.debug("the visits of a turn are not longer", e);

@@ -26,8 +26,8 @@ public final class LongVisits {
     private static final long VISIT_BYTES = 16 << 20;
 
     /**
-     * Least bytes to ask for where a turn has no need to go, since the kernel has what it reads there. Whoever decodes
-     * may be slower than the disk, which is not to wait until all that the kernel has is used.
+     * Least bytes to ask for where the kernel already has what a turn reads. Such a turn asks too, because decoding may
+     * be slower than the disk: the disk would wait until everything that the kernel has is decoded.
      */
     private static final long LEAST_VISIT_BYTES = VISIT_BYTES / 2;
 
@@ -129,7 +129,10 @@ public final class LongVisits {
         return behind;
     }
 
-    /** Returns the containers behind the visits of which later turns want three quarters, by pack and place. */
+    /**
+     * Returns the containers that lie behind the visits, by pack and place. Leaves out those of which later turns want
+     * less than three quarters.
+     */
     private List<Wanted> wanted(List<Visit> visits, LongLongHashMap later) throws IOException {
         List<Wanted> wanted = new ArrayList<>();
         for (LongLongCursor each : later) {

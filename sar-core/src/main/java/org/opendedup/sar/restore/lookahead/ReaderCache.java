@@ -158,28 +158,13 @@ final class ReaderCache {
     /** Returns the bytes that the window wants, beyond its plan, of chunks that are not in memory, by container. */
     LongLongHashMap later(ReaderWindow window) {
         LongLongHashMap bytes = new LongLongHashMap();
-        // References to one container follow each other: one look-up of the map serves them.
-        long container = 0;
-        long run = 0;
         for (int i = window.planned(); i < window.count(); i++) {
             long chunkId = window.chunkId(i);
             if (cache.wants(chunkId) && !promised.contains(chunkId)) {
-                if (ChunkId.container(chunkId) != container) {
-                    add(bytes, container, run);
-                    container = ChunkId.container(chunkId);
-                    run = 0;
-                }
-                run += window.neededBytes(i);
+                bytes.addTo(ChunkId.container(chunkId), window.neededBytes(i));
             }
         }
-        add(bytes, container, run);
         return bytes;
-    }
-
-    private static void add(LongLongHashMap bytes, long container, long run) {
-        if (run > 0) {
-            bytes.addTo(container, run);
-        }
     }
 
     /** Ends a batch: the cache chooses which of its chunks stay. */

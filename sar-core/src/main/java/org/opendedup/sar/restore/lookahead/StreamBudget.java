@@ -41,8 +41,8 @@ public final class StreamBudget {
      */
     private static final int BATCH_PARTS = 8;
     /**
-     * Parts with much memory: three batches fit beside what is kept behind the reader, so that one can be read from the
-     * disk and another decoded while the reader takes the third.
+     * Parts for one batch of a reader that has much memory. Three such batches and the chunks behind the reader fit:
+     * the disk reads one batch, the workers decode one, and the reader takes one.
      */
     private static final int SHORT_BATCH_PARTS = 5;
     /** Least bytes, of a share or a part of one, with which three such batches fit. */

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
@@ -102,9 +103,7 @@ class FrameLoaderTest {
         FutureTask<Frame> waiting = new FutureTask<>(() -> loader.frame(HotVolume.INODE, volume.ids.get(0)));
         Thread waiter = new Thread(waiting);
         waiter.start();
-        while (waiter.getState() != Thread.State.WAITING) {
-            LockSupport.parkNanos(100_000);
-        }
+        TestWait.until(() -> waiter.getState() == Thread.State.WAITING);
         // The control: this reader waits for the other.
         assertFalse(waiting.isDone());
         sink.goOn.countDown();
@@ -168,9 +167,7 @@ class FrameLoaderTest {
         FutureTask<Frame> waiting = new FutureTask<>(() -> loader.frame(HotVolume.INODE, volume.ids.get(0)));
         Thread waiter = new Thread(waiting);
         waiter.start();
-        while (waiter.isAlive() && waiter.getState() != Thread.State.WAITING) {
-            LockSupport.parkNanos(100_000);
-        }
+        TestWait.until(() -> waiter.getState() == Thread.State.WAITING || !waiter.isAlive());
         goOn.countDown();
         Frame own = waiting.get();
         fetching.get();

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
@@ -87,9 +87,7 @@ class BatchReadTest {
                 FutureTask<BatchRead.Fetched> finishing = new FutureTask<>(read::finish);
                 Thread finisher = new Thread(finishing);
                 finisher.start();
-                while (finisher.isAlive() && finisher.getState() != Thread.State.WAITING) {
-                    LockSupport.parkNanos(100_000);
-                }
+                TestWait.until(() -> finisher.getState() == Thread.State.WAITING || !finisher.isAlive());
                 // The control: it waits for the other.
                 assertFalse(finishing.isDone());
                 goOn.countDown();

@@ -57,7 +57,7 @@ class StreamBudgetTest {
 
     @Test
     void threeBatchesOfAReaderFitWhereMemoryAllowsIt() {
-        // With their slots, and what is kept behind the reader.
+        // A batch takes an eighth more with its slots. The reader keeps 12 MiB behind it.
         StreamBudget.Part much = part(128 << 20);
         long kept = 12 << 20;
         assertTrue(3 * (much.batchBytes() / 8 * 9) + kept <= much.aheadBytes());

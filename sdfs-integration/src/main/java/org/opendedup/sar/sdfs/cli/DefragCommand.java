@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
             "  sdfscli pool0 defrag backup-20.tar --share=10 --dry-run     # rewrites nothing"
         })
 final class DefragCommand extends VolumeCommand {
-    @Parameters(paramLabel = "FILE", description = "A path in the mounted volume, or one from the volume's root.")
+    @Parameters(paramLabel = "FILE", description = VolumeClient.PATH_IN_VOLUME)
     Path file = Path.of("");
 
     @Option(

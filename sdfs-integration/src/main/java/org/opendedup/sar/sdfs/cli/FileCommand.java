@@ -40,7 +40,7 @@ import picocli.CommandLine.Parameters;
             "  sdfscli pool0 file backup-05.tar --json | jq .speedFactor     # from the volume's root"
         })
 final class FileCommand extends VolumeCommand {
-    @Parameters(paramLabel = "FILE", description = "A path in the mounted volume, or one from the volume's root.")
+    @Parameters(paramLabel = "FILE", description = VolumeClient.PATH_IN_VOLUME)
     Path file = Path.of("");
 
     @Override

@@ -104,10 +104,7 @@ final class SarCommand extends CommandGroup {
                         + "select(.verdict==\"long-run\")'"
             })
     void explain(
-            @Parameters(
-                            paramLabel = "FILE",
-                            description = "A path in the mounted volume, or one from the volume's root.")
-                    Path file,
+            @Parameters(paramLabel = "FILE", description = VolumeClient.PATH_IN_VOLUME) Path file,
             @Option(names = "--chunks", description = "List the file's chunks as well.") boolean listChunks)
             throws IOException, CommandFailedException {
         String path = cli().pathInVolume(file);

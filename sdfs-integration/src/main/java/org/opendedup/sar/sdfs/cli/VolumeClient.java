@@ -30,6 +30,9 @@ abstract class VolumeClient {
     /** What is said in place of a daemon's answer about a volume that has no daemon. */
     static final Map<String, Object> NOT_MOUNTED = Map.of("state", "not mounted");
 
+    /** Describes the parameter of a command that {@link #pathInVolume} resolves. */
+    static final String PATH_IN_VOLUME = "A path in the mounted volume, or one from the volume's root.";
+
     private final Environment environment;
 
     @Spec
