@@ -49,20 +49,23 @@ class RawVolumeCrashTest {
     @Test
     void aCrashLosesNothingThatWasSynced() throws IOException {
         AtomicInteger migrated = new AtomicInteger();
+        AtomicInteger changed = new AtomicInteger();
         for (long seed : TestSeed.upTo(SEEDS).toArray()) {
-            trial(Promise.KEPT, migrated).check(seed, OPS, getClass());
+            trial(Promise.KEPT, migrated, changed).check(seed, OPS, getClass());
         }
         assertTrue(migrated.get() > 0, "no file was migrated");
+        assertTrue(changed.get() > 0, "no migrated file was changed on the fast tier");
     }
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "KEPT")
     void aBrokenPromiseIsFound(Promise promise) throws IOException {
-        assertTrue(trial(promise, new AtomicInteger()).findsALoss(CONTROL_SEEDS, OPS));
+        assertTrue(trial(promise, new AtomicInteger(), new AtomicInteger()).findsALoss(CONTROL_SEEDS, OPS));
     }
 
-    private static CrashTrial trial(Promise promise, AtomicInteger migrated) {
-        return CrashTrial.withRawFiles(seed -> new MigratingVolume(promise, seed, migrated));
+    /** @param changed counts the migrated files that were changed on the fast tier */
+    private static CrashTrial trial(Promise promise, AtomicInteger migrated, AtomicInteger changed) {
+        return CrashTrial.withRawFiles(seed -> new MigratingVolume(promise, seed, migrated, changed));
     }
 
     /** A volume in memory that migrates some of its files before every n-th call. */
@@ -77,12 +80,14 @@ class RawVolumeCrashTest {
         private final Promise promise;
         private final long seed;
         private final AtomicInteger migrated;
+        private final AtomicInteger changed;
         private FileSystem live;
         private int calls;
 
-        MigratingVolume(Promise promise, long seed, AtomicInteger migrated) {
+        MigratingVolume(Promise promise, long seed, AtomicInteger migrated, AtomicInteger changed) {
             this.seed = seed;
             this.migrated = migrated;
+            this.changed = changed;
             containers = new CrashDirectory(seed);
             raw = new CrashRawFolder(seed, promise == Promise.FORCE_OF_RAW_FILES_DOES_NOTHING);
             this.promise = promise;
@@ -128,6 +133,7 @@ class RawVolumeCrashTest {
         @Override
         public FileSystem restart() throws IOException {
             power.now();
+            changed.addAndGet(raw.partsMade());
             CrashKeyValueStore metadataLeft = metadata.crash(seed);
             CrashDirectory containersLeft = containers.crash(seed);
             CrashRawFolder rawLeft = raw.crash(seed);

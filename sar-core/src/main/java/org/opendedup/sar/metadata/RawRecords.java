@@ -1,6 +1,9 @@
 package org.opendedup.sar.metadata;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.metadata.db.KeyValueStore.Cursor;
@@ -14,15 +17,17 @@ import org.opendedup.sar.metadata.record.ValueReader;
 import org.opendedup.sar.metadata.record.ValueWriter;
 
 /**
- * The records of raw files: which files lie whole on the fast tier (docs/adr/0050). Changes belong to the pending
- * generation like any other. The caller holds the change lock.
+ * The records of files on the fast tier: which lie there whole (docs/adr/0050), and which with the bytes that were
+ * changed since they were migrated (docs/adr/0082). Changes belong to the pending generation like any other. The caller
+ * holds the change lock.
  */
 public final class RawRecords {
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final String KIND = "raw file";
     private static final int PINNED = 1;
     private static final int COPIED = 2;
     private static final int FRESH = 4;
+    private static final int CHANGED = 8;
 
     private final Overlay overlay;
 
@@ -49,12 +54,24 @@ public final class RawRecords {
 
     public static byte[] encode(long inode, RawRecord record) {
         RawRecord.Copy copy = record.copy();
+        List<ByteRanges.Range> changed = record.changed();
         ValueWriter out = new ValueWriter(32)
                 .writeByte(VERSION)
-                .writeByte((record.pinned() ? PINNED : 0) | (copy == null ? 0 : COPIED) | (record.fresh() ? FRESH : 0))
+                .writeByte((record.pinned() ? PINNED : 0)
+                        | (copy == null ? 0 : COPIED)
+                        | (record.fresh() ? FRESH : 0)
+                        | (changed == null ? 0 : CHANGED))
                 .writeVarint(record.number());
         if (copy != null) {
             out.writeVarint(copy.size()).writeZigzag(copy.changedNs());
+        }
+        if (changed != null) {
+            out.writeVarint(changed.size());
+            long at = 0;
+            for (ByteRanges.Range range : changed) {
+                out.writeVarint(range.from() - at).writeVarint(range.bytes());
+                at = range.to();
+            }
         }
         return out.writeIntLittleEndian(RecordChecksum.of(Keys.of(inode), out.buffer(), out.length()))
                 .toBytes();
@@ -65,13 +82,27 @@ public final class RawRecords {
         ValueReader in =
                 new ValueReader(value, value.length - RecordChecksum.BYTES, KIND, inode).expectVersion(VERSION);
         int flags = in.readByte();
-        if ((flags & ~(PINNED | COPIED | FRESH)) != 0) {
-            throw in.corruption("flags from 0 to 7", Integer.toString(flags));
+        if ((flags & ~(PINNED | COPIED | FRESH | CHANGED)) != 0) {
+            throw in.corruption("flags from 0 to 15", Integer.toString(flags));
         }
         long number = in.readVarint(Long.MAX_VALUE);
         RawRecord.Copy copy =
                 (flags & COPIED) == 0 ? null : new RawRecord.Copy(in.readVarint(Long.MAX_VALUE), in.readZigzag());
+        List<ByteRanges.Range> changed = (flags & CHANGED) == 0 ? null : readRanges(in);
         in.expectEnd();
-        return new RawRecord(number, (flags & PINNED) != 0, (flags & FRESH) != 0, copy);
+        return new RawRecord(number, (flags & PINNED) != 0, (flags & FRESH) != 0, copy, changed);
+    }
+
+    /** Reads the number of ranges, and of each the distance from the end of the one before, and its length. */
+    private static List<ByteRanges.Range> readRanges(ValueReader in) throws CorruptionException {
+        int count = (int) in.readVarint(in.remaining());
+        List<ByteRanges.Range> ranges = new ArrayList<>(count);
+        long at = 0;
+        for (int i = 0; i < count; i++) {
+            long from = at + in.readVarint(Long.MAX_VALUE - at);
+            at = from + in.readVarint(Long.MAX_VALUE - from);
+            ranges.add(new ByteRanges.Range(from, at));
+        }
+        return ranges;
     }
 }

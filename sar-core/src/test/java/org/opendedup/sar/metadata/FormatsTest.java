@@ -16,6 +16,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
@@ -62,17 +63,18 @@ public final class FormatsTest {
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "010a010000000000000002000000000000008080108080d0e2c6bfce972f00";
+    private static final String GOLDEN_HEADER = "010b010000000000000002000000000000008080108080d0e2c6bfce972f00";
     private static final String GOLDEN_HEADER_OF_CHUNKS =
-            "010a010000000000000002000000000000008080108080d0e2c6bfce972f01";
+            "010b010000000000000002000000000000008080108080d0e2c6bfce972f01";
     private static final String GOLDEN_TOTALS = "018080808080400a808080800880801080808001900306";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
 
     private static final String GOLDEN_INTENT = "0100ac020361626313ba1a41";
     private static final String GOLDEN_DROPPED = "0101800103bcae9f3d";
-    public static final String GOLDEN_RAW = "0103850eac028080d0e2c6bfce972f03ddc81c";
-    public static final String GOLDEN_RAW_FRESH = "0104800e65f03697";
+    public static final String GOLDEN_RAW = "0203850eac028080d0e2c6bfce972f00da5bb4";
+    public static final String GOLDEN_RAW_CHANGED = "0208800f020005a702c0843d33e74c3e";
+    public static final String GOLDEN_RAW_FRESH = "0204800e5c7914f5";
 
     private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
             List.of(GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS, GOLDEN_CONTAINERS, GOLDEN_ENTRY);
@@ -124,11 +126,11 @@ public final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 10);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 11);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         MetadataHeader ofChunks =
-                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 10, Contents.CHUNKS);
+                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 11, Contents.CHUNKS);
         assertEquals(GOLDEN_HEADER_OF_CHUNKS, hex(SystemRecords.encodeHeader(ofChunks)));
         assertEquals(ofChunks, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER_OF_CHUNKS)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200, 3));
@@ -199,12 +201,17 @@ public final class FormatsTest {
 
     @Test
     void recordsOfRawFilesAreStoredAsSpecified() throws IOException {
-        RawRecord copied = new RawRecord(0x705, true, false, new RawRecord.Copy(300, 1_700_000_000_000_000_000L));
+        RawRecord copied =
+                RawRecord.whole(0x705, true, false).withCopy(new RawRecord.Copy(300, 1_700_000_000_000_000_000L));
         assertEquals(GOLDEN_RAW, hex(RawRecords.encode(7, copied)));
         assertEquals(copied, RawRecords.decode(7, unhex(GOLDEN_RAW)));
-        RawRecord fresh = new RawRecord(0x700, false, true, null);
+        RawRecord fresh = RawRecord.whole(0x700, false, true);
         assertEquals(GOLDEN_RAW_FRESH, hex(RawRecords.encode(7, fresh)));
         assertEquals(fresh, RawRecords.decode(7, unhex(GOLDEN_RAW_FRESH)));
+        RawRecord changed =
+                RawRecord.ofChanged(0x780, List.of(new ByteRanges.Range(0, 5), new ByteRanges.Range(300, 1_000_300)));
+        assertEquals(GOLDEN_RAW_CHANGED, hex(RawRecords.encode(7, changed)));
+        assertEquals(changed, RawRecords.decode(7, unhex(GOLDEN_RAW_CHANGED)));
     }
 
     @Test
@@ -265,7 +272,7 @@ public final class FormatsTest {
         for (String golden : List.of(GOLDEN_INTENT, GOLDEN_DROPPED)) {
             assertEveryDamageIsFound(golden, value -> IntentRecord.decode(KEY, value), "inode 7");
         }
-        for (String golden : List.of(GOLDEN_RAW, GOLDEN_RAW_FRESH)) {
+        for (String golden : List.of(GOLDEN_RAW, GOLDEN_RAW_FRESH, GOLDEN_RAW_CHANGED)) {
             assertEveryDamageIsFound(golden, value -> RawRecords.decode(7, value), "raw file 7");
         }
     }
@@ -277,7 +284,7 @@ public final class FormatsTest {
         for (String golden : List.of(GOLDEN_INTENT, GOLDEN_DROPPED)) {
             assertThrows(CorruptionException.class, () -> IntentRecord.decode(Keys.of(7, 4), unhex(golden)));
         }
-        for (String golden : List.of(GOLDEN_RAW, GOLDEN_RAW_FRESH)) {
+        for (String golden : List.of(GOLDEN_RAW, GOLDEN_RAW_FRESH, GOLDEN_RAW_CHANGED)) {
             assertThrows(CorruptionException.class, () -> RawRecords.decode(8, unhex(golden)));
         }
     }
@@ -309,19 +316,19 @@ public final class FormatsTest {
             assertThrows(UnsupportedFormatException.class, () -> decode(golden, value));
         }
         byte[] header = unhex(GOLDEN_HEADER);
-        header[1] = 11;
+        header[1] = 12;
         assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
     }
 
     /**
      * What volumes of earlier versions lack: writings in counts, compression of containers, intents, raw files,
-     * contents.
+     * contents, changed bytes on the fast tier.
      */
     @ParameterizedTest
-    @ValueSource(ints = {4, 5, 7, 8, 9})
+    @ValueSource(ints = {4, 5, 7, 8, 9, 10})
     void aVolumeOfAnEarlierVersionIsRefusedWithTheWayOut(int version) {
-        int end = GOLDEN_HEADER.length() - (version == 9 ? 2 : 0);
-        byte[] header = unhex("010" + version + GOLDEN_HEADER.substring(4, end));
+        int end = GOLDEN_HEADER.length() - (version <= 9 ? 2 : 0);
+        byte[] header = unhex("01" + HexFormat.of().toHexDigits((byte) version) + GOLDEN_HEADER.substring(4, end));
         UnsupportedFormatException e =
                 assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
         assertTrue(e.getMessage().contains("format version " + version), e.getMessage());

@@ -126,7 +126,7 @@ public final class MetadataDefects {
 
     /** Says of an inode that it lies on the fast tier. */
     public static void putRaw(KeyValueStore database, long inode) throws IOException {
-        RawRecord record = new RawRecord(inode << 8, false, false, null);
+        RawRecord record = RawRecord.whole(inode << 8, false, false);
         put(database, Family.RAW, Keys.of(inode), RawRecords.encode(inode, record));
     }
 

@@ -39,6 +39,7 @@ public final class CrashRawFolder implements RawFolder {
     private boolean gone;
     private boolean coarse;
     private long maxFileBytes = Long.MAX_VALUE;
+    private int partsMade;
 
     /** @param seed determines every choice, together with the seed of {@link #crash} */
     public CrashRawFolder(long seed) {
@@ -163,6 +164,11 @@ public final class CrashRawFolder implements RawFolder {
         };
     }
 
+    /** Returns how many files for changed bytes were made. */
+    public synchronized int partsMade() {
+        return partsMade;
+    }
+
     /** Returns the numbers of all files. */
     public synchronized List<Long> numbers() {
         return List.copyOf(names.keySet());
@@ -211,6 +217,7 @@ public final class CrashRawFolder implements RawFolder {
         Stored made = new Stored();
         made.now.changed(time());
         names.put(number, made);
+        partsMade += RawNumbers.isPart(number) ? 1 : 0;
         unsynced.add(new NameChange(number, made, true));
         return new Opening(number, made);
     }

@@ -2,7 +2,7 @@ package org.opendedup.sar.metadata.repair;
 
 import java.io.IOException;
 
-/** The backing files on the fast tier, for a repair. */
+/** The backing files on the fast tier that have all bytes of their files, for a repair. */
 public interface BackingFiles {
     /** There is no backing file. */
     long NONE = -1;

@@ -503,7 +503,7 @@ public class MetadataRepair implements Corrections {
             raw(inode);
             return;
         }
-        put(Family.RAW, Keys.of(inode), RawRecords.encode(inode, new RawRecord(number, false, false, null)));
+        put(Family.RAW, Keys.of(inode), RawRecords.encode(inode, RawRecord.whole(number, false, false)));
         done("inode " + inode + " is again the file on the fast tier that has its number");
         flushIfLarge();
     }

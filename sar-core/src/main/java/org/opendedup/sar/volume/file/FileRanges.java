@@ -207,13 +207,13 @@ public final class FileRanges {
      */
     private long nextData(Node node, long offset) throws IOException {
         long size;
-        long inMemory;
-        // Checks memory first, so that bytes that move from memory to the recipe are seen in one of the two.
+        long newer;
+        // Checks what is newer first, so that bytes that move from there to the recipe are seen in one of the two.
         synchronized (node) {
             size = node.size;
-            inMemory = node.contents().nextInMemory(offset);
+            newer = node.nextNewer(offset);
         }
-        long end = Math.min(size, inMemory);
+        long end = Math.min(size, newer);
         long data = offset < end ? metadata.ranges().nextData(node.id, offset, end) : end;
         return data < size ? data : NONE;
     }
@@ -226,13 +226,13 @@ public final class FileRanges {
         long at = from;
         while (true) {
             long size;
-            long inMemory;
+            long newer;
             synchronized (node) {
                 size = node.size;
-                at = node.contents().nextNotInMemory(at);
-                inMemory = node.contents().nextInMemory(at);
+                at = node.nextNotNewer(at);
+                newer = node.nextNewer(at);
             }
-            long end = Math.min(size, inMemory);
+            long end = Math.min(size, newer);
             if (at >= end) {
                 return size;
             }

@@ -2,16 +2,20 @@ package org.opendedup.sar.volume.file;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.List;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.node.ChangedBytes;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.write.FileWriter;
 
 /**
- * Reads files: the bytes that their recipes describe, replaced by the newer bytes that {@link FileWriter} has in
- * memory. Holds no lock during disk reads.
+ * Reads files: the bytes that their recipes describe, replaced by the newer bytes that the fast tier has, and those
+ * that {@link FileWriter} has in memory. Holds no lock during disk reads.
  */
 public final class FileReader {
     private final GracePeriod uses;
@@ -37,9 +41,9 @@ public final class FileReader {
     }
 
     /**
-     * Reads the recipe's bytes and replaces those for which newer ones are in memory. If bytes moved from memory to the
-     * recipe meanwhile, or the end of the file moved, the bytes read may be of different moments. Then returns false,
-     * and the caller must retry.
+     * Reads the recipe's bytes and replaces those for which newer ones are on the fast tier or in memory. If bytes
+     * moved from one to another meanwhile, or the end of the file moved, the bytes read may be of different moments.
+     * Then returns false, and the caller must retry.
      */
     private boolean tryRead(Node node, ReadStream reader, long offset, boolean continues, ByteBuffer target)
             throws IOException {
@@ -47,16 +51,34 @@ public final class FileReader {
         long completions;
         int length;
         boolean covered;
+        RawFile fastTier = null;
+        List<ByteRanges.Range> changed = List.of();
         synchronized (node) {
             node.awaitEnd();
             node.transferred = true;
             length = lengthToRead(node, offset, target);
             completions = node.contents().completions;
             covered = node.contents().covers(offset, length);
+            if (!covered && node.changed != null) {
+                fastTier = node.changed.file();
+                changed = node.changed.within(offset, offset + length);
+            }
         }
-        if (!covered) {
+        if (!covered && !isAll(changed, length)) {
             try (GracePeriod.Use use = uses.begin()) {
                 reader.read(offset, length, continues, target);
+            }
+        }
+        if (fastTier != null && !changed.isEmpty()) {
+            target.position(start);
+            try {
+                ChangedBytes.read(fastTier, changed, offset, target);
+            } catch (IOException e) {
+                if (isAsBefore(node, fastTier, completions)) {
+                    throw e;
+                }
+                // They are stored in chunks now, and their backing file is gone.
+                return false;
             }
         }
         synchronized (node) {
@@ -69,6 +91,18 @@ public final class FileReader {
             target.position(start + length);
             return true;
         }
+    }
+
+    private static boolean isAsBefore(Node node, RawFile fastTier, long completions) {
+        synchronized (node) {
+            return node.changed != null
+                    && node.changed.file() == fastTier
+                    && node.contents().completions == completions;
+        }
+    }
+
+    private static boolean isAll(List<ByteRanges.Range> changed, int length) {
+        return changed.size() == 1 && changed.get(0).bytes() == length;
     }
 
     /** Called with the node's monitor held. */

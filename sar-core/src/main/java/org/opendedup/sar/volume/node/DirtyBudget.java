@@ -61,6 +61,12 @@ public final class DirtyBudget {
         }
     }
 
+    /** Releases a buffer that a call which did not end in time may still read: nothing else is to be written to it. */
+    synchronized void forsake(byte[] buffer) {
+        usedBytes -= buffer.length;
+        notifyAll();
+    }
+
     /** Starts storing some bytes, or throws the reason why nothing can be stored. */
     @FunctionalInterface
     public interface Urge {

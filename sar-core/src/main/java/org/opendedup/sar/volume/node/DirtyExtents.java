@@ -1,5 +1,7 @@
 package org.opendedup.sar.volume.node;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -8,6 +10,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.ingest.ByteRun;
 
 /**
@@ -369,6 +372,10 @@ public final class DirtyExtents {
         if (run.isEmpty() || !isWorthStoring(run, runBytes, minBytes, storedBytes)) {
             return null;
         }
+        return take(run, runBytes);
+    }
+
+    private Run take(List<Extent> run, long runBytes) {
         for (Extent extent : run) {
             extents.remove(extent.offset);
             taken -= extent.taken(extent.length);
@@ -434,11 +441,30 @@ public final class DirtyExtents {
         return taken - before;
     }
 
-    /** Contiguous extents that were taken out to be stored. They do not change any more. */
+    /**
+     * Removes and returns bytes from the beginning on, with the holes between them: approximately the first
+     * {@code maxBytes}. Null if there are none.
+     */
+    public @Nullable Run takeSome(long maxBytes) {
+        List<Extent> some = new ArrayList<>();
+        long someBytes = 0;
+        for (Extent extent : extents.values()) {
+            if (someBytes >= maxBytes) {
+                break;
+            }
+            some.add(extent);
+            someBytes += extent.length;
+        }
+        return some.isEmpty() ? null : take(some, someBytes);
+    }
+
+    /** Extents that were taken out to be stored. They do not change any more. */
     public final class Run implements ByteRun {
         private final List<Extent> extents;
         /** Those of its bytes that the intent log does not have. */
         private final ByteRanges unloggedBefore;
+        /** Whether a call that did not end in time may still read its buffers. */
+        private volatile boolean isForsaken;
 
         private Run(List<Extent> extents, ByteRanges unloggedBefore) {
             this.extents = extents;
@@ -452,6 +478,61 @@ public final class DirtyExtents {
                 bytes += extent.taken(Math.max(0, Math.min(to, extent.end()) - Math.max(from, extent.offset)));
             }
             return bytes;
+        }
+
+        /** Returns the number of its bytes. */
+        public long bytes() {
+            long bytes = 0;
+            for (Extent extent : extents) {
+                bytes += extent.length;
+            }
+            return bytes;
+        }
+
+        /** Returns its ranges in ascending order. */
+        public List<ByteRanges.Range> ranges() {
+            ByteRanges ranges = new ByteRanges();
+            extents.forEach(extent -> ranges.add(extent.offset, extent.end()));
+            return ranges.ranges();
+        }
+
+        /** Receives parts of a run. */
+        @FunctionalInterface
+        public interface Sink {
+            void write(long offset, ByteBuffer bytes) throws IOException;
+        }
+
+        /** Passes all of its bytes on, in ascending order, unless it is {@link #forsake forsaken}. */
+        public void writeTo(Sink sink) throws IOException {
+            for (Extent extent : extents) {
+                if (isForsaken) {
+                    throw new InterruptedIOException("the wait for a write has ended");
+                }
+                sink.write(extent.offset, ByteBuffer.wrap(extent.data, 0, extent.length));
+            }
+        }
+
+        boolean covers(long offset, int length) {
+            return nextAbsent(offset) >= offset + length;
+        }
+
+        long nextPresent(long from) {
+            for (Extent extent : extents) {
+                if (extent.end() > from) {
+                    return Math.max(from, extent.offset);
+                }
+            }
+            return Long.MAX_VALUE;
+        }
+
+        long nextAbsent(long from) {
+            long at = from;
+            for (Extent extent : extents) {
+                if (extent.offset <= at && extent.end() > at) {
+                    at = extent.end();
+                }
+            }
+            return at;
         }
 
         @Override
@@ -486,8 +567,17 @@ public final class DirtyExtents {
         /** Releases the buffers; the run must not be used any more. */
         public void release() {
             for (Extent extent : extents) {
-                budget.release(extent.data);
+                if (isForsaken) {
+                    budget.forsake(extent.data);
+                } else {
+                    budget.release(extent.data);
+                }
             }
+        }
+
+        /** Says that a call which failed or did not end in time may still read its buffers. */
+        public void forsake() {
+            isForsaken = true;
         }
     }
 }

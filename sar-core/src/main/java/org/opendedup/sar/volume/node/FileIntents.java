@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.node;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.metadata.IntentRecords;
 import org.opendedup.sar.metadata.record.IntentRecord;
 

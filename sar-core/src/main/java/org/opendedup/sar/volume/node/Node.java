@@ -54,6 +54,8 @@ public final class Node {
      * {@link #size} is as it was last seen.
      */
     public @Nullable RawFile raw;
+    /** The bytes on the fast tier that are newer than the recipe; null if there are none. */
+    public @Nullable ChangedBytes changed;
     /** Whether the file was created without a name and never had one; it may still get one. */
     public boolean unnamed;
 
@@ -216,7 +218,19 @@ public final class Node {
         if (!isRegular()) {
             return size;
         }
-        return Math.min(size, dataBytes + (contents == null ? 0 : contents.takenBytes()));
+        long onFastTier = changed == null ? 0 : changed.bytes();
+        return Math.min(size, dataBytes + onFastTier + (contents == null ? 0 : contents.takenBytes()));
+    }
+
+    /**
+     * Forgets those bytes from {@code from} to {@code to} (exclusive) that are on the fast tier and newer than the
+     * recipe, because the recipe has newer ones, or they are dropped. Called under the change lock.
+     */
+    public synchronized void dropChanged(long from, long to) {
+        if (changed != null) {
+            changed.remove(from, to);
+            changed = changed.isEmpty() ? null : changed;
+        }
     }
 
     /** Returns false if it is known that the inode has no extended attributes. */
@@ -234,6 +248,34 @@ public final class Node {
         return size;
     }
 
+    /**
+     * Returns the offset of the first byte at or after {@code from} that is newer than the recipe;
+     * {@link Long#MAX_VALUE} if there is none. Called with the monitor held.
+     */
+    public long nextNewer(long from) {
+        Contents used = contents();
+        long next = used.dirty.nextPresent(from);
+        next = used.stored == null ? next : Math.min(next, used.stored.nextPresent(from));
+        return changed == null ? next : Math.min(next, changed.nextPresent(from));
+    }
+
+    /**
+     * Returns the offset of the first byte at or after {@code from} that is not newer than the recipe. Called with the
+     * monitor held.
+     */
+    public long nextNotNewer(long from) {
+        Contents used = contents();
+        long at = from;
+        long next = from;
+        do {
+            at = next;
+            next = used.dirty.nextAbsent(next);
+            next = used.stored == null ? next : used.stored.nextAbsent(next);
+            next = changed == null ? next : changed.nextAbsent(next);
+        } while (next > at);
+        return at;
+    }
+
     /** Returns the contents of a regular file in use. */
     public synchronized Contents contents() {
         if (contents == null) {
@@ -245,7 +287,7 @@ public final class Node {
     /** Ensures that the file has exactly one {@link Contents} until {@link #leave}. */
     public synchronized Contents use(DirtyBudget budget, Capacity capacity) {
         if (contents == null) {
-            contents = new Contents(budget, capacity);
+            contents = new Contents(budget, capacity, size == 0);
         }
         contents.users++;
         return contents;
@@ -355,8 +397,9 @@ public final class Node {
         /** Whether changes of the recipe are {@link #prepaid}. */
         private boolean settling;
 
+        private final boolean wasEmpty;
         public final DirtyExtents dirty;
-        /** The run taken out of {@link #dirty} that is being stored; still read from memory. */
+        /** What was taken out of {@link #dirty} and is being stored; still read from memory. */
         public DirtyExtents.@Nullable Run stored;
         /** Which of the dirty bytes the intent log has; null if it never had any. Changed by {@link IntentLog}. */
         public @Nullable FileIntents intents;
@@ -387,8 +430,9 @@ public final class Node {
         /** True while the truncated tail is being removed; a read waits, or is retried. */
         public boolean isCut;
 
-        Contents(DirtyBudget budget, Capacity capacity) {
+        Contents(DirtyBudget budget, Capacity capacity, boolean wasEmpty) {
             this.capacity = capacity;
+            this.wasEmpty = wasEmpty;
             dirty = new DirtyExtents(budget, capacity);
         }
 
@@ -445,24 +489,28 @@ public final class Node {
             }
         }
 
-        /** Drops everything at or after a file's new end, also from the intent log. Called under the change lock. */
-        public void truncate(long newSize) {
+        /**
+         * Drops everything at or after a file's new end, also from the intent log and the fast tier. Called under the
+         * change lock.
+         */
+        public void truncate(Node node, long newSize) {
             dirty.truncate(newSize);
+            node.dropChanged(newSize, Long.MAX_VALUE);
             if (intents != null) {
                 intents.truncate(newSize);
             }
         }
 
-        /** Drops dirty bytes, also from the intent log. Called under the change lock. */
+        /** Drops dirty bytes, also from the intent log and the fast tier. Called under the change lock. */
         public void remove(Node node, long from, long to) {
             dirty.remove(from, to);
+            node.dropChanged(from, to);
             dropLogged(node, from, to);
         }
 
         /** Returns whether every byte of the range is newer than the recipe. */
         public boolean covers(long offset, int length) {
-            return dirty.covers(offset, length)
-                    || stored != null && stored.start() <= offset && stored.end() >= offset + length;
+            return dirty.covers(offset, length) || stored != null && stored.covers(offset, length);
         }
 
         /**
@@ -476,24 +524,9 @@ public final class Node {
             dirty.overlay(offset, length, target);
         }
 
-        /**
-         * Returns the offset of the first byte at or after {@code from} that is in memory only; {@link Long#MAX_VALUE}
-         * if there is none.
-         */
-        public long nextInMemory(long from) {
-            long next = dirty.nextPresent(from);
-            return stored != null && stored.end() > from ? Math.min(next, Math.max(from, stored.start())) : next;
-        }
-
-        /** Returns the offset of the first byte at or after {@code from} that is not in memory only. */
-        public long nextNotInMemory(long from) {
-            long at = from;
-            long next = dirty.nextAbsent(at);
-            while (stored != null && stored.start() <= next && stored.end() > next) {
-                at = stored.end();
-                next = dirty.nextAbsent(at);
-            }
-            return next;
+        /** Returns whether the file was empty when its use began: it is new, and was not migrated before. */
+        public boolean wasEmpty() {
+            return wasEmpty;
         }
 
         public boolean isClean() {

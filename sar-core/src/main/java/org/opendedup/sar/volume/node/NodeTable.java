@@ -105,7 +105,7 @@ public final class NodeTable {
                 return null;
             }
             Node node = new Node(inode);
-            node.raw = raws.get(id);
+            raws.attach(node);
             int lookups = lookupCounts.get(id);
             if (lookups > 0) {
                 lookupCounts.set(id, 0);

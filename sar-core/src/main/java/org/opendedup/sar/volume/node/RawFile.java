@@ -9,14 +9,16 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.raw.RawNumbers;
 import org.opendedup.sar.volume.commit.Committer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file all of whose bytes are in a backing file on the fast tier. While anybody uses it, the backing file is open,
- * with one descriptor for all. Its monitor is acquired after a node's, if both are held. No call of the fast tier is
- * made with the monitor held: the fast tier may hang, and changes wait for the monitor with the change lock held.
+ * A file of which all bytes are in a backing file on the fast tier, or those that were changed since it was migrated
+ * ({@link ChangedBytes}). While anybody uses it, the backing file is open, with one descriptor for all. Its monitor is
+ * acquired after a node's, if both are held. No call of the fast tier is made with the monitor held: the fast tier may
+ * hang, and changes wait for the monitor with the change lock held.
  */
 public final class RawFile {
     private static final Logger log = LoggerFactory.getLogger(RawFile.class);
@@ -58,6 +60,9 @@ public final class RawFile {
 
     /** Whether it was to get longer than the fast tier's file system lets a file be. */
     private volatile boolean outgrown;
+
+    /** The generation in which its record lost a range of changed bytes last. */
+    private volatile long shrunkIn = -1;
 
     /** Time of the next attempt to copy it after one that failed, in milliseconds since 1970. */
     private volatile long copyNotBeforeMs;
@@ -311,6 +316,25 @@ public final class RawFile {
         return outgrown;
     }
 
+    /** Has what is here stored in chunks as soon as possible. */
+    public void noteOutgrown() {
+        outgrown = true;
+    }
+
+    /** Returns whether the backing file has changed bytes of a file in chunks only. */
+    public boolean isPart() {
+        return RawNumbers.isPart(number());
+    }
+
+    /** Records that its record lost a range of changed bytes. Called under the change lock. */
+    public void noteShrunk(long inGeneration) {
+        shrunkIn = inGeneration;
+    }
+
+    public long shrunkIn() {
+        return shrunkIn;
+    }
+
     /** Sets the time of the last change of its bytes, in nanoseconds since 1970. */
     public void setModified(long ns) throws IOException {
         RandomFile opened = use(false);
@@ -450,7 +474,7 @@ public final class RawFile {
      * Returns a ticket that {@link #isCopyBroken} accepts until the file is opened for writing, gets a time, or is
      * copied.
      */
-    synchronized int ticket() {
+    public synchronized int ticket() {
         return copies;
     }
 

@@ -58,7 +58,7 @@ public final class RawSpace {
     }
 
     /** Grants bytes that a raw file is going to take. ENOSPC if the capacity or the device does not have them. */
-    void grant(long bytes, boolean mayUseReserve) throws NoSpaceException {
+    public void grant(long bytes, boolean mayUseReserve) throws NoSpaceException {
         if (bytes <= 0) {
             return;
         }

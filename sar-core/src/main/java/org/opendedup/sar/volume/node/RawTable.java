@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.node;
 
 import java.io.IOException;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,7 @@ import org.opendedup.sar.metadata.record.RawRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The raw files of a volume, by inode number. A file is in it as long as its node is raw. */
+/** The files of a volume that have a backing file on the fast tier, by inode number. */
 public final class RawTable {
     /** Heap size of a raw file and its place in the table, in bytes. */
     public static final int FILE_BYTES = 256;
@@ -26,7 +27,24 @@ public final class RawTable {
     /** Inodes that are too long for the fast tier. */
     private final Set<Long> outgrown = ConcurrentHashMap.newKeySet();
 
-    /** Reads all records into the Called before any node is made. */
+    private ChangedBytes.@Nullable Keeper keeper;
+
+    /** Sets what keeps the records of changed bytes. Called before any node is made. */
+    public void keepBy(ChangedBytes.Keeper changes) {
+        keeper = changes;
+    }
+
+    /** Gives a new node its bytes on the fast tier. */
+    void attach(Node node) {
+        RawFile file = get(node.id);
+        if (file != null && file.isPart()) {
+            node.changed = new ChangedBytes(file, Objects.requireNonNull(keeper));
+        } else {
+            node.raw = file;
+        }
+    }
+
+    /** Reads all records. Called before any node is made. */
     public void load(MetadataStore metadata, RawPlace place) throws IOException {
         try (RecordCursor<RawRecord> records = metadata.raws().all()) {
             while (records.next()) {

@@ -59,6 +59,7 @@ import org.opendedup.sar.volume.raw.BackgroundThrottle;
 import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.FolderOrder;
 import org.opendedup.sar.volume.raw.Placements;
+import org.opendedup.sar.volume.raw.RawChanges;
 import org.opendedup.sar.volume.raw.RawCopier;
 import org.opendedup.sar.volume.raw.RawFiles;
 import org.opendedup.sar.volume.raw.RawMover;
@@ -182,6 +183,7 @@ public final class VolumeContext implements Closeable {
                 committer,
                 plan.raws() / RawTable.FILE_BYTES,
                 stores.raw() == null ? 0 : stores.raw().mostOpenFiles());
+        writer.keepChangesOn(new RawChanges(metadata, rawTable, rawPlace, raws, nodes, placements, committer));
         committer.beforeEachPeriodic(raws::syncIfAnswering);
         reaper = new Reaper(metadata, committer, capacity, raws::forget, name);
         collector = engine.collector(sampled, committer, reaper::freed);
@@ -215,7 +217,7 @@ public final class VolumeContext implements Closeable {
                 throttle));
         FolderOrder order = new FolderOrder(raws, metadata.namespace());
         mover = new RawMover(raws, copier, nodes, committer, order, throttle, engine.disk(), config.raw(), name);
-        fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements);
+        fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements, writer);
     }
 
     /** Opens the raw files. The volume can be used without them if the fast tier is not there. */

@@ -21,9 +21,11 @@ import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.node.AnswerLimit;
+import org.opendedup.sar.volume.node.ChangedBytes;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
 import org.opendedup.sar.volume.node.RawFile;
+import org.opendedup.sar.volume.write.FileWriter;
 import org.opendedup.sar.volume.write.UnsavedChanges;
 
 /** The raw files of a volume on its fast tier, for administration. Safe for use by many threads. */
@@ -39,6 +41,7 @@ public final class FastTier {
     private final RawCopier copier;
     private final RawMover mover;
     private final Placements placements;
+    private final FileWriter writer;
     /** Number of lost files that was found last. */
     private volatile long lostFiles;
 
@@ -50,7 +53,8 @@ public final class FastTier {
             RawFiles raws,
             RawCopier copier,
             RawMover mover,
-            Placements placements) {
+            Placements placements,
+            FileWriter writer) {
         this.metadata = metadata;
         this.nodes = nodes;
         this.committer = committer;
@@ -59,6 +63,7 @@ public final class FastTier {
         this.copier = copier;
         this.mover = mover;
         this.placements = placements;
+        this.writer = writer;
     }
 
     /**
@@ -149,9 +154,16 @@ public final class FastTier {
      * @param accessedMs time of the last access of a raw file, in milliseconds since 1970; 0 for others
      * @param inUse whether it is open
      * @param pinned whether it is not migrated
+     * @param changedBytes bytes that were changed since it was migrated, and are on the fast tier
      */
     public record FileStatus(
-            Place place, Placement placement, long bytes, long accessedMs, boolean inUse, boolean pinned) {}
+            Place place,
+            Placement placement,
+            long bytes,
+            long accessedMs,
+            boolean inUse,
+            boolean pinned,
+            long changedBytes) {}
 
     /** Returns how the fast tier is used. */
     public RawSettings settings() {
@@ -248,7 +260,7 @@ public final class FastTier {
     }
 
     private static boolean isLost(RawFile raw) throws IOException {
-        return raw.record().copy() == null && raw.status() == null;
+        return !raw.isPart() && raw.record().copy() == null && raw.status() == null;
     }
 
     /** Returns where new files of a folder are stored first. ENOTDIR. */
@@ -266,18 +278,20 @@ public final class FastTier {
         return withFile(inode, (node, raw) -> {
             Placement placement = placements.of(node);
             if (raw == null) {
-                return new FileStatus(Place.CHUNKS, placement, node.size(), 0, false, false);
+                ChangedBytes changed = changed(node);
+                return new FileStatus(
+                        Place.CHUNKS, placement, node.size(), 0, false, false, changed == null ? 0 : changed.bytes());
             }
             boolean pinned = raw.record().pinned();
             if (raws.isAbsent()) {
-                return new FileStatus(Place.ABSENT, placement, node.size(), 0, raw.isInUse(), pinned);
+                return new FileStatus(Place.ABSENT, placement, node.size(), 0, raw.isInUse(), pinned, 0);
             }
             RandomFile.Status status = raw.status();
             Place place = status == null
                     ? (raw.record().copy() == null ? Place.LOST : Place.CHUNKS)
                     : raw.isCopied() ? Place.BOTH : Place.FAST_TIER;
             long bytes = status == null ? node.size() : status.size();
-            return new FileStatus(place, placement, bytes, raw.accessedMs(), raw.isInUse(), pinned);
+            return new FileStatus(place, placement, bytes, raw.accessedMs(), raw.isInUse(), pinned, 0);
         });
     }
 
@@ -299,7 +313,10 @@ public final class FastTier {
     public boolean migrate(long inode, Progress progress) throws IOException {
         return withFile(inode, (node, raw) -> {
             if (raw == null) {
-                return false;
+                // Else they would be on the fast tier soon.
+                writer.storeAll(node);
+                ChangedBytes changed = changed(node);
+                return changed != null && mover.migrate(node, changed.file(), progress::read);
             }
             if (raw.status() == null) {
                 throw new IOException("the bytes of inode " + inode + " are not on the fast tier any more");
@@ -312,7 +329,8 @@ public final class FastTier {
     }
 
     /**
-     * Stores a raw file in chunks, unless that was done, so that its recipe can be used. Does nothing for other files.
+     * Stores a raw file in chunks, unless that was done, or what was changed since, so that its recipe can be used.
+     * Does nothing for other files.
      *
      * @throws PosixException EBUSY if it is open for writing, or mapped
      */
@@ -320,6 +338,19 @@ public final class FastTier {
         if (node.rawFile() != null && !copier.copy(node, bytes -> {})) {
             throw new PosixException(
                     Reason.EBUSY, "inode " + node.id + " lies on the fast tier, and is open for writing");
+        }
+        storeChanges(node);
+    }
+
+    /** Stores what was changed in a file since it was migrated, so that its recipe has it. */
+    public void storeChanges(Node node) throws IOException {
+        writer.storeAll(node);
+        copier.storeChanges(node, bytes -> {});
+    }
+
+    private static @Nullable ChangedBytes changed(Node node) {
+        synchronized (node) {
+            return node.changed;
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
@@ -23,6 +24,7 @@ import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.WriteStop;
 import org.opendedup.sar.volume.engine.SpaceCollector;
 import org.opendedup.sar.volume.node.Capacity;
+import org.opendedup.sar.volume.node.ChangedBytes;
 import org.opendedup.sar.volume.node.DirtyBudget;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
@@ -40,6 +42,9 @@ import org.opendedup.sar.volume.store.DeviceSpaces;
 public final class RawCopier {
     /** Maximum number of bytes that must have room before a copy begins; the rest are admitted as they are read. */
     private static final long ADMITTED_BYTES = 64L << 20;
+
+    /** Maximum number of changed bytes that are stored at once: readers find them on the fast tier until then. */
+    private static final long MAX_RANGE_BYTES = 4L * IngestPipeline.SEGMENT_BYTES;
 
     /** File systems note times of changes in steps of at most 10 ms: the kernel's tick. Twice of that. */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -116,6 +121,79 @@ public final class RawCopier {
             return false;
         } finally {
             node.leave();
+        }
+    }
+
+    /**
+     * Stores the bytes in chunks that were changed since a file was migrated (TDDFS paper, §3.3: only modified chunks
+     * are deduplicated). The file may be in use.
+     */
+    void storeChanges(Node node, Progress progress) throws IOException {
+        committer.checkWritable();
+        ChangedBytes changed;
+        synchronized (node) {
+            changed = node.changed;
+        }
+        if (changed == null) {
+            return;
+        }
+        Node.Contents contents = use(node);
+        try {
+            if (!contents.storing.isHeldByCurrentThread()) {
+                // Not with a lock held, because this may collect garbage.
+                admit(Math.min(changed.bytes(), ADMITTED_BYTES));
+            }
+            contents.storing.lock();
+            try {
+                node.awaitNotCutting();
+                storeRanges(node, contents, progress);
+            } finally {
+                contents.storing.unlock();
+            }
+        } finally {
+            node.leave();
+        }
+    }
+
+    private void storeRanges(Node node, Node.Contents contents, Progress progress) throws IOException {
+        while (true) {
+            RawFile file;
+            ByteRanges.Range next;
+            IngestPipeline.Destination destination;
+            synchronized (node) {
+                if (node.changed == null) {
+                    return;
+                }
+                file = node.changed.file();
+                next = node.changed.first(MAX_RANGE_BYTES);
+                destination = new IngestPipeline.Destination(node.id, node.storedBytes, -1, true);
+            }
+            RandomFile opened = file.use(false);
+            try {
+                ByteRun input = new Input(file, opened, next.from(), next.to(), file.ticket(), progress);
+                store(() ->
+                        pipeline().store(input, destination, (from, to) -> noteStored(node, Math.min(to, next.to()))));
+            } finally {
+                file.leave(false);
+            }
+            dropChanged(node, contents, next);
+        }
+    }
+
+    /**
+     * Forgets changed bytes that the recipe has. Not before, because a reader must find them in one of the two. A crash
+     * may leave them in both.
+     */
+    private void dropChanged(Node node, Node.Contents contents, ByteRanges.Range range) {
+        committer.changes().lock();
+        try {
+            synchronized (node) {
+                node.dropChanged(range.from(), range.to());
+                contents.completions++;
+                contents.cleanCut = -1;
+            }
+        } finally {
+            committer.changes().unlock();
         }
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -25,6 +26,7 @@ import org.opendedup.sar.raw.RawFolder;
 import org.opendedup.sar.raw.RawNumbers;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.node.AnswerLimit;
+import org.opendedup.sar.volume.node.ChangedBytes;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
 import org.opendedup.sar.volume.node.RawFile;
@@ -149,6 +151,7 @@ public final class RawFiles {
         RawFile raw;
         boolean mayBegin;
         boolean isPinned = false;
+        dropLostChanges(node);
         synchronized (node) {
             raw = node.raw;
             mayBegin = node.size == 0 && !table.isOutgrown(node.id);
@@ -209,7 +212,7 @@ public final class RawFiles {
             // A program that only opens an empty file does not change it.
             made.setModified(node.modifiedNs());
             RandomFile.Status empty = made.status();
-            RawRecord record = new RawRecord(number, isPinned, true, null);
+            RawRecord record = RawRecord.whole(number, isPinned, true);
             RawFile raw = new RawFile(node.id, record, place, System.currentTimeMillis(), committer.generation());
             raw.noteOpening(System.currentTimeMillis());
             if (become(node, raw, made, empty)) {
@@ -222,18 +225,24 @@ public final class RawFiles {
         }
         if (made != null) {
             made.close();
-            deletions.delete(number);
+            discard(number);
         }
         return null;
     }
 
     /** Makes a backing file; null if its number is in use. */
-    private @Nullable RandomFile create(long number) throws IOException {
+    @Nullable
+    RandomFile create(long number) throws IOException {
         try {
             return deletions.isRetired(number) ? null : folder().create(number);
         } catch (FileAlreadyExistsException e) {
             return null;
         }
+    }
+
+    /** Deletes a backing file that got no record. */
+    void discard(long number) {
+        deletions.delete(number);
     }
 
     private boolean become(Node node, RawFile raw, RandomFile made, RandomFile.Status empty) {
@@ -249,6 +258,7 @@ public final class RawFiles {
                     boolean isEmpty = node.size == 0 && node.storedBytes == 0 && node.dataBytes == 0;
                     if (!isEmpty
                             || node.raw != null
+                            || node.changed != null
                             || contents.users != 1
                             || contents.cutting
                             || !contents.isClean()) {
@@ -283,6 +293,48 @@ public final class RawFiles {
                 "the fast tier does not have {} any more; the file is as it was when it was last stored in chunks",
                 UnsavedChanges.logged(node.id, metadata, "inode " + node.id));
         return true;
+    }
+
+    /** Returns whether the fast tier is there and does not have a backing file. */
+    private static boolean isMissing(RawFile file) {
+        try {
+            return file.status() == null;
+        } catch (IOException e) {
+            log.debug("the backing file of inode {} cannot be examined", file.inode(), e);
+            return false;
+        }
+    }
+
+    /**
+     * Lets a file in chunks be what its recipe says, if the fast tier is there and has lost the bytes that were changed
+     * since.
+     */
+    private void dropLostChanges(Node node) throws IOException {
+        ChangedBytes changed;
+        synchronized (node) {
+            changed = node.changed;
+        }
+        if (changed == null || isAbsent() || !isMissing(changed.file())) {
+            return;
+        }
+        committer.changes().lock();
+        try {
+            synchronized (node) {
+                if (node.changed != changed) {
+                    return;
+                }
+                node.dropChanged(0, Long.MAX_VALUE);
+                if (node.contents != null) {
+                    node.contents.completions++;
+                }
+            }
+        } finally {
+            committer.changes().unlock();
+        }
+        log.error(
+                "the fast tier has lost the bytes of {} that were changed since it was last stored in chunks; it has"
+                        + " the older ones, and zeros where there were none",
+                UnsavedChanges.logged(node.id, metadata, "inode " + node.id));
     }
 
     /**
@@ -337,7 +389,10 @@ public final class RawFiles {
         }
     }
 
-    /** Removes the record of an inode that is being freed. Called under the change lock. */
+    /**
+     * Removes the record of an inode that is being freed, or that has no changed bytes on the fast tier any more.
+     * Called under the change lock.
+     */
     public void forget(long inode) {
         table.forgetOutgrown(inode);
         if (table.forgetUnreadable(inode)) {
@@ -348,6 +403,7 @@ public final class RawFiles {
             metadata.raws().remove(inode);
             table.remove(raw);
             deletions.add(raw.number());
+            deletions.retire(raw.number());
         }
     }
 
@@ -416,7 +472,7 @@ public final class RawFiles {
 
     /**
      * Makes the backing files again that a crash lost because they were never forced: empty, as they were then as far
-     * as it was durable.
+     * as it was durable. Lets files in chunks be what their recipes say, if the fast tier has lost their changed bytes.
      */
     public void makeLost() throws IOException {
         List<RawFile> unforced =
@@ -428,6 +484,23 @@ public final class RawFiles {
             place.noteWritten();
             fresh.add(raw);
         });
+        List<RawFile> parts = table.all().stream().filter(RawFile::isPart).toList();
+        List<RawFile> lost = Collections.synchronizedList(new ArrayList<>());
+        limit().forEach("looking for changed bytes", parts, part -> {
+            if (isMissing(part)) {
+                lost.add(part);
+            }
+        });
+        for (RawFile part : lost) {
+            Node node = nodes.pinIfPresent(part.inode());
+            if (node != null) {
+                try {
+                    dropLostChanges(node);
+                } finally {
+                    nodes.unpin(node);
+                }
+            }
+        }
     }
 
     /**

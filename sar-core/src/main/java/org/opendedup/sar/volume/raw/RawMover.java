@@ -237,7 +237,13 @@ public final class RawMover implements Closeable {
             if (closing || policy.isHigh(usedBytes)) {
                 return;
             }
-            with(raw, node -> attempt(raw, () -> copy(node, raw, this::endIfClosing, counts::noteCopied)));
+            with(
+                    raw,
+                    node -> attempt(
+                            raw,
+                            () -> raw.isPart()
+                                    ? storeChanges(node, raw, this::endIfClosing)
+                                    : copy(node, raw, this::endIfClosing, counts::noteCopied)));
         }
     }
 
@@ -248,7 +254,7 @@ public final class RawMover implements Closeable {
     public void copyAhead(long nowMs) throws IOException {
         List<RawFile> files = new ArrayList<>();
         for (RawFile raw : files(isIdle() ? policy.ahead(usedBytes, candidates(nowMs), nowMs) : List.of())) {
-            if (!raw.isKnownCopied() && raw.status() != null && !raw.isCopied()) {
+            if (!raw.isPart() && !raw.isKnownCopied() && raw.status() != null && !raw.isCopied()) {
                 files.add(raw);
             }
         }
@@ -332,6 +338,7 @@ public final class RawMover implements Closeable {
                     break;
                 }
                 if (raw.isInUse()
+                        || raw.isPart()
                         || raw.knownSize() > RawBatch.MAX_FILE_BYTES
                         || raw.record().copy() != null) {
                     continue;
@@ -432,12 +439,16 @@ public final class RawMover implements Closeable {
     }
 
     /**
-     * Migrates a raw file: stores it in chunks, unless that was done, and ends that it is raw.
+     * Migrates a raw file: stores it in chunks, unless that was done, and ends that it is raw. Of a file in chunks,
+     * stores what was changed.
      *
      * @param progress told of the bytes as they are read; may throw to end the copy
      * @return false if it is in use or was written meanwhile
      */
     boolean migrate(Node node, RawFile raw, RawCopier.Progress progress) throws IOException {
+        if (raw.isPart()) {
+            return storeChanges(node, raw, progress);
+        }
         if (!copy(node, raw, progress, counts::noteCopied)) {
             return false;
         }
@@ -453,6 +464,14 @@ public final class RawMover implements Closeable {
             return false;
         }
         counts.noteMigrated(copy.size());
+        return true;
+    }
+
+    /** Stores what was changed in a file that was migrated before, and ends that it has anything on the fast tier. */
+    private boolean storeChanges(Node node, RawFile part, RawCopier.Progress progress) throws IOException {
+        long bytes = part.knownBytes();
+        copier.storeChanges(node, progress);
+        counts.noteMigrated(bytes);
         return true;
     }
 

@@ -55,7 +55,7 @@ public final class FileReferences {
             try {
                 node.awaitNotCutting();
                 synchronized (node) {
-                    size = contents.isClean() ? node.size : DIRTY;
+                    size = isInChunks(node, contents) ? node.size : DIRTY;
                     completions = contents.completions;
                 }
             } finally {
@@ -71,15 +71,21 @@ public final class FileReferences {
         return Optional.empty();
     }
 
-    /** Stores what is dirty. Returns false if it cannot be stored now. */
+    /** Returns whether the recipe has all bytes of a file. Called with the node's monitor held. */
+    private static boolean isInChunks(Node node, Node.Contents contents) {
+        return contents.isClean() && node.changed == null;
+    }
+
+    /** Stores what is not in chunks. Returns false if it cannot be stored now. */
     private boolean tryStore(Node node, Node.Contents contents) throws InterruptedIOException {
         synchronized (node) {
-            if (contents.isClean()) {
+            if (isInChunks(node, contents)) {
                 return true;
             }
         }
         try {
             context.commits().store(node);
+            context.fastTier().storeChanges(node);
             return true;
         } catch (InterruptedIOException e) {
             throw e;

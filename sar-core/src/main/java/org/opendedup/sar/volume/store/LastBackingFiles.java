@@ -65,7 +65,7 @@ public final class LastBackingFiles implements BackingFiles, Closeable {
         IOException[] failure = new IOException[1];
         opened().forEach(number -> {
             try {
-                if (failure[0] == null) {
+                if (failure[0] == null && !RawNumbers.isPart(number)) {
                     visitor.visit(RawNumbers.inode(number));
                 }
             } catch (IOException e) {

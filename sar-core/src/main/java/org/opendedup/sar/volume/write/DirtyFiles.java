@@ -79,7 +79,7 @@ final class DirtyFiles implements Iterable<Node> {
                 if (node.contents != null && !node.contents.isClean()) {
                     DirtyExtents.Run stored = node.contents.stored;
                     long unlogged = node.contents.dirty.unlogged().bytes();
-                    long sum = unlogged + (stored == null ? 0 : stored.end() - stored.start());
+                    long sum = unlogged + (stored == null ? 0 : stored.bytes());
                     if (sum > 0) {
                         bytes.put(node.id, sum);
                     }

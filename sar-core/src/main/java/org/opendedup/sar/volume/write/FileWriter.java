@@ -54,6 +54,7 @@ public final class FileWriter {
     private final IntentLog intents;
     private final RunStore runs;
     private final SmallFiles smallFiles;
+    private ChangeTier changeTier = ChangeTier.NONE;
 
     /** @param intents makes small amounts of bytes durable before they are stored */
     public FileWriter(
@@ -76,6 +77,11 @@ public final class FileWriter {
         this.intents = intents;
         runs = new RunStore(pipeline, nodes, dirtyFiles, devices, stop);
         smallFiles = new SmallFiles(runs, nodes, devices, stop);
+    }
+
+    /** Sets what keeps bytes that are written to migrated files. Called before the volume is used. */
+    public void keepChangesOn(ChangeTier tier) {
+        changeTier = tier;
     }
 
     /**
@@ -242,7 +248,7 @@ public final class FileWriter {
         List<Node> files = dirtyFiles.byAge();
         smallFiles.store(files);
         for (Node node : files) {
-            all.run(() -> storeAll(node));
+            all.run(() -> storeOrKeep(node));
         }
         all.finish();
     }
@@ -261,7 +267,7 @@ public final class FileWriter {
     }
 
     private void storeLogging(Node node, long minBytes) {
-        logFailure(node, () -> store(node, minBytes, Long.MAX_VALUE));
+        logFailure(node, () -> store(node, minBytes, Long.MAX_VALUE, true));
     }
 
     private static void logFailure(Node node, Closing.Step storing) {
@@ -279,11 +285,18 @@ public final class FileWriter {
     }
 
     /**
-     * Stores every byte of a file that is dirty at the call. Waits while the file is being truncated, because nothing
-     * is stored meanwhile.
+     * Stores every byte of a file that is dirty at the call in chunks. Waits while the file is being truncated, because
+     * nothing is stored meanwhile.
      */
     public void storeAll(Node node) throws IOException {
-        while (!store(node, 1, Long.MAX_VALUE)) {
+        while (!store(node, 1, Long.MAX_VALUE, false)) {
+            node.awaitNotCutting();
+        }
+    }
+
+    /** Stores a file as {@link #storeAll} does, or keeps its bytes on the fast tier. */
+    private void storeOrKeep(Node node) throws IOException {
+        while (!store(node, 1, Long.MAX_VALUE, true)) {
             node.awaitNotCutting();
         }
     }
@@ -310,7 +323,7 @@ public final class FileWriter {
                 return false;
             }
             if (!intents.add(node, contents)) {
-                return store(node, 1, Long.MAX_VALUE);
+                return store(node, 1, Long.MAX_VALUE, true);
             }
         } finally {
             contents.storing.unlock();
@@ -386,7 +399,7 @@ public final class FileWriter {
 
     /** Stores every byte that is dirty at the call and lies below {@code end}; may also store some after it. */
     public void storeBelow(Node node, long end) throws IOException {
-        store(node, 1, end);
+        store(node, 1, end, true);
     }
 
     /**
@@ -394,9 +407,10 @@ public final class FileWriter {
      * 1, also stores an unfinished chunk at the end. Makes one pass over the file, from its beginning to the present
      * end of its dirty bytes, so that a continuing writer cannot keep it busy forever.
      *
+     * @param mayKeep whether the fast tier may take them instead
      * @return false if nothing was stored because the file is being truncated
      */
-    private boolean store(Node node, long minBytes, long limit) throws IOException {
+    private boolean store(Node node, long minBytes, long limit, boolean mayKeep) throws IOException {
         stop.refuseStoring();
         Node.Contents contents;
         long end;
@@ -414,6 +428,9 @@ public final class FileWriter {
                 }
                 end = Math.min(limit, contents.dirty.end());
             }
+            if (mayKeep && keep(node, contents)) {
+                return true;
+            }
             for (long at = 0; at < end; ) {
                 long next = runs.store(node, contents, at, end, minBytes);
                 if (next <= at) {
@@ -427,6 +444,25 @@ public final class FileWriter {
             // A closed file can leave the table once its last dirty byte is stored.
             nodes.evict(List.of(node));
         }
+    }
+
+    /** Moves what is dirty at the call to the fast tier. Returns false if it does not take all of that. */
+    private boolean keep(Node node, Node.Contents contents) {
+        if (!changeTier.takes(node)) {
+            return false;
+        }
+        long left;
+        synchronized (node) {
+            left = contents.dirty.bytes();
+        }
+        while (left > 0) {
+            long kept = runs.keep(node, contents, changeTier);
+            if (kept == 0) {
+                return false;
+            }
+            left -= kept;
+        }
+        return true;
     }
 
     /** See {@link DirtyFiles#noteDropped}. */

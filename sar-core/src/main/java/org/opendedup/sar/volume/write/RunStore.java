@@ -3,13 +3,13 @@ package org.opendedup.sar.volume.write;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.ingest.StoreListener;
 import org.opendedup.sar.volume.commit.WriteStop;
-import org.opendedup.sar.volume.node.ByteRanges;
 import org.opendedup.sar.volume.node.DirtyExtents;
 import org.opendedup.sar.volume.node.FileIntents;
 import org.opendedup.sar.volume.node.Node;
@@ -109,6 +109,33 @@ final class RunStore {
     }
 
     /**
+     * Moves dirty bytes of a file to the fast tier, from the first one on.
+     *
+     * @return the number of bytes; 0 if there were none, or the fast tier did not take them
+     */
+    long keep(Node node, Node.Contents contents, ChangeTier tier) {
+        Storing storing;
+        synchronized (node) {
+            DirtyExtents.Run run = contents.dirty.takeSome(MAX_RUN_BYTES);
+            if (run == null) {
+                return 0;
+            }
+            storing = begin(node, contents, run);
+        }
+        DirtyExtents.Run run = storing.run;
+        boolean kept = false;
+        try {
+            kept = tier.keep(node, run, () -> {
+                run.ranges().forEach(range -> contents.dropLogged(node, range.from(), range.to()));
+                node.storedBytes = Math.max(node.storedBytes, run.end());
+            });
+        } finally {
+            finish(storing, kept ? run.end() : run.start(), !kept);
+        }
+        return kept ? run.bytes() : 0;
+    }
+
+    /**
      * Takes all dirty bytes of a file if they are the whole file and at most {@code maxBytes}; else returns null. The
      * caller passes the result to the pipeline and then to {@link #finish(Storing, boolean)}.
      */
@@ -186,6 +213,7 @@ final class RunStore {
         synchronized (node) {
             storing.contents.settle(run.taken(start, to));
             storing.contents.dropLogged(node, Math.max(start, run.start()), Math.min(to, run.end()));
+            node.dropChanged(Math.max(start, run.start()), Math.min(to, run.end()));
             node.storedBytes = Math.max(node.storedBytes, Math.min(to, run.end()));
         }
         nodes.markDirty(node);

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.volume.write.FileWriter;
 
 /** Compares dirty extents with an array of all possible bytes. */

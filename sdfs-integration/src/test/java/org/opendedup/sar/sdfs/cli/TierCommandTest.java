@@ -141,7 +141,7 @@ class TierCommandTest {
     void explainSaysWhereAFileIsAndWhenItIsMigrated(
             Place place, boolean inUse, boolean pinned, String where, String why) {
         service.tier.inUse();
-        service.tier.file = new FileStatus(place, Placement.TDDFS, 5 << 20, 1_700_000_000_000L, inUse, pinned);
+        service.tier.file = new FileStatus(place, Placement.TDDFS, 5 << 20, 1_700_000_000_000L, inUse, pinned, 0);
         assertEquals(0, daemon.cli("tier", "explain", "vm/disk.img"), daemon.err());
         daemon.shows("vm/disk.img: " + where, why);
     }
@@ -149,7 +149,7 @@ class TierCommandTest {
     @Test
     void explainTakesSeveralPathsAndFolders() throws Exception {
         service.tier.inUse();
-        service.tier.file = new FileStatus(Place.CHUNKS, Placement.TDDFS, 1000, 0, false, false);
+        service.tier.file = new FileStatus(Place.CHUNKS, Placement.TDDFS, 1000, 0, false, false, 300);
         String inMount = daemon.mountPoint().resolve("vm").toString();
         assertEquals(0, daemon.cli("tier", "explain", inMount, "vm/disk.img"), daemon.err());
         daemon.shows("vm: folder; new files lie whole on the fast tier, and are not migrated (pin)");

@@ -26,7 +26,7 @@ public final class FakeTierTools extends TierTools {
 
     /** Where the file is. */
     public FileStatus file =
-            new FileStatus(Place.FAST_TIER, Placement.TDDFS, 5 << 20, 1_700_000_000_000L, false, false);
+            new FileStatus(Place.FAST_TIER, Placement.TDDFS, 5 << 20, 1_700_000_000_000L, false, false, 0);
 
     /** What the next job reports. */
     public Map<String, Object> report = Map.of();

@@ -1,4 +1,4 @@
-package org.opendedup.sar.volume.node;
+package org.opendedup.sar.common;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +34,7 @@ public final class ByteRanges {
     }
 
     /** Adds bytes {@code from} to {@code to} (exclusive). */
-    void add(long from, long to) {
+    public void add(long from, long to) {
         if (from >= to) {
             return;
         }
@@ -52,12 +52,12 @@ public final class ByteRanges {
         bytes += end - start;
     }
 
-    void addAll(List<Range> ranges) {
+    public void addAll(List<Range> ranges) {
         ranges.forEach(range -> add(range.from(), range.to()));
     }
 
     /** Removes bytes {@code from} to {@code to} (exclusive); returns whether any of them was in the set. */
-    boolean remove(long from, long to) {
+    public boolean remove(long from, long to) {
         boolean any = false;
         Map.Entry<Long, Long> last = from < to ? ends.lowerEntry(to) : null;
         while (last != null && last.getValue() > from) {
@@ -86,7 +86,7 @@ public final class ByteRanges {
     }
 
     /** Returns those bytes of the set that are within a range, in ascending order. */
-    List<Range> within(long from, long to) {
+    public List<Range> within(long from, long to) {
         List<Range> found = new ArrayList<>();
         Long floor = ends.floorKey(from);
         for (Map.Entry<Long, Long> range :
@@ -101,6 +101,28 @@ public final class ByteRanges {
             }
         }
         return found;
+    }
+
+    /** Returns the first range. The set must not be empty. */
+    public Range first() {
+        long from = ends.firstKey();
+        return new Range(from, ends.get(from));
+    }
+
+    /** Returns the first byte at or after {@code from} that is in the set; {@link Long#MAX_VALUE} if there is none. */
+    public long nextPresent(long from) {
+        Map.Entry<Long, Long> floor = ends.floorEntry(from);
+        if (floor != null && floor.getValue() > from) {
+            return from;
+        }
+        Long next = ends.higherKey(from);
+        return next == null ? Long.MAX_VALUE : next;
+    }
+
+    /** Returns the first byte at or after {@code from} that is not in the set. */
+    public long nextAbsent(long from) {
+        Map.Entry<Long, Long> floor = ends.floorEntry(from);
+        return floor != null && floor.getValue() > from ? floor.getValue() : from;
     }
 
     /** Returns the ranges in ascending order, as a copy. */

@@ -1,0 +1,251 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.heap.HeapChunkIndex;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.metadata.record.Modes;
+import org.opendedup.sar.raw.CrashRawFolder;
+import org.opendedup.sar.raw.RawNumbers;
+import org.opendedup.sar.raw.RawStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.raw.FastTier.Place;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/** What is written to migrated files stays on the fast tier until they are migrated again. */
+class ChangedBytesTest {
+    private static final Owner OWNER = new Owner(0, 0, 0);
+    private static final int FILE_BYTES = 1 << 20;
+
+    private final VolumeConfig config =
+            RawStores.of(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256));
+    private final CrashDirectory data = new CrashDirectory(1);
+    private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+    private CrashRawFolder raw = new CrashRawFolder(1);
+    private final byte[] expected = new byte[FILE_BYTES];
+
+    @AutoClose
+    private Volume volume;
+
+    private long inode;
+
+    @BeforeEach
+    void migrateAFile() throws IOException {
+        Volume.create(config, data, metadata, InstantSource.system());
+        open();
+        new Random(1).nextBytes(expected);
+        inode = make("file", expected);
+        assertTrue(volume.fastTier().migrate(inode));
+        giveBack();
+        assertEquals(List.of(), raw.numbers());
+    }
+
+    private void open() throws IOException {
+        VolumeStores stores =
+                new VolumeStores(data, metadata, new HeapChunkIndex(), InstantSource.system()).withRaw(volumeId -> raw);
+        volume = Volume.open(config, stores, Verification.FINGERPRINTS);
+    }
+
+    private void remount() throws IOException {
+        volume.close();
+        open();
+    }
+
+    private long make(String name, byte[] bytes) throws IOException {
+        long made = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), Modes.REGULAR | 0600, 0, OWNER)
+                .inode();
+        OpenFile file = volume.open(made, true);
+        volume.write(file, 0, ByteBuffer.wrap(bytes));
+        volume.close(file);
+        return made;
+    }
+
+    /** Writes to the file, and to what is expected of it. */
+    private void change(long offset, int length) throws IOException {
+        byte[] bytes = new byte[length];
+        new Random(offset).nextBytes(bytes);
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, offset, ByteBuffer.wrap(bytes));
+        volume.close(file);
+        System.arraycopy(bytes, 0, expected, (int) offset, length);
+    }
+
+    private byte[] read(long of) throws IOException {
+        byte[] found = new byte[(int) volume.attributes(of).size()];
+        OpenFile file = volume.open(of, false);
+        try {
+            assertEquals(found.length, volume.read(file, 0, ByteBuffer.wrap(found)));
+        } finally {
+            volume.close(file);
+        }
+        return found;
+    }
+
+    private void giveBack() throws IOException {
+        volume.commit();
+        volume.commit();
+        volume.context().raws().deleteDead();
+    }
+
+    private long changedBytes() throws IOException {
+        return volume.fastTier().explain(inode).changedBytes();
+    }
+
+    @Test
+    void whatIsWrittenStaysOnTheFastTierUntilTheFileIsMigratedAgain() throws IOException {
+        change(100_000, 70_000);
+        change(500_000, 3);
+        volume.sync();
+        assertEquals(70_003, changedBytes());
+        assertEquals(List.of(RawNumbers.firstPart(inode)), raw.numbers());
+        assertEquals(Place.CHUNKS, volume.fastTier().explain(inode).place());
+        assertArrayEquals(expected, read(inode));
+        remount();
+        assertEquals(70_003, changedBytes());
+        assertArrayEquals(expected, read(inode));
+        assertTrue(volume.fastTier().migrate(inode));
+        assertEquals(0, changedBytes());
+        assertArrayEquals(expected, read(inode));
+        giveBack();
+        assertEquals(List.of(), raw.numbers());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        remount();
+        assertArrayEquals(expected, read(inode));
+    }
+
+    @Test
+    void onlyWhatWasChangedIsStored() throws IOException {
+        long before = volume.context().containers().storedBytes();
+        change(300_000, 5_000);
+        volume.sync();
+        assertEquals(before, volume.context().containers().storedBytes(), "while it is on the fast tier");
+        volume.fastTier().migrate(inode);
+        volume.commit();
+        long stored = volume.context().containers().storedBytes() - before;
+        assertTrue(stored > 4_000 && stored < 100_000, stored + " bytes");
+    }
+
+    @Test
+    void aFileThatIsTruncatedOrPunchedForgetsWhatIsThere() throws IOException {
+        change(600_000, 200_000);
+        volume.sync();
+        OpenFile file = volume.open(inode, true);
+        volume.zero(file, 650_000, 50_000, true);
+        volume.close(file);
+        Arrays.fill(expected, 650_000, 700_000, (byte) 0);
+        assertEquals(150_000, changedBytes());
+        assertArrayEquals(expected, read(inode));
+        truncate(750_000);
+        assertEquals(100_000, changedBytes());
+        truncate(FILE_BYTES);
+        Arrays.fill(expected, 750_000, FILE_BYTES, (byte) 0);
+        assertArrayEquals(expected, read(inode));
+        remount();
+        assertArrayEquals(expected, read(inode));
+        truncate(0);
+        assertEquals(0, changedBytes());
+        giveBack();
+        assertEquals(List.of(), raw.numbers());
+    }
+
+    private void truncate(long size) throws IOException {
+        volume.change(inode, AttributeChange.ofTruncation(size, Instant.now()));
+    }
+
+    /** Bytes of a range that a durable record has must not change before a durable record lacks the range. */
+    @Test
+    void aRangeThatWasDroppedIsNotWrittenAgainBeforeTheCommit() throws IOException {
+        change(0, 100_000);
+        volume.sync();
+        truncate(50_000);
+        truncate(FILE_BYTES);
+        Arrays.fill(expected, 50_000, FILE_BYTES, (byte) 0);
+        change(60_000, 20_000);
+        volume.context().writer().storeEverything();
+        assertEquals(50_000, changedBytes(), "in chunks");
+        assertArrayEquals(expected, read(inode));
+        volume.commit();
+        change(60_000, 20_000);
+        volume.context().writer().storeEverything();
+        assertEquals(70_000, changedBytes(), "the control");
+        assertArrayEquals(expected, read(inode));
+    }
+
+    @Test
+    void aCloneHasWhatWasChanged() throws IOException {
+        change(200_000, 30_000);
+        volume.sync();
+        long clone = make("clone", new byte[1]);
+        volume.fastTier().migrate(clone);
+        OpenFile source = volume.open(inode, false);
+        OpenFile target = volume.open(clone, true);
+        assertEquals(FILE_BYTES, volume.copy(source, 0, target, 0, FILE_BYTES));
+        volume.close(source);
+        volume.close(target);
+        assertArrayEquals(expected, read(clone));
+        assertArrayEquals(expected, read(inode));
+    }
+
+    @Test
+    void aFastTierThatLostWhatWasChangedLeavesTheOlderBytes() throws IOException {
+        byte[] before = expected.clone();
+        change(400_000, 9_000);
+        volume.sync();
+        volume.close();
+        raw = new CrashRawFolder(2);
+        open();
+        assertArrayEquals(before, read(inode));
+        assertEquals(0, changedBytes());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void aFastTierThatIsAbsentMakesOnlyWhatIsThereUnreadable() throws IOException {
+        change(400_000, 9_000);
+        volume.sync();
+        raw.setGone(true);
+        OpenFile file = volume.open(inode, false);
+        try {
+            assertEquals(1000, volume.read(file, 0, ByteBuffer.allocate(1000)));
+            assertThrows(IOException.class, () -> volume.read(file, 400_000, ByteBuffer.allocate(1000)));
+        } finally {
+            volume.close(file);
+            raw.setGone(false);
+        }
+        assertArrayEquals(expected, read(inode), "the control");
+    }
+
+    @Test
+    void aFastTierWithoutSpaceTakesNothing() throws IOException {
+        raw.setFull(true);
+        change(400_000, 90_000);
+        volume.sync();
+        assertEquals(0, changedBytes());
+        assertArrayEquals(expected, read(inode));
+        remount();
+        assertArrayEquals(expected, read(inode));
+    }
+}
