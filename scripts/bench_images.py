@@ -67,7 +67,7 @@ def make_one(folder, machine, mirror):
         install(root, machine, mirror, folder / "packages")
         versions = run("chroot", root, "dpkg-query", "-W").split("\n")
         tidy(root)
-        pack(root, image, number=MACHINES.index(machine))
+        pack(root, image, number=MACHINES.index(machine) if machine in MACHINES else len(MACHINES))
     finally:
         remove_tree(root)
     stamp.write_text(json.dumps({"made": wanted, "packages": [line.split("\t") for line in versions if line]}, indent=1) + "\n")

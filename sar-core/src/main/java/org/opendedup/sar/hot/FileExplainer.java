@@ -3,12 +3,13 @@ package org.opendedup.sar.hot;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.function.LongPredicate;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.hot.FileExplanation.Chunk;
 import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.hot.FileExplanation.DiskWork;
 import org.opendedup.sar.hot.FileExplanation.Share;
+import org.opendedup.sar.hot.FileExplanation.SsdWork;
 import org.opendedup.sar.hot.FileExplanation.Verdict;
 import org.opendedup.sar.hot.copies.CountSource;
 import org.opendedup.sar.hot.policy.HotSettings;
@@ -19,6 +20,8 @@ import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.CopyReads;
+import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.Source;
 
 /**
@@ -38,6 +41,7 @@ public final class FileExplainer {
     private final FrameTables tables;
     private final CountSource counts;
     private final Rules rules;
+    private final PromotionPolicy policy;
 
     private final ChunkRequest request = new ChunkRequest();
     private long[] offsets = new long[64];
@@ -65,18 +69,25 @@ public final class FileExplainer {
     /** Number in the file of the request that is being collected. */
     private long requestNumber;
 
+    private final CopyReads fromSsd = new CopyReads();
+    private final MapEntry copy = new MapEntry();
     private long ssdChunks;
-    private long ssdBytes;
+    private double withSsdSeconds;
     private boolean stopped;
 
+    /** Finds the copies of chunks. */
+    @FunctionalInterface
+    public interface Copies {
+        /** Copies the Map table's entry of a chunk to {@code into}; returns false if it has none. */
+        boolean find(long chunkId, MapEntry into);
+    }
+
     /**
-     * The rules by which chunks are judged.
+     * What chunks are judged by.
      *
-     * @param onSsd whether a chunk is on the SSD
      * @param settings the current parameters
-     * @param policy the policy that the parameters name
      */
-    public record Rules(LongPredicate onSsd, HotSettings settings, PromotionPolicy policy) {}
+    public record Rules(Copies copies, HotSettings settings) {}
 
     public FileExplainer(RecipeStore recipes, FrameTables tables, CountSource counts, Rules rules) {
         this.recipes = recipes;
@@ -85,6 +96,7 @@ public final class FileExplainer {
         this.tables = tables;
         this.counts = counts;
         this.rules = rules;
+        policy = rules.settings().promotionPolicy();
         runs = new FileRuns(recipes);
     }
 
@@ -152,7 +164,7 @@ public final class FileExplainer {
             int frame = tables.of(ChunkId.container(chunkId)).table().frameOf(ChunkId.slot(chunkId));
             request.add(chunkId, lastNeed, recipe.fingerprintPrefix(entry), frame);
             request.setReferences(i, counts.count(chunkId));
-            request.setSource(i, rules.onSsd().test(chunkId) ? Source.SSD : Source.HOME);
+            request.setSource(i, rules.copies().find(chunkId, copy) ? Source.SSD : Source.HOME);
         }
     }
 
@@ -200,24 +212,34 @@ public final class FileExplainer {
     }
 
     private Verdict verdict(int i, long runBytes) {
+        int references = request.references(i);
         if (request.source(i) == Source.SSD) {
             return Verdict.ON_SSD;
-        } else if (runBytes >= rules.settings().maxRunBytes()) {
-            return Verdict.LONG_RUN;
-        } else if (rules.policy().promotes(Cause.WRITE, request.references(i), request.length(i), runBytes)) {
+        } else if (!rules.settings().enabled()) {
+            return Verdict.NOTHING_PROMOTES;
+        } else if (promotes(Cause.WRITE, i, references, runBytes)) {
             return Verdict.NOT_WANTED_AGAIN;
-        } else if (rules.settings().promoteOnRead()
-                && rules.policy().promotes(Cause.READ, request.references(i), request.length(i), runBytes)) {
-            return Verdict.NEVER_READ_TWICE;
+        } else if (promotes(Cause.READ, i, references, runBytes)) {
+            return policy.promotesFirstRead() ? Verdict.NOT_READ : Verdict.NEVER_READ_TWICE;
+        } else if (promotes(Cause.WRITE, i, Integer.MAX_VALUE, runBytes)) {
+            return Verdict.TOO_FEW_REFERENCES;
         }
-        return Verdict.TOO_FEW_REFERENCES;
+        // The policy refuses the run, or nothing that happens to a chunk promotes it.
+        return promotes(Cause.WRITE, i, Integer.MAX_VALUE, 1) ? Verdict.LONG_RUN : Verdict.NOTHING_PROMOTES;
+    }
+
+    private boolean promotes(Cause cause, int i, int references, long runBytes) {
+        return (cause != Cause.READ || rules.settings().promoteOnRead())
+                && policy.promotes(cause, references, request.length(i), runBytes);
     }
 
     /**
-     * Predicts the disk reads for the request, without the SSD and with it. Frames that are still on their way to the
-     * disk cost nothing.
+     * Predicts the reads for the request, without the SSD and with it. Frames that are still on their way to the disk
+     * cost nothing.
      */
     private void plan() throws IOException {
+        DiskWork before = withSsd.work();
+        SsdWork ssdBefore = ssdWork();
         for (int i = 0; i < request.count(); i++) {
             if (request.frame(i) >= 0) {
                 long container = ChunkId.container(request.chunkId(i));
@@ -233,11 +255,18 @@ public final class FileExplainer {
         for (int i = headTold ? 1 : 0; i < request.count(); i++) {
             boolean fromFrame =
                     request.frame(i) < 0 || withSsd.isInMemory(ChunkId.container(request.chunkId(i)), request.frame(i));
-            if (!fromFrame) {
+            if (!fromFrame && rules.copies().find(request.chunkId(i), copy)) {
                 ssdChunks++;
-                ssdBytes += lengths[i];
+                fromSsd.want(copy);
             }
         }
+        fromSsd.read();
+        withSsdSeconds +=
+                Math.max(withSsd.work().seconds() - before.seconds(), ssdWork().seconds() - ssdBefore.seconds());
+    }
+
+    private SsdWork ssdWork() {
+        return new SsdWork(ssdChunks, fromSsd.requests(), fromSsd.bytes());
     }
 
     private FileExplanation explanation() {
@@ -251,7 +280,7 @@ public final class FileExplainer {
                 verdicts,
                 fromDisk.work(),
                 withSsd.work(),
-                ssdChunks,
-                ssdBytes);
+                ssdWork(),
+                withSsdSeconds);
     }
 }

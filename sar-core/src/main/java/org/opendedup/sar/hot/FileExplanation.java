@@ -13,8 +13,9 @@ import org.opendedup.sar.disk.DiskModel;
  * @param verdicts references and bytes of each verdict; every verdict is present
  * @param fromDisk disk work if there were no SSD
  * @param withSsd disk work with the current contents of the SSD
- * @param ssdChunks chunks read from the SSD in that second case
- * @param ssdBytes bytes of these chunks
+ * @param fromSsd work of the SSD in that second case
+ * @param withSsdSeconds time of that second case, in seconds: disk and SSD serve a request at the same time, and
+ *     requests follow one another
  */
 public record FileExplanation(
         long chunks,
@@ -22,47 +23,33 @@ public record FileExplanation(
         Map<Verdict, Share> verdicts,
         DiskWork fromDisk,
         DiskWork withSsd,
-        long ssdChunks,
-        long ssdBytes) {
-    /**
-     * Access time of an SSD, in microseconds, and (next) bytes that it transfers per microsecond: a usual SATA SSD with
-     * one read at a time.
-     */
-    private static final int SSD_SEEK_MICROS = 100;
-
-    private static final int SSD_BYTES_PER_MICRO = 500;
-
-    /**
-     * Predicts the time of the SSD, in seconds, if it reads chunk by chunk. Joined neighbours and parallel reads
-     * shorten it.
-     */
-    public double ssdSeconds() {
-        return (ssdChunks * (double) SSD_SEEK_MICROS + (double) ssdBytes / SSD_BYTES_PER_MICRO) / 1e6;
-    }
-
-    /**
-     * Predicts the time that the SSD saves, in seconds; negative where the SSD costs more. Assumes that reads of the
-     * SSD and of the disk follow one another.
-     */
+        SsdWork fromSsd,
+        double withSsdSeconds) {
+    /** Predicts the time that the SSD saves, in seconds; negative where the SSD costs more. */
     public double savedSeconds() {
-        return fromDisk.seconds() - withSsd.seconds() - ssdSeconds();
+        return fromDisk.seconds() - withSsdSeconds;
     }
 
     /** Why a chunk is on the SSD or not. */
     public enum Verdict {
-        /** The chunk is on the SSD. */
-        ON_SSD,
-        /** The chunk is in a run so long that the disk reads it efficiently. */
-        LONG_RUN,
-        /**
-         * The policy would promote it, but since it qualified it was neither written again nor read from the disk
-         * twice.
-         */
-        NOT_WANTED_AGAIN,
-        /** Too few references; a second read from the disk would promote it. */
-        NEVER_READ_TWICE,
-        /** Too few references, and reading does not promote. */
-        TOO_FEW_REFERENCES
+        ON_SSD("the SSD has a copy"),
+        LONG_RUN("in a run of neighbours so long that the disk reads it well; only small reads of it promote it"),
+        NOT_WANTED_AGAIN("qualifies, but was not written again, or read twice, since it qualified"),
+        NOT_READ("was not read since it was stored or demoted; its next read promotes it"),
+        NEVER_READ_TWICE("too few references; a second read promotes it"),
+        TOO_FEW_REFERENCES("too few references, and reading does not promote"),
+        NOTHING_PROMOTES("promotion is disabled, or the policy promotes what is read, and reading does not promote");
+
+        private final String meaning;
+
+        Verdict(String meaning) {
+            this.meaning = meaning;
+        }
+
+        /** Returns the reason in words, as an administrator sees it. */
+        public String meaning() {
+            return meaning;
+        }
     }
 
     /** Part of the file: references to chunks, and their bytes. */
@@ -92,6 +79,20 @@ public record FileExplanation(
         /** Predicts the time, in seconds, by {@link DiskModel#HDD}. */
         public double seconds() {
             return DiskModel.HDD.seconds(requests, bytes);
+        }
+    }
+
+    /**
+     * Work of an SSD.
+     *
+     * @param chunks references to chunks that are read from it
+     * @param requests reads; neighbours in its log are one
+     * @param bytes bytes of these reads, as they are stored
+     */
+    public record SsdWork(long chunks, long requests, long bytes) {
+        /** Predicts the time, in seconds, by {@link DiskModel#SSD}, one read at a time. */
+        public double seconds() {
+            return DiskModel.SSD.seconds(requests, bytes);
         }
     }
 }

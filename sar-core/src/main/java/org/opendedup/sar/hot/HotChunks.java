@@ -25,6 +25,7 @@ import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.ssd.AttachedSsd;
 import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.Source;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
@@ -240,6 +241,12 @@ public final class HotChunks implements Closeable {
     /** Returns whether a copy of a chunk is on the SSD or on its way there. */
     public boolean contains(long chunkId) {
         return lifecycle.contains(chunkId);
+    }
+
+    /** Copies the Map table's entry of a chunk to {@code into}; returns false if there is none, or no SSD. */
+    public boolean find(long chunkId, MapEntry into) {
+        AttachedSsd ssd = lifecycle.attached();
+        return ssd != null && ssd.get(chunkId, into);
     }
 
     /** Returns what verifies the copies on the SSD in use; null if the volume has no SSD location. */

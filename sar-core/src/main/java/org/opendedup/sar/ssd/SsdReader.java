@@ -100,14 +100,21 @@ final class SsdReader {
     private int endOfRead(int from, int count) {
         int to = from + 1;
         int end = end(from);
-        while (to < count
-                && segment(to) == segment(from)
-                && offset(to) - end <= MAX_GAP_BYTES
-                && Math.max(end, end(to)) - offset(from) <= MAX_READ_BYTES) {
+        while (to < count && segment(to) == segment(from) && isOneRead(offset(from), end, offset(to), end(to))) {
             end = Math.max(end, end(to));
             to++;
         }
         return to;
+    }
+
+    /**
+     * Returns whether a record is read together with those ahead of it in its segment.
+     *
+     * @param from offset of the first of these, and (next) the end of the last
+     * @param offset offset of the record, and (next) its end
+     */
+    static boolean isOneRead(int from, int readEnd, int offset, int end) {
+        return offset - readEnd <= MAX_GAP_BYTES && Math.max(readEnd, end) - from <= MAX_READ_BYTES;
     }
 
     /** Reads records that are adjacent or almost so. */

@@ -176,7 +176,7 @@ class LatePromotionTest extends OpenVolumeTrial {
     private Set<Long> chunks(List<Long> inodes, LongPredicate onSsd, int threshold, Verdict verdict)
             throws IOException {
         HotSettings settings = settings(threshold);
-        var rules = new FileExplainer.Rules(onSsd, settings, settings.promotionPolicy());
+        var rules = new FileExplainer.Rules((chunk, entry) -> onSsd.test(chunk), settings);
         Set<Long> found = new TreeSet<>();
         for (long inode : inodes) {
             volume.maintenance().explain(inode, 0, rules, chunk -> {

@@ -125,7 +125,7 @@ class OccurrencesTest extends OpenVolumeTrial {
     }
 
     private static FileExplainer.Rules rules() {
-        return new FileExplainer.Rules(chunk -> false, SETTINGS, SETTINGS.promotionPolicy());
+        return new FileExplainer.Rules((chunk, entry) -> false, SETTINGS);
     }
 
     private long make() throws IOException {

@@ -156,7 +156,7 @@ class RanksTest extends OpenVolumeTrial {
 
     private long onSsd(List<Long> inodes) throws IOException {
         HotSettings settings = threshold(2);
-        var rules = new FileExplainer.Rules(volume.hot()::contains, settings, settings.promotionPolicy());
+        var rules = new FileExplainer.Rules(volume.hot()::find, settings);
         java.util.Set<Long> found = new java.util.HashSet<>();
         for (long inode : inodes) {
             volume.maintenance().explain(inode, 0, rules, chunk -> {

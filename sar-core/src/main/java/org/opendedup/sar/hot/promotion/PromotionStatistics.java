@@ -8,10 +8,10 @@ import org.opendedup.sar.hot.copies.Refusal;
  * Counts chunks offered to the SSD, and their outcome, since the volume was opened. While nothing is being written or
  * read, {@code offered} is exactly the sum of the chunks landed, refused and waiting.
  *
- * @param offered written duplicates, chunks read a second time, and chunks selected by a recipe; each counts once per
- *     occasion
+ * @param offered written duplicates, chunks read a second time (with some policies, once), and chunks selected by a
+ *     recipe; each counts once per occasion
  * @param byWrite chunks landed after a duplicate was written
- * @param byRead chunks landed after a second read from the disk
+ * @param byRead chunks landed after a read: the second one, or the first if the policy promotes that
  * @param byRecipe chunks landed because a file needs little of their container
  * @param bytes bytes of all chunks landed, before compression
  * @param queued chunks waiting, with their bytes, for the writing thread of the SSD

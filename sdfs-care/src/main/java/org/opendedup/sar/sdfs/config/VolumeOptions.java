@@ -283,7 +283,7 @@ public final class VolumeOptions {
                     "--sar-promote-on-read", "promote-on-read", "promoteOnRead", BOOLEAN)
             .byDefault(true)
             .changedBy("sar set --promote-on-read")
-            .text("Promote chunks on a second read from the disk too.");
+            .text("Promote chunks when they are read, too: a second time, or with the policy open a first time.");
 
     public static final VolumeOption<Integer> SAR_LRU_ENTRIES = SAR.option(
                     "--sar-lru-entries", "lru-entries", "lruEntries", integer("N"))
@@ -291,7 +291,7 @@ public final class VolumeOptions {
             .from(0)
             .to(HotSettings.LRU_ENTRIES_MAX)
             .changedBy("sar set --lru-entries")
-            .text("Number of entries in the list of recent disk reads, which detects second reads; 12 bytes of "
+            .text("Number of entries in the list of recent reads, which detects second reads; 12 bytes of "
                     + "memory each. A change takes effect when the SSD is attached or the volume is mounted.");
 
     public static final VolumeOption<HotSettings.Policy> SAR_POLICY = SAR.option(

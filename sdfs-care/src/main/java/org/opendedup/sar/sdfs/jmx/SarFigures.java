@@ -87,7 +87,7 @@ public record SarFigures(
             long byWrite,
 
             @Figure(
-                    value = "Chunks promoted after a second read from the disk",
+                    value = "Chunks promoted after a second read, or with the policy open after a first one",
                     unit = "chunks",
                     name = "PromotedByRead")
             long byRead,

@@ -90,13 +90,6 @@ final class SarCommand extends CommandGroup {
                 "The time is that of a sequential read with nothing in memory. Reads the file's recipe, not its data."
             },
             footer = {
-                "Verdicts: on-ssd               the SSD has a copy",
-                "          long-run             in a run of neighbours so long that the disk reads it well",
-                "          not-wanted-again     qualifies, but was not written again, or read twice, since it "
-                        + "qualified",
-                "          never-read-twice     too few references; a second read from the disk promotes it",
-                "          too-few-references   too few references, and reading does not promote",
-                "",
                 "Examples:",
                 "  sdfscli pool0 sar explain /mnt/pool0/vm/debian.img",
                 "  sdfscli pool0 sar explain vm/debian.img --chunks     # from the volume's root; each chunk",

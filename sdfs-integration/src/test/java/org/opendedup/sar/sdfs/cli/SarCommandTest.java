@@ -19,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.hot.FileExplanation.Verdict;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
@@ -340,7 +341,8 @@ class SarCommandTest {
         assertEquals(0, sar("explain", "vm/disk.img"), output.err());
         assertTrue(output.out().contains("vm/disk.img: 1000 chunks"), output.out());
         assertTrue(output.out().contains("100 disk requests"), output.out());
-        assertTrue(output.out().contains("999 chunks from the SSD"), output.out());
+        assertTrue(output.out().contains("24 SSD requests for 999 chunks"), output.out());
+        assertTrue(output.out().contains(Verdict.ON_SSD.meaning()), output.out());
         assertFalse(output.out().contains("verdict"), output.out());
     }
 

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli.report;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -11,6 +12,8 @@ import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.hot.FileExplanation;
 import org.opendedup.sar.hot.FileExplanation.DiskWork;
 import org.opendedup.sar.hot.FileExplanation.Share;
+import org.opendedup.sar.hot.FileExplanation.SsdWork;
+import org.opendedup.sar.hot.FileExplanation.Verdict;
 
 /** What {@code sar explain} shows of a file. The names are stable. */
 public record ExplanationReport(
@@ -28,13 +31,16 @@ public record ExplanationReport(
             long diskBytes,
             double diskSeconds,
             @Nullable Long ssdChunks,
+            @Nullable Long ssdRequests,
             @Nullable Long ssdBytes,
-            @Nullable Double ssdSeconds) {
+            @Nullable Double ssdSeconds,
+            double seconds) {
         private String line(String name, String more) {
             return String.format(
                     Locale.ROOT,
-                    "  %-12s %8d disk requests %10s %7.2f s%s%n",
+                    "  %-12s %8.2f s; %d disk requests, %s, %.2f s%s%n",
                     name,
+                    seconds,
                     diskRequests,
                     ByteSize.rounded(diskBytes),
                     diskSeconds,
@@ -65,18 +71,29 @@ public record ExplanationReport(
         explanation.verdicts().forEach((verdict, share) -> verdicts.put(Json.word(verdict), share));
         DiskWork fromDisk = explanation.fromDisk();
         DiskWork withSsd = explanation.withSsd();
+        SsdWork fromSsd = explanation.fromSsd();
         return new ExplanationReport(
                 explanation.chunks(),
                 explanation.bytes(),
                 verdicts,
-                new Work(fromDisk.requests(), fromDisk.bytes(), fromDisk.seconds(), null, null, null),
+                new Work(
+                        fromDisk.requests(),
+                        fromDisk.bytes(),
+                        fromDisk.seconds(),
+                        null,
+                        null,
+                        null,
+                        null,
+                        fromDisk.seconds()),
                 new Work(
                         withSsd.requests(),
                         withSsd.bytes(),
                         withSsd.seconds(),
-                        explanation.ssdChunks(),
-                        explanation.ssdBytes(),
-                        explanation.ssdSeconds()),
+                        fromSsd.chunks(),
+                        fromSsd.requests(),
+                        fromSsd.bytes(),
+                        fromSsd.seconds(),
+                        explanation.withSsdSeconds()),
                 explanation.savedSeconds());
     }
 
@@ -86,18 +103,31 @@ public record ExplanationReport(
         text.append(String.format("%s: %d chunks, %s%n%n", Printable.line(path), chunks, ByteSize.rounded(bytes)));
         verdicts.forEach((verdict, share) -> text.append(String.format(
                 Locale.ROOT,
-                "  %-20s %12d chunks %12s %4.0f %%%n",
+                "  %-20s %12d chunks %12s %4.0f %%  %s%n",
                 verdict,
                 share.chunks(),
                 ByteSize.rounded(share.bytes()),
-                bytes == 0 ? 0 : 100.0 * share.bytes() / bytes)));
+                bytes == 0 ? 0 : 100.0 * share.bytes() / bytes,
+                meaning(verdict))));
         text.append(String.format("%nA sequential read with nothing in memory, on a 7200 rpm disk:%n"));
         text.append(fromDisk.line("without SSD", ""));
         text.append(withSsd.line(
                 "with SSD",
                 String.format(
-                        Locale.ROOT, ", and %d chunks from the SSD %.2f s", withSsd.ssdChunks, withSsd.ssdSeconds)));
-        text.append(String.format(Locale.ROOT, "  %-12s %38.2f s", "saved", savedSeconds));
+                        Locale.ROOT,
+                        "; beside it %d SSD requests for %d chunks, %.2f s",
+                        withSsd.ssdRequests,
+                        withSsd.ssdChunks,
+                        withSsd.ssdSeconds)));
+        text.append(String.format(Locale.ROOT, "  %-12s %8.2f s", "saved", savedSeconds));
         return text.toString();
+    }
+
+    private static String meaning(String word) {
+        return Arrays.stream(Verdict.values())
+                .filter(verdict -> Json.word(verdict).equals(word))
+                .map(Verdict::meaning)
+                .findFirst()
+                .orElse("");
     }
 }

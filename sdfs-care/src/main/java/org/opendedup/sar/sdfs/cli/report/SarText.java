@@ -1,10 +1,12 @@
 package org.opendedup.sar.sdfs.cli.report;
 
+import java.lang.reflect.RecordComponent;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.hot.distributor.DistributorStatistics;
 import org.opendedup.sar.hot.distributor.Latency;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
@@ -15,6 +17,11 @@ import org.opendedup.sar.ssd.SsdLogStatistics;
 public final class SarText {
     /** Below this number of entries, bytes per entry are not shown: the empty table has 26 KB. */
     private static final int FEW_ENTRIES = 1000;
+
+    /** What the heading above a figure says, and its meaning need not repeat. */
+    private static final String BEGINNINGS = "^(Chunks (promoted |demoted )?|Not promoted: )";
+
+    private static final String SUM_OF_REFUSALS = "refusedChunks";
 
     private final StringBuilder text = new StringBuilder();
 
@@ -79,33 +86,19 @@ public final class SarText {
     private void promotion(SarFigures.Promotion promotion) {
         heading("Offered since mounted: " + promotion.offeredChunks() + " chunks");
         heading("Promoted: " + promotion.promotedChunks() + " chunks, " + ByteSize.rounded(promotion.promotedBytes()));
-        cause(promotion.byWrite(), "when a duplicate was written");
-        cause(promotion.byRead(), "on a second read from the disk");
-        cause(promotion.byRecipe(), "for a file that uses little of their container");
-        heading("Waiting (chunks)");
-        cause(promotion.queuedChunks(), "in the queue, with their bytes");
-        cause(promotion.rememberedChunks(), "arrived while the queue was full; will be read again");
+        figures(promotion, "by");
+        heading("Waiting");
+        figures(promotion, "queued");
+        figures(promotion, "remembered");
         heading("Not promoted: " + promotion.refusedChunks() + " chunks");
-        cause(promotion.refusedCount(), "too few references");
-        cause(promotion.refusedRun(), "part of a long run");
-        cause(promotion.refusedPresent(), "on the SSD already, or being written");
-        cause(promotion.refusedRank(), "of less value than the chunks on the full SSD");
-        cause(promotion.refusedTooLarge(), "longer than a record may be");
-        cause(promotion.refusedNoRoom(), "demotion and cleaning made too little room");
-        cause(promotion.refusedQueue(), "the queue and the list of chunks to read again were full");
-        cause(promotion.refusedUnavailable(), "no SSD, or it accepted no writes");
-        cause(promotion.refusedWriteFailed(), "the SSD failed during the write, or was not written after a failure");
-        cause(promotion.refusedDamaged(), "their bytes were not those of the chunk");
-        cause(promotion.refusedUnreadable(), "their bytes at home, or their references, could not be read");
-        cause(promotion.refusedUnreferenced(), "nothing refers to them any more");
+        figures(promotion, "refused");
     }
 
     private void demotion(SarFigures.Demotion demotion) {
         heading("Demoted since mounted: " + demotion.demotedChunks() + " chunks");
-        cause(demotion.bySettings(), "settings changed, or on request");
-        cause(demotion.bySpace(), "replaced by chunks of more value");
-        cause(demotion.unreferenced(), "nothing refers to them any more");
-        cause(demotion.damaged(), "their record was damaged");
+        figures(demotion, "by");
+        figures(demotion, "unreferenced");
+        figures(demotion, "damaged");
         if (demotion.running()) {
             line(
                     "Sweep running",
@@ -166,8 +159,24 @@ public final class SarText {
         text.append(String.format("  %-26s %s%n", name, value));
     }
 
-    private void cause(long chunks, String name) {
-        text.append(String.format("  %12d  %s%n", chunks, name));
+    /** Adds those figures of a record whose names begin with a prefix, as they are declared, without their sum. */
+    private void figures(Record record, String prefix) {
+        for (RecordComponent component : record.getClass().getRecordComponents()) {
+            Figure figure = component.getAnnotation(Figure.class);
+            String name = component.getName();
+            if (figure != null && name.startsWith(prefix) && !name.equals(SUM_OF_REFUSALS)) {
+                String meaning = figure.value().replaceFirst(BEGINNINGS, "");
+                text.append(String.format("  %12s  %s%n", value(component, record), meaning));
+            }
+        }
+    }
+
+    private static Object value(RecordComponent component, Record record) {
+        try {
+            return component.getAccessor().invoke(record);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(component + " cannot be read", e);
+        }
     }
 
     private static String chunks(long chunks, long bytes) {

@@ -193,7 +193,7 @@ public final class FuseMountService implements MountService {
                 throw new IOException("the volume has no SSD: all of " + path + " is read from the disk");
             }
             HotSettings settings = sar.status().settings();
-            var rules = new FileExplainer.Rules(volume.hot()::contains, settings, settings.promotionPolicy());
+            var rules = new FileExplainer.Rules(volume.hot()::find, settings);
             return new VolumePaths(volume)
                     .use(path, inode -> volume.maintenance().explain(inode, from, rules, visitor));
         }

@@ -18,6 +18,7 @@ import org.opendedup.sar.hot.FileExplanation.Chunk;
 import org.opendedup.sar.hot.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.hot.FileExplanation.DiskWork;
 import org.opendedup.sar.hot.FileExplanation.Share;
+import org.opendedup.sar.hot.FileExplanation.SsdWork;
 import org.opendedup.sar.hot.FileExplanation.Verdict;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.hot.policy.HotSettings.Policy;
@@ -235,8 +236,8 @@ public final class FakeMountService implements MountService {
                     Map.of(Verdict.ON_SSD, new Share(1000, 1000 * 1024)),
                     new DiskWork(100, 3 << 20),
                     new DiskWork(1, 1 << 20),
-                    999,
-                    999 * 1024);
+                    new SsdWork(999, 24, 999 * 1024),
+                    0.02);
         }
 
         @Override
