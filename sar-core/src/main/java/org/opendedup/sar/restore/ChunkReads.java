@@ -11,6 +11,7 @@ import org.opendedup.sar.restore.frame.HotSource;
 import org.opendedup.sar.restore.frame.SplitReads;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.ssd.ChunkRequest;
+import org.opendedup.sar.ssd.Source;
 
 /**
  * Reads whole chunks by their ids, for a client that knows its files itself: from frames in memory, the SSD, or home.
@@ -78,9 +79,10 @@ public final class ChunkReads {
         }
         byte[] bytes = new byte[frame.length(slot)];
         copy(frame, chunk, bytes);
-        if (parts != null && !isInMemory) {
+        if (parts != null) {
             ChunkRequest read = new ChunkRequest();
             read.add(chunk, bytes.length, prefix, number);
+            read.setSource(0, isInMemory ? Source.MEMORY : Source.HOME);
             read.setData(0, frame.data(), frame.offset(slot), bytes.length);
             parts.promotion().onChunksRead(read, parts.counts());
         }

@@ -88,6 +88,7 @@ public final class HotVolume implements AutoCloseable {
         public void onDuplicatesMissed(int duplicates, Refusal why) {}
 
         public final List<Long> fromDisk = new ArrayList<>();
+        public final List<Long> fromMemory = new ArrayList<>();
         /** As above, but a chunk cut by a page border is there once, as in the promotion. */
         public final List<Long> onceEach = new ArrayList<>();
 
@@ -104,6 +105,9 @@ public final class HotVolume implements AutoCloseable {
         @Override
         public synchronized void onChunksRead(ChunkRequest request, CountSource counts) {
             for (int i = 0; i < request.count(); i++) {
+                if (request.source(i) == Source.MEMORY && request.data(i) != null) {
+                    fromMemory.add(request.chunkId(i));
+                }
                 if (request.source(i) == Source.HOME && request.data(i) != null) {
                     fromDisk.add(request.chunkId(i));
                     if (i == 0 || request.chunkId(i) != request.chunkId(i - 1)) {

@@ -32,6 +32,9 @@ public interface AccessListener {
      */
     void onDuplicatesWritten(long inode, ChunkRequest duplicates);
 
-    /** Notes that chunks were read. This request read those with source HOME and data from the disk. */
+    /**
+     * Notes that chunks were read: those with data, from their {@link org.opendedup.sar.ssd.Source}. Each read of a
+     * chunk is noted once, whatever it was answered from.
+     */
     void onChunksRead(ChunkRequest request, CountSource counts);
 }

@@ -363,12 +363,12 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         admission.noteHits(hits);
     }
 
-    /** Raises the heat of chunks read from the SSD; returns their number. */
+    /** Raises the heat of chunks that have a copy, read from it or from memory; returns their number. */
     private int noteHits(ChunkRequest request, int from, int to) {
         int saving = 0;
         int hits = 0;
         for (int i = from; i < to; i++) {
-            boolean hit = request.source(i) == Source.SSD && request.data(i) != null;
+            boolean hit = request.data(i) != null && (request.source(i) == Source.SSD || isCopyInMemory(request, i));
             if (hit && !Runs.isRepeat(request, i)) {
                 saving = saving == 0 ? DiskCost.saving(Runs.bytes(request, from, to)) : saving;
                 target.noteWanted(request.chunkId(i), 0, saving);
@@ -378,10 +378,16 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         return hits;
     }
 
+    private boolean isCopyInMemory(ChunkRequest request, int i) {
+        return request.source(i) == Source.MEMORY && target.contains(request.chunkId(i));
+    }
+
     private void readRun(PromotionPolicy policy, ChunkRequest request, int from, int to, CountSource counts) {
         long runBytes = 0;
         for (int i = from; i < to; i++) {
-            if (request.source(i) != Source.HOME || request.data(i) == null || !isWanted(policy, request, i)) {
+            boolean isOffered =
+                    request.data(i) != null && request.source(i) != Source.SSD && !isCopyInMemory(request, i);
+            if (!isOffered || !isWanted(policy, request, i)) {
                 continue;
             }
             runBytes = runBytes == 0 ? Runs.bytes(request, from, to) : runBytes;
@@ -394,8 +400,8 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     }
 
     /**
-     * Notes that a chunk was read from the disk. A second occurrence in one request is not a second read: its frame is
-     * read once.
+     * Notes that a chunk was read, from the disk or from memory: memory has it until the volume is closed, or others
+     * need the room. A second occurrence in one request is not a second read.
      */
     private boolean isSecondRead(ChunkRequest request, int i) {
         long chunkId = request.chunkId(i);

@@ -16,7 +16,7 @@ import org.opendedup.sar.ssd.Source;
  *   <li>{@link DataDistributor#split}: chooses SSD or home for the others.
  *   <li>{@link DataDistributor#start}: the SSD is read while this thread reads the frames from home.
  *   <li>Chunks that the SSD does not deliver, or not in time, are read from home as well.
- *   <li>The promotion is notified, while the bytes from the disk are in memory.
+ *   <li>The promotion is notified of all chunks, while their bytes are in memory.
  * </ol>
  *
  * So a read fails only if home fails, whatever the SSD does. Safe for use by many threads.
@@ -50,7 +50,10 @@ public final class SplitReads {
             hot.distributor().noteEnd(chunks);
         }
         wanted.copyTo(target);
-        if (continues && wanted.isFirstCut()) {
+        // Of a chunk in memory that is wanted without its beginning, a request before this one has the beginning: a
+        // scan
+        // in small requests is no second read.
+        if (wanted.isFirstCut() && (continues || chunks.source(0) == Source.MEMORY)) {
             chunks.clearData(0);
         }
         hot.promotion().onChunksRead(chunks, hot.counts());

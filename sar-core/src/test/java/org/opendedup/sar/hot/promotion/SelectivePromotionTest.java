@@ -123,11 +123,31 @@ class SelectivePromotionTest {
     }
 
     @Test
-    void whatMemoryGivesIsNoReadOfTheDisk() {
-        for (int round = 0; round < 3; round++) {
-            read(new Requests().run(1, 3, 2, 0).from(Source.MEMORY));
-        }
+    void aReadFromMemoryIsARead() {
+        read(new Requests().run(1, 3, 2, 0));
         assertEquals(0, ssd.size());
+        read(new Requests().run(1, 3, 2, 0).from(Source.MEMORY));
+        assertEquals(Set.of(ChunkId.of(1, 3), ChunkId.of(1, 4)), ssd.entries.keySet());
+        assertEquals(2, promotion.statistics().byRead());
+    }
+
+    @Test
+    void theFirstReadFromMemoryPromotesIfThePolicyIsOpen() {
+        promotion.apply(Settings.of(Policy.OPEN));
+        read(new Requests().run(1, 0, 16, 0).from(Source.MEMORY));
+        assertEquals(16, ssd.size());
+        assertEquals(0, hits);
+    }
+
+    @Test
+    void aReadOfACopyFromMemoryHeatsItAndIsNoOffer() {
+        write(new Requests().run(1, 3, 1, 5));
+        long offered = promotion.statistics().offered();
+        read(new Requests().run(1, 3, 1, 0).from(Source.MEMORY));
+        read(new Requests().run(1, 3, 1, 0).from(Source.MEMORY));
+        assertEquals(3, ssd.entries.get(ChunkId.of(1, 3)).heat);
+        assertEquals(2, hits);
+        assertEquals(offered, promotion.statistics().offered());
         assertTrue(recent.isEmpty());
     }
 

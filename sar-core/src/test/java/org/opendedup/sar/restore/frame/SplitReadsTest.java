@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -95,7 +96,7 @@ class SplitReadsTest {
     }
 
     @Test
-    void whatIsInMemoryIsTakenFromThereAndNotToldAsRead() throws IOException {
+    void whatIsInMemoryIsTakenFromThereAndToldAsSuch() throws IOException {
         volume.makeFile(0, 30, 60);
         volume.promote(0);
         FrameCache cache = new FrameCache(1 << 20);
@@ -106,6 +107,26 @@ class SplitReadsTest {
         assertEquals(1, volume.distributor.statistics().memoryHits());
         assertEquals(1, volume.distributor.statistics().ssdHits());
         assertEquals(List.of(volume.ids.get(30), volume.ids.get(60)), volume.promotions.fromDisk);
+        assertEquals(List.of(volume.ids.get(30)), volume.promotions.fromMemory);
+    }
+
+    /** Control: that each request has parts of chunks, without their beginning, that memory answers. */
+    @Test
+    void aScanInSmallRequestsIsOneReadOfEachChunk() throws IOException {
+        int[] order = IntStream.range(0, CHUNKS).toArray();
+        volume.makeFile(order);
+        RestoreEngine engine = volume.engine(new FrameCache(1 << 20), false);
+        int bytes = 500;
+        for (int at = 0; at < volume.expected().length; at += bytes) {
+            volume.read(engine, at, Math.min(bytes, volume.expected().length - at));
+        }
+        assertTrue(volume.distributor.statistics().memoryHits() > 2 * CHUNKS);
+        List<Long> told = new ArrayList<>(volume.promotions.fromDisk);
+        told.addAll(volume.promotions.fromMemory);
+        told.sort(null);
+        // A page border cuts some chunks in the middle of a request.
+        assertEquals(List.copyOf(new TreeSet<>(told)), told);
+        assertEquals(CHUNKS, told.size());
     }
 
     @Test
