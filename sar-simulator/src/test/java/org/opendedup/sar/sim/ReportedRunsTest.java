@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -135,6 +136,27 @@ class ReportedRunsTest extends CommandTest {
         }
         assertEquals(2 + 4 * 3, rows("one", "systems").size());
         assertTrue(err.toString().contains("synthetic, like homes: sar-cost with 2GB"), err::toString);
+    }
+
+    @Test
+    void theSarPapersCostIsWeighedByThePriceOfAnSsd() throws IOException {
+        List<String> command = List.of("paper", "sar", "--traces", "homes", "--warm", "0");
+        assertEquals(0, run(Stream.concat(command.stream(), Stream.of("--cost")).toList(), "dear"), err::toString);
+        assertTrue(page("dear").contains("chart-sar-cost"));
+        for (String chart : List.of("figure-3a", "figure-3b")) {
+            assertTrue(page("dear").contains("chart-sar-" + chart), chart);
+        }
+        JsonNode largest = rows("dear", "cost").get(2);
+        assertEquals(0.4, largest.get("ssdPercent").asDouble(), 1e-9, "2 of 500 GB");
+        assertEquals(1.08, largest.get("costTimes").asDouble(), 1e-9);
+        assertEquals(
+                largest.get("timesFaster").asDouble() / 1.08,
+                largest.get("timesFasterPerCost").asDouble(),
+                1e-9);
+        JsonNode disk = rows("dear", "devices").get(0);
+        JsonNode ssd = rows("dear", "devices").get(1);
+        assertEquals(13.29, disk.get("randomMillis").asDouble(), 0.3);
+        assertEquals(0.06, ssd.get("randomMillis").asDouble(), 0.001);
     }
 
     @Test

@@ -61,6 +61,7 @@ public final class DataDistributor implements Closeable {
     private final LongAdder homeBytes = new LongAdder();
     private final LongAdder memoryHits = new LongAdder();
     private final LongAdder late = new LongAdder();
+    private final LongAdder unusedCopies = new LongAdder();
     private final LatencyHistogram ssdLatency = new LatencyHistogram();
     private final LatencyHistogram homeLatency = new LatencyHistogram();
 
@@ -234,7 +235,7 @@ public final class DataDistributor implements Closeable {
     }
 
     /** Sets the source of every chunk in the frames of chunks without a copy to HOME. */
-    private static void sendFramesHome(ChunkRequest request) {
+    private void sendFramesHome(ChunkRequest request) {
         long[] frames = new long[request.count()];
         int count = 0;
         for (int i = 0; i < request.count(); i++) {
@@ -248,6 +249,7 @@ public final class DataDistributor implements Closeable {
                     && request.frame(i) >= 0
                     && Arrays.binarySearch(frames, 0, count, frame(request, i)) >= 0) {
                 request.setSource(i, Source.HOME);
+                unusedCopies.increment();
             }
         }
     }
@@ -363,6 +365,7 @@ public final class DataDistributor implements Closeable {
                 memoryHits.sum(),
                 unread.sum(),
                 late.sum(),
+                unusedCopies.sum(),
                 ssdLatency.latency(),
                 homeLatency.latency());
     }

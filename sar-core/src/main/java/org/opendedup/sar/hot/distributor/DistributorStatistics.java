@@ -36,5 +36,10 @@ public record DistributorStatistics(
         @Figure(value = "Chunks that were read from home because the SSD was too slow", unit = "chunks")
         long late,
 
+        @Figure(
+                value = "Chunks that have a copy and were read from home: their frame had to be read for other chunks",
+                unit = "chunks")
+        long unusedCopies,
+
         @Figure("reads of the SSD") Latency ssdLatency,
         @Figure("reads of containers") Latency homeLatency) {}

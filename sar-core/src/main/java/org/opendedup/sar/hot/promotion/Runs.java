@@ -20,7 +20,8 @@ final class Runs {
         return end;
     }
 
-    private static boolean continues(ChunkRequest request, int i) {
+    /** Returns whether chunk {@code i} is in the run of the chunk before it. */
+    static boolean continues(ChunkRequest request, int i) {
         return isRepeat(request, i)
                 || request.chunkId(i) == request.chunkId(i - 1) + 1
                         && ChunkId.container(request.chunkId(i)) == ChunkId.container(request.chunkId(i - 1));

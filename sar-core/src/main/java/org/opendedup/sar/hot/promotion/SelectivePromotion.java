@@ -351,12 +351,13 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     public void onChunksRead(ChunkRequest request, CountSource counts) {
         Rules now = rules;
         boolean promotes = now.settings().enabled() && now.settings().promoteOnRead() && target.isAvailable();
+        long[] lacking = promotes ? LackingChunks.runBytes(request, target) : new long[0];
         int hits = 0;
         for (int from = 0; from < request.count(); ) {
             int to = Runs.end(request, from);
             hits += noteHits(request, from, to);
             if (promotes) {
-                readRun(now.policy(), request, from, to, counts);
+                readRun(now.policy(), request, from, to, lacking, counts);
             }
             from = to;
         }
@@ -382,16 +383,22 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         return request.source(i) == Source.MEMORY && target.contains(request.chunkId(i));
     }
 
-    private void readRun(PromotionPolicy policy, ChunkRequest request, int from, int to, CountSource counts) {
+    /** @param lacking see {@link LackingChunks#runBytes} */
+    private void readRun(
+            PromotionPolicy policy, ChunkRequest request, int from, int to, long[] lacking, CountSource counts) {
         long runBytes = 0;
         for (int i = from; i < to; i++) {
             boolean isOffered =
                     request.data(i) != null && request.source(i) != Source.SSD && !isCopyInMemory(request, i);
+            if (isOffered && lacking.length > 0 && lacking[i] > 0 && !Runs.isRepeat(request, i)) {
+                offerRead(policy, request, i, lacking[i], counts);
+                continue;
+            }
             if (!isOffered || !isWanted(policy, request, i)) {
                 continue;
             }
             runBytes = runBytes == 0 ? Runs.bytes(request, from, to) : runBytes;
-            readAgain(policy, request, i, runBytes, counts);
+            offerRead(policy, request, i, runBytes, counts);
         }
     }
 
@@ -416,7 +423,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         return true;
     }
 
-    private void readAgain(PromotionPolicy policy, ChunkRequest request, int i, long runBytes, CountSource counts) {
+    private void offerRead(PromotionPolicy policy, ChunkRequest request, int i, long runBytes, CountSource counts) {
         long chunkId = request.chunkId(i);
         counters.offered(1);
         if (target.contains(chunkId)) {
@@ -427,7 +434,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         try {
             count = counts.count(chunkId);
         } catch (IOException e) {
-            log.warn("a chunk read twice is not promoted, its references are unknown: {}", e.getMessage());
+            log.warn("a chunk that was read is not promoted, its references are unknown: {}", e.getMessage());
             counters.refused(Refusal.UNREADABLE);
             return;
         }

@@ -152,6 +152,32 @@ class SelectivePromotionTest {
     }
 
     @Test
+    void aChunkThatAFrameLacksIsPromotedWithItsFirstRead() {
+        write(new Requests().run(1, 3, 1, 5));
+        read(new Requests().run(1, 3, 1, 0).run(1, 7, 2, 0).run(2, 0, 1, 0));
+        assertEquals(Set.of(ChunkId.of(1, 3), ChunkId.of(1, 7), ChunkId.of(1, 8)), ssd.entries.keySet());
+        assertEquals(DiskCost.saving(2 * CHUNK_BYTES), ssd.entries.get(ChunkId.of(1, 7)).saving);
+        assertEquals(2, promotion.statistics().byRead());
+    }
+
+    @Test
+    void aChunkBesideAFrameWithoutCopiesIsNotLacking() {
+        write(new Requests().run(1, 3, 1, 5));
+        Requests both = new Requests().run(1, 3, 3, 0);
+        both.request.setFrame(2, 1);
+        read(both);
+        assertEquals(Set.of(ChunkId.of(1, 3)), ssd.entries.keySet());
+    }
+
+    @Test
+    void manyLackingNeighboursAreLeftToTheDisk() {
+        write(new Requests().run(1, 3, 1, 5));
+        read(new Requests().run(1, 3, 17, 0));
+        assertEquals(Set.of(ChunkId.of(1, 3)), ssd.entries.keySet());
+        assertEquals(16, promotion.statistics().refused(Refusal.RUN));
+    }
+
+    @Test
     void whatTheDiskDidNotGiveIsNotPromoted() {
         for (int round = 0; round < 3; round++) {
             ChunkRequest failed = new ChunkRequest();

@@ -18,12 +18,12 @@ import org.opendedup.sar.sim.report.Table;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code sar-sim paper sar}: Figures 7 to 11 of the SAR paper. */
+/** {@code sar-sim paper sar}: Figures 3 and 7 to 11 of the SAR paper, and its analysis of costs (§4.5.1). */
 @Command(
         name = "sar",
         sortOptions = false,
         description = {
-            "Computes Figures 7 to 11 of the SAR paper, and energy and memory.",
+            "Computes Figures 3 and 7 to 11 of the SAR paper, energy and memory, and what an SSD costs and gains.",
             "",
             "The paper is Mao et al., Read-Performance Optimization for "
                     + "Deduplication-Based Storage Systems in the Cloud",
@@ -73,12 +73,22 @@ public final class SarPaperCommand extends SimCommand {
     long seed;
 
     @Option(
+            names = "--cost",
+            arity = "0..1",
+            paramLabel = "TIMES",
+            fallbackValue = "20",
+            description = "Weigh the gain of the SSD against its price: a byte of SSD costs this many times a byte of disk. "
+                    + "Without a number 20, as in the paper.")
+    double priceRatio;
+
+    @Option(
             names = "--with-writes",
             description = "Charge the devices for writes. Without it, writes only change what is stored.")
     boolean withWrites;
 
     @Override
     public Integer call() throws IOException {
+        require(priceRatio >= 0, "--cost is 0 or more, not " + priceRatio);
         require(warmDays >= 0 && warmDays <= WEEK_DAYS, "--warm is 0 to 7, not " + warmDays);
         List<TraceProfile> profiles =
                 checked(() -> traces.stream().map(TraceProfile::named).toList());
@@ -87,7 +97,12 @@ public final class SarPaperCommand extends SimCommand {
         for (TraceProfile profile : profiles) {
             replayed.add(replay(profile));
         }
-        folder.write(report(replayed));
+        DeviceCharts devices = new DeviceCharts(Machine.load(MACHINE));
+        SsdCost cost = new SsdCost(priceRatio);
+        for (int i = 0; i < profiles.size(); i++) {
+            cost.add(profiles.get(i), replayed.get(i));
+        }
+        folder.write(report(replayed, devices, cost));
         return 0;
     }
 
@@ -110,12 +125,14 @@ public final class SarPaperCommand extends SimCommand {
         return new ReplayRows.Replayed("like " + profile.name(), Calibration.of(profile, seed), rows);
     }
 
-    private Report report(List<ReplayRows.Replayed> replayed) {
+    private Report report(List<ReplayRows.Replayed> replayed, DeviceCharts devices, SsdCost cost) {
         ReplayRows rows = new ReplayRows(replayed);
         ReplayCharts charts = new ReplayCharts(replayed);
-        List<Table> tables = rows.tables();
+        List<Table> tables = new ArrayList<>(rows.tables());
+        tables.add(devices.table());
         String sizes = "SSD (1) to (3) are the sizes of the paper's Table II.";
-        List<Section> sections = List.of(
+        List<Section> sections = new ArrayList<>(List.of(
+                devices.section(),
                 Section.of(
                         "Figure 7: response of reads",
                         sizes
@@ -141,7 +158,11 @@ public final class SarPaperCommand extends SimCommand {
                         charts.energy("sar-energy"),
                         charts.memory("sar-memory")),
                 Section.of("All figures", "", tables.get(0)),
-                Section.of("Calibration", "What the synthetic traces were calibrated to.", rows.calibration()));
+                Section.of("Calibration", "What the synthetic traces were calibrated to.", rows.calibration())));
+        if (priceRatio > 0) {
+            tables.add(cost.table());
+            sections.add(1, cost.section());
+        }
         return new Report("The SAR paper's figures", true, facts(), sections, tables);
     }
 

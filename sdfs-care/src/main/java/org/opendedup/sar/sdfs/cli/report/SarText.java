@@ -113,6 +113,7 @@ public final class SarText {
         line("From the SSD", chunks(reads.ssdHits(), reads.ssdBytes()) + ", in " + reads.ssdRequests() + " requests");
         line("  too late", reads.late() + " chunks, read from home");
         line("From home", chunks(reads.homeReads(), reads.homeBytes()));
+        line("  in spite of a copy", reads.unusedCopies() + " chunks, beside others of their frames");
         line("Not read", reads.unread() + " chunks, unreadable or no longer wanted");
         text.append(String.format(
                 "%n  %-16s %10s %10s %10s %10s %10s %10s %10s%n",
