@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -68,8 +69,22 @@ class FastTierOnMountTest {
             assertTier(volume, "Migrated 1 file, 2.86 MiB; 1 in chunks before", "migrate", ".", "--wait");
             assertTier(volume, "a: in chunks, deduplicated", "explain", "a");
             assertArrayEquals(content, Files.readAllBytes(file));
-            assertTier(volume, "Read 2 files, 5.72 MiB", "reload", ".");
+            assertTier(volume, "Reloaded 2 files, 5.72 MiB: 100 % on the SSD", "reload", ".", "--wait");
+            assertTier(volume, "100 % on the SSD, 0 B copied now", "reload", ".", "--wait");
             assertEquals(0, volume.figure("stats", "rawFiles"));
+
+            try (RandomAccessFile opened = new RandomAccessFile(file.toFile(), "rw")) {
+                opened.seek(1_000_000);
+                opened.write(content, 0, 300_000);
+                opened.getFD().sync();
+            }
+            System.arraycopy(content, 0, content, 1_000_000, 300_000);
+            assertTier(volume, "293 KiB that were changed since", "explain", "a");
+            assertArrayEquals(content, Files.readAllBytes(file));
+            volume.remount();
+            assertTier(volume, "293 KiB that were changed since", "explain", "a");
+            assertArrayEquals(content, Files.readAllBytes(file));
+            assertTier(volume, "Migrated 1 file, 293 KiB; 1 in chunks before", "migrate", ".");
 
             volume.remount();
             assertArrayEquals(content, Files.readAllBytes(file));

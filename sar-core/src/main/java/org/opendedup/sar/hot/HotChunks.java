@@ -243,6 +243,12 @@ public final class HotChunks implements Closeable {
         return lifecycle.contains(chunkId);
     }
 
+    /** Returns whether a copy of a chunk is on the SSD, not only on its way there. */
+    public boolean holds(long chunkId) {
+        AttachedSsd ssd = lifecycle.attached();
+        return ssd != null && ssd.holds(chunkId);
+    }
+
     /** Copies the Map table's entry of a chunk to {@code into}; returns false if there is none, or no SSD. */
     public boolean find(long chunkId, MapEntry into) {
         AttachedSsd ssd = lifecycle.attached();

@@ -23,6 +23,11 @@ public interface PromotionPolicy {
         return false;
     }
 
+    /** Returns whether a file comes to an SSD of this capacity as a whole when it is opened; sizes in bytes. */
+    default boolean reloads(long fileBytes, long capacityBytes) {
+        return false;
+    }
+
     /**
      * Returns whether a chunk may stay on the SSD after the settings changed.
      *

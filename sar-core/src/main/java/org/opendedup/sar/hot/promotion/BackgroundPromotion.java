@@ -3,6 +3,7 @@ package org.opendedup.sar.hot.promotion;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.Closeable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,11 +26,14 @@ public final class BackgroundPromotion implements Closeable {
     private final OfferRetries retries;
     private final LatePromotion late;
     private final RecipePromotion recipes;
+    private final FileReload reload;
+    private final OpenedFiles opened;
     private final Thread worker;
 
     /**
      * @param windowBytes bytes of a file over which a restore keeps what it has read in memory
      * @param heapBytes heap bytes for the part of a recipe that is being analysed
+     * @param landed whether a copy of a chunk is on the SSD, not only on its way
      * @param name name of the volume, for the thread's name
      */
     public BackgroundPromotion(
@@ -38,6 +42,7 @@ public final class BackgroundPromotion implements Closeable {
             PromotionSources sources,
             long windowBytes,
             long heapBytes,
+            LongPredicate landed,
             String name) {
         this(
                 promotion,
@@ -45,6 +50,7 @@ public final class BackgroundPromotion implements Closeable {
                 sources,
                 windowBytes,
                 heapBytes,
+                landed,
                 TimeUnit.MILLISECONDS.toNanos(Long.getLong(QUIET, QUIET_MS)),
                 name);
     }
@@ -55,12 +61,15 @@ public final class BackgroundPromotion implements Closeable {
             PromotionSources sources,
             long windowBytes,
             long heapBytes,
+            LongPredicate landed,
             long quietNanos,
             String name) {
         disk = new IdleDisk(sources.diskUse());
         retries = new OfferRetries(promotion, sources, disk);
         late = new LatePromotion(promotion, sources, retries, disk, quietNanos);
         recipes = new RecipePromotion(promotion, admission, sources, retries, disk, windowBytes, heapBytes, quietNanos);
+        reload = new FileReload(promotion, sources, landed, disk::isClosed);
+        opened = new OpenedFiles(promotion, reload, name);
         worker = new Thread(this::work, "promotion " + name);
         worker.setDaemon(true);
         worker.start();
@@ -82,6 +91,20 @@ public final class BackgroundPromotion implements Closeable {
         late.note(inode, from, to);
     }
 
+    /**
+     * Notes that a file in chunks was opened, which may bring it to the SSD as a whole. Never waits.
+     *
+     * @param size its length in bytes
+     */
+    public void noteOpened(long inode, long size) {
+        opened.note(inode, size);
+    }
+
+    /** Returns what brings files to the SSD as a whole on request. */
+    public FileReload reload() {
+        return reload;
+    }
+
     private void work() {
         while (disk.pause(POLL_MILLIS)) {
             try {
@@ -100,6 +123,7 @@ public final class BackgroundPromotion implements Closeable {
     @Override
     public void close() {
         disk.close();
+        opened.close();
         Uninterruptibles.joinUninterruptibly(worker);
     }
 }

@@ -505,6 +505,58 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         return answer;
     }
 
+    /** Returns whether a file in chunks that is opened comes to the SSD as a whole. */
+    boolean reloads(long fileBytes) {
+        Rules now = rules;
+        return isActive()
+                && now.settings().promoteOnRead()
+                && now.policy().reloads(fileBytes, now.settings().capacityBytes());
+    }
+
+    /**
+     * Offers a chunk that was read from home because its file comes to the SSD as a whole.
+     *
+     * @param contents the frame that has it
+     * @return why it is refused; {@link Refusal#QUEUE} if a later offer may be taken; null if it is on its way
+     */
+    @Nullable
+    Refusal offerForReload(long chunkId, int count, Frame contents) {
+        PromotionPolicy policy = rules.policy();
+        int slot = ChunkId.slot(chunkId);
+        int length = contents.length(slot);
+        int saving = policy.expectedSaving(Cause.READ, DiskCost.saving(length));
+        if (!isAdmitted(policy, Cause.READ, count, length, saving)) {
+            counters.offered(1);
+            counters.refused(Refusal.RANK);
+            return Refusal.RANK;
+        }
+        OfferAnswer answer = target.offer(
+                chunkId,
+                contents.fingerprintPrefix(slot),
+                count,
+                saving,
+                Cause.READ,
+                contents.data(),
+                contents.offset(slot),
+                length);
+        switch (answer) {
+            case QUEUE_FULL -> {
+                return Refusal.QUEUE;
+            }
+            case TAKEN, LANDED -> {
+                counters.offered(1);
+                noteTaken(answer, Cause.READ, length);
+                forget(chunkId, Refusal.PRESENT);
+                return null;
+            }
+            default -> {
+                counters.offered(1);
+                counters.refused(refusal(answer));
+                return answer == OfferAnswer.PRESENT ? null : refusal(answer);
+            }
+        }
+    }
+
     public PromotionStatistics statistics() {
         return counters.statistics(remembered.size());
     }

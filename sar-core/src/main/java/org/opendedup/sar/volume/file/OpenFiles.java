@@ -75,6 +75,9 @@ public final class OpenFiles {
             nodes.unpin(node);
             throw e;
         }
+        if (raw == null) {
+            context.noteOpened(inode, node.size());
+        }
         int reported;
         synchronized (node) {
             node.contents().writers += writable ? 1 : 0;

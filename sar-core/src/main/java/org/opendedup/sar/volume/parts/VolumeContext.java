@@ -17,6 +17,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.hot.promotion.BackgroundPromotion;
+import org.opendedup.sar.hot.promotion.FileReload;
 import org.opendedup.sar.hot.promotion.PromotionSources;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
@@ -217,7 +218,7 @@ public final class VolumeContext implements Closeable {
                 throttle));
         FolderOrder order = new FolderOrder(raws, metadata.namespace());
         mover = new RawMover(raws, copier, nodes, committer, order, throttle, engine.disk(), config.raw(), name);
-        fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements, writer);
+        fastTier = new FastTier(metadata, nodes, committer, config, raws, copier, mover, placements, writer, reload());
     }
 
     /** Opens the raw files. The volume can be used without them if the fast tier is not there. */
@@ -274,6 +275,17 @@ public final class VolumeContext implements Closeable {
         }
     }
 
+    /** Records that a file in chunks was opened: the policy may want it on the SSD as a whole. */
+    public void noteOpened(long inode, long size) {
+        if (promotion != null) {
+            promotion.noteOpened(inode, size);
+        }
+    }
+
+    private @Nullable FileReload reload() {
+        return promotion == null ? null : promotion.reload();
+    }
+
     private BackgroundPromotion promoteInBackground(VolumeConfig config) {
         BackgroundPromotion background = new BackgroundPromotion(
                 hot.promotion(),
@@ -286,6 +298,7 @@ public final class VolumeContext implements Closeable {
                         this::diskUse),
                 PROMOTION_STEP_BYTES,
                 engine.plan().hot(),
+                hot::holds,
                 config.name());
         hot.promotion().listen(background::note);
         hot.promotion().listenUnfinished(background::noteLate);

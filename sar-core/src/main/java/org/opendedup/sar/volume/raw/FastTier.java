@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.hot.promotion.FileReload;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -42,6 +43,7 @@ public final class FastTier {
     private final RawMover mover;
     private final Placements placements;
     private final FileWriter writer;
+    private final @Nullable FileReload reload;
     /** Number of lost files that was found last. */
     private volatile long lostFiles;
 
@@ -54,7 +56,8 @@ public final class FastTier {
             RawCopier copier,
             RawMover mover,
             Placements placements,
-            FileWriter writer) {
+            FileWriter writer,
+            @Nullable FileReload reload) {
         this.metadata = metadata;
         this.nodes = nodes;
         this.committer = committer;
@@ -64,6 +67,7 @@ public final class FastTier {
         this.mover = mover;
         this.placements = placements;
         this.writer = writer;
+        this.reload = reload;
     }
 
     /**
@@ -340,6 +344,20 @@ public final class FastTier {
                     Reason.EBUSY, "inode " + node.id + " lies on the fast tier, and is open for writing");
         }
         storeChanges(node);
+    }
+
+    /**
+     * Brings all chunks of a file to the SSD.
+     *
+     * @param waits whether to wait until they are there, not only on their way
+     * @throws PosixException EISDIR, EINVAL
+     */
+    public FileReload.Reloaded reload(long inode, boolean waits, FileReload.Progress progress) throws IOException {
+        FileReload reloading = reload;
+        if (reloading == null) {
+            throw new IOException("the volume has no SSD location; configure one and mount again");
+        }
+        return withFile(inode, (node, raw) -> reloading.reload(inode, node.size(), waits, progress));
     }
 
     /** Stores what was changed in a file since it was migrated, so that its recipe has it. */

@@ -104,7 +104,7 @@ class RecipePromotionTest {
                 new SelectivePromotion(Settings.of(policy), ssd, admission, (chunkId, length) -> false, 0);
         PromotionSources sources = stored.sources(stored.metadata.counts()::occurrences, () -> diskUse.getAsLong());
         BackgroundPromotion recipes =
-                new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test");
+                new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, chunk -> true, 0, "test");
         promotion.listen(recipes::note);
         return recipes;
     }
@@ -176,7 +176,7 @@ class RecipePromotionTest {
         SelectivePromotion promotion =
                 new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
         PromotionSources sources = stored.sources(counts, () -> 0);
-        recipes.set(new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test"));
+        recipes.set(new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, chunk -> true, 0, "test"));
         recipes.get().note(INODE);
         TestWait.until(() -> asked.get() > 0);
         closing.join();
@@ -256,7 +256,7 @@ class RecipePromotionTest {
                 new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
         PromotionSources sources = stored.sources(stored.metadata.counts()::occurrences, () -> 0);
         try (BackgroundPromotion recipes =
-                new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test")) {
+                new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, chunk -> true, 0, "test")) {
             promotion.listen(recipes::note);
             promotion.onDuplicatesWritten(INODE, new Requests().run(999, 0, 16, 2).request);
             TestWait.until(() -> ssd.size() == wanted.size());

@@ -178,27 +178,30 @@ final class TierCommand extends CommandGroup {
 
     @Command(
             description = {
-                "Reads files that lie in chunks once, in sequence, as a program would read them.",
+                "Brings files that lie in chunks back to the SSD, whole.",
                 "",
-                "SAR counts that as a read of each chunk. It copies those to the SSD that were read from the disk "
-                        + "before",
-                "and that it wants there: mostly chunks that lie alone, not long runs that the disk reads well. So "
-                        + "a file",
-                "that was not read before may need two runs. With the policy open, the first read is enough. sar "
-                        + "explain",
-                "shows what is on the SSD then. Migrated files do not become raw again. Raw files are not read."
+                "Reads those of their chunks from the disk that have no copy on the SSD, in the order of the disk, "
+                        + "and copies",
+                "them, whatever the promotion policy. A chunk that several files share has one copy. Programs that "
+                        + "read are",
+                "served first. Raw files are on the fast tier already. With the policy open, opening a file does the "
+                        + "same in",
+                "the background. A file that is not whole on the SSD then is named, with the reasons; the exit code "
+                        + "is 1."
             },
             footer = {
-                "The read fills the restore cache, and makes the disk busy for as long as reading takes. Ctrl-C "
+                "Chunks that are used again stay; the least recently used ones leave when others need the room. Ctrl-C "
                         + "ends it.",
                 "",
                 "Examples:",
-                "  sdfscli pool0 tier reload /mnt/pool0/vm/debian.img",
+                "  sdfscli pool0 tier reload /mnt/pool0/vm/debian.img --wait",
                 "  sdfscli pool0 sar explain /mnt/pool0/vm/debian.img     # what is on the SSD now"
             })
-    int reload(@Parameters(arity = "1..*", paramLabel = "PATH", description = PATHS) List<Path> files)
+    int reload(
+            @Parameters(arity = "1..*", paramLabel = "PATH", description = PATHS) List<Path> files,
+            @Option(names = "--wait", description = "Wait until the copies are written to the SSD.") boolean wait)
             throws IOException, CommandFailedException, InterruptedException {
-        return run(TierControl.RELOAD, files, Map.of(), TierText::reloaded);
+        return run(TierControl.RELOAD, files, Map.of("wait", wait ? 1 : 0), TierText::reloaded);
     }
 
     @Command(

@@ -44,7 +44,11 @@ public record TierReport(
         }
     }
 
-    /** Where a file is, and when it is migrated. */
+    /**
+     * Where a file is, and when it is migrated.
+     *
+     * @param changedBytes bytes that were changed since it was migrated, and are on the fast tier
+     */
     public record File(
             String place,
             long bytes,
@@ -54,7 +58,8 @@ public record TierReport(
             boolean small,
             int highPercent,
             long journalSeconds,
-            String migrationPolicy) {
+            String migrationPolicy,
+            long changedBytes) {
         private static File of(FileStatus file, RawSettings settings) {
             return new File(
                     Json.word(file.place()),
@@ -65,7 +70,8 @@ public record TierReport(
                     file.bytes() <= MigrationPolicy.SMALL_BYTES,
                     settings.highPercent(),
                     settings.copyAfterS(),
-                    settings.rule().toString());
+                    settings.rule().toString(),
+                    file.changedBytes());
         }
     }
 }

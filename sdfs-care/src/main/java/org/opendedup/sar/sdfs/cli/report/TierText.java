@@ -98,7 +98,11 @@ public final class TierText {
         if (explained.type().equals("folder") || file == null) {
             return path + "folder; new files " + newFiles(explained.newFiles());
         }
-        String words = path + place(file.place()) + ", " + ByteSize.rounded(file.bytes())
+        String changed = file.changedBytes() == 0
+                ? ""
+                : ", but for " + ByteSize.rounded(file.changedBytes())
+                        + " that were changed since and are on the fast tier";
+        String words = path + place(file.place()) + changed + ", " + ByteSize.rounded(file.bytes())
                 + (file.accessed().isEmpty() ? "" : ", last used " + file.accessed());
         String why = why(file);
         return why.isEmpty() ? words : words + System.lineSeparator() + "  " + why;
@@ -164,11 +168,15 @@ public final class TierText {
         return page.ended(report);
     }
 
-    /** Returns what was read. */
+    /** Returns what a reload did. */
     public static String reloaded(Map<String, Object> report) {
         var page = new TierText();
-        page.text.append("Read " + number(report, "readFiles", "file") + ", " + size(report, "readBytes"));
+        long bytes = Json.number(report, "chunkBytes");
+        long percent = bytes == 0 ? 100 : 100 * Json.number(report, "onSsdBytes") / bytes;
+        page.text.append("Reloaded " + number(report, "reloadedFiles", "file") + ", " + size(report, "chunkBytes") + ": "
+                + percent + " % on the SSD, " + size(report, "copiedBytes") + " copied now");
         page.more(report, "rawFiles", "on the fast tier already");
+        page.more(report, "incompleteFiles", "not whole on the SSD");
         return page.ended(report);
     }
 
@@ -177,6 +185,7 @@ public final class TierText {
         more(report, "failedFiles", "failed");
         text.append(System.lineSeparator());
         named(report, "inUse", "in use: ", "inUseFiles");
+        named(report, "incomplete", "not on the SSD: ", "incompleteFiles");
         named(report, "failures", "failed: ", "failedFiles");
         return text.toString().stripTrailing();
     }

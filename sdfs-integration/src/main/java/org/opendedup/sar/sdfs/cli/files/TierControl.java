@@ -82,7 +82,7 @@ public final class TierControl implements Closeable {
             case MIGRATE -> tier.migrate(path, waits);
             case PIN -> tier.pin(path, true);
             case UNPIN -> tier.pin(path, false);
-            case RELOAD -> tier.reload(path);
+            case RELOAD -> tier.reload(path, waits);
             default -> throw new IOException("the daemon knows no work '" + kind + "' on raw files");
         };
     }

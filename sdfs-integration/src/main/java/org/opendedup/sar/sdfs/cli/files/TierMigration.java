@@ -9,7 +9,7 @@ import org.opendedup.sar.common.Progress;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.raw.FastTier;
 
-/** Migrates raw files. */
+/** Migrates raw files, and what was changed in files since they were migrated. */
 final class TierMigration extends TreeJob {
     private static final String MIGRATED = "migratedFiles";
     private static final String MIGRATED_BYTES = "migratedBytes";
@@ -76,12 +76,13 @@ final class TierMigration extends TreeJob {
             return;
         }
         FastTier.FileStatus file = tier.explain(entry.inode());
-        if (file.place() == FastTier.Place.CHUNKS) {
+        if (file.place() == FastTier.Place.CHUNKS && file.changedBytes() == 0) {
             add(IN_CHUNKS, isFirst ? 1 : 0);
         } else if (file.place() == FastTier.Place.LOST) {
             add(LOST, isFirst ? 1 : 0);
         } else {
-            migrate(entry.inode(), at, file.bytes(), progress);
+            boolean isPart = file.place() == FastTier.Place.CHUNKS;
+            migrate(entry.inode(), at, isPart ? file.changedBytes() : file.bytes(), progress);
         }
     }
 

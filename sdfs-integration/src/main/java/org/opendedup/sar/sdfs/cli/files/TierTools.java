@@ -100,9 +100,13 @@ public class TierTools {
         return new TierPinning(paths(), path, isPinned);
     }
 
-    /** Returns what reads the files at and below a path that lie in chunks. */
-    public Work<Map<String, Object>> reload(String path) {
-        return new TierReload(paths(), path);
+    /**
+     * Returns what brings the files at and below a path that lie in chunks to the SSD.
+     *
+     * @param waits whether to wait until the copies are there, not only on their way
+     */
+    public Work<Map<String, Object>> reload(String path, boolean waits) {
+        return new TierReload(paths(), path, waits);
     }
 
     /** See {@link FastTier#attach}. */

@@ -83,8 +83,8 @@ public final class FakeTierTools extends TierTools {
     }
 
     @Override
-    public Work<Map<String, Object>> reload(String path) {
-        return job("reload " + path);
+    public Work<Map<String, Object>> reload(String path, boolean waits) {
+        return job("reload " + path + (waits ? " and wait" : ""));
     }
 
     @Override

@@ -1,0 +1,262 @@
+package org.opendedup.sar.hot.promotion;
+
+import com.carrotsearch.hppc.LongLongHashMap;
+import com.carrotsearch.hppc.cursors.LongLongCursor;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.FrameConsumer;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.hot.copies.Refusal;
+import org.opendedup.sar.metadata.record.RecipePage;
+
+/**
+ * Brings whole files to the SSD (TDDFS paper, §3.4: non-redundant chunk reloading). Reads those chunks of a file from
+ * home that have no copy, in the order of their containers, and offers them. A chunk that several files share has one
+ * copy. Reads of the volume's users are served first. Safe for use by many threads.
+ */
+public final class FileReload {
+    /** Chunks that are brought at a time: 1 MiB of heap, and 256 MiB of a file in chunks of 8 KiB. */
+    private static final int CHUNKS_AT_ONCE = 1 << 15;
+    /** Recipe pages that are listed at a time. */
+    private static final int PAGES = 64;
+
+    private static final int RETRY_MILLIS = 20;
+    /** Time in milliseconds for which a full queue is waited for. */
+    private static final int QUEUE_MILLIS = 30_000;
+
+    private final SelectivePromotion promotion;
+    private final PromotionSources sources;
+    private final LongPredicate landed;
+    private final BooleanSupplier closed;
+
+    /**
+     * @param landed whether a copy of a chunk is on the SSD, not only on its way
+     * @param closed whether to end early
+     */
+    FileReload(
+            SelectivePromotion promotion, PromotionSources sources, LongPredicate landed, BooleanSupplier closed) {
+        this.promotion = promotion;
+        this.sources = sources;
+        this.landed = landed;
+        this.closed = closed;
+    }
+
+    /** Receives the progress of a reload. */
+    @FunctionalInterface
+    public interface Progress {
+        /**
+         * Called after some chunks were handled.
+         *
+         * @param bytes of these chunks
+         * @throws IOException to end the reload
+         */
+        void handled(long bytes) throws IOException;
+    }
+
+    /**
+     * What a reload did.
+     *
+     * @param bytes bytes of the file, without holes and zeros
+     * @param copiedBytes those whose chunks it brought
+     * @param onSsdBytes those whose chunks have a copy now
+     * @param refused why the others have none, with their bytes
+     */
+    public record Reloaded(long bytes, long copiedBytes, long onSsdBytes, Map<Refusal, Long> refused) {}
+
+    /**
+     * Reloads a file.
+     *
+     * @param size its length in bytes
+     * @param waits whether to wait until the copies are on the SSD; else those on their way count as there
+     * @throws IOException if its recipe cannot be read, or {@code progress} ends it
+     */
+    public Reloaded reload(long inode, long size, boolean waits, Progress progress) throws IOException {
+        int pageBytes = sources.recipes().pageBytes();
+        long end = (size + pageBytes - 1) / pageBytes;
+        Work work = new Work(waits, progress);
+        for (long next = 0; next < end; ) {
+            long[] pages = sources.recipes().existingPages(inode, next, end, PAGES);
+            if (pages.length == 0) {
+                break;
+            }
+            for (long page : pages) {
+                work.add(sources.recipes().page(inode, page));
+            }
+            next = pages[pages.length - 1] + 1;
+        }
+        return work.finish();
+    }
+
+    /** The reload of one file. */
+    private final class Work {
+        private final boolean waits;
+        private final Progress progress;
+        /** The chunks that are brought next, with the bytes of the file that are in each. */
+        private final LongLongHashMap chunks = new LongLongHashMap();
+
+        private final Map<Refusal, Long> refused = new EnumMap<>(Refusal.class);
+        private long bytes;
+        private long copiedBytes;
+        private long onSsdBytes;
+
+        Work(boolean waits, Progress progress) {
+            this.waits = waits;
+            this.progress = progress;
+        }
+
+        void add(RecipePage page) throws IOException {
+            for (int entry = 0; entry < page.count(); entry++) {
+                if (!page.isZero(entry)) {
+                    chunks.addTo(page.chunkId(entry), page.length(entry));
+                }
+            }
+            if (chunks.size() >= CHUNKS_AT_ONCE) {
+                bring();
+            }
+        }
+
+        Reloaded finish() throws IOException {
+            bring();
+            return new Reloaded(bytes, copiedBytes, onSsdBytes, refused);
+        }
+
+        private void bring() throws IOException {
+            long[] ids = chunks.keys().toArray();
+            Arrays.sort(ids);
+            Map<Long, Refusal> reasons = new HashMap<>();
+            long[] missing = Arrays.stream(ids).filter(id -> !promotion.contains(id)).toArray();
+            for (int from = 0; from < missing.length; ) {
+                int to = from + 1;
+                while (to < missing.length && ChunkId.container(missing[to]) == ChunkId.container(missing[from])) {
+                    to++;
+                }
+                bring(missing, from, to, reasons);
+                from = to;
+            }
+            count(missing, reasons);
+            chunks.clear();
+        }
+
+        /** Brings chunks {@code from} to {@code to} (exclusive), which are in one container. */
+        private void bring(long[] missing, int from, int to, Map<Long, Refusal> reasons) throws IOException {
+            long container = ChunkId.container(missing[from]);
+            for (int first = from; first < to; ) {
+                int[] frames = new int[HomeFrames.FRAMES_PER_TURN];
+                int count = 0;
+                int next = first;
+                for (; next < to; next++) {
+                    int frame = sources.frames().frameOf(missing[next]);
+                    if (count > 0 && frames[count - 1] == frame) {
+                        continue;
+                    }
+                    if (count == frames.length) {
+                        break;
+                    }
+                    frames[count++] = frame;
+                }
+                Turn turn = new Turn();
+                sources.frames().read(container, frames, count, turn);
+                offer(missing, first, next, turn.frames, reasons);
+                long handled = 0;
+                for (int i = first; i < next; i++) {
+                    handled += chunks.get(missing[i]);
+                }
+                progress.handled(handled);
+                first = next;
+            }
+        }
+
+        private void offer(long[] missing, int from, int to, List<Frame> frames, Map<Long, Refusal> reasons)
+                throws IOException {
+            for (int i = from; i < to; i++) {
+                int slot = ChunkId.slot(missing[i]);
+                Frame frame = frames.stream()
+                        .filter(each -> slot >= each.firstSlot() && slot < each.firstSlot() + each.count())
+                        .findFirst()
+                        .orElse(null);
+                Refusal refusal = frame == null || !frame.holds(slot) ? Refusal.UNREADABLE : offer(missing[i], frame);
+                if (refusal != null) {
+                    reasons.put(missing[i], refusal);
+                }
+            }
+        }
+
+        private @Nullable Refusal offer(long chunkId, Frame frame) throws IOException {
+            int references = sources.counts().count(chunkId);
+            if (references == 0) {
+                return Refusal.UNREFERENCED;
+            }
+            Refusal refusal = promotion.offerForReload(chunkId, references, frame);
+            for (int waited = 0; refusal == Refusal.QUEUE && waited < QUEUE_MILLIS; waited += RETRY_MILLIS) {
+                pause();
+                refusal = promotion.offerForReload(chunkId, references, frame);
+            }
+            return refusal;
+        }
+
+        private void pause() throws IOException {
+            if (closed.getAsBoolean()) {
+                throw new InterruptedIOException("the volume is being closed");
+            }
+            try {
+                Thread.sleep(RETRY_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("stopped");
+            }
+            progress.handled(0);
+        }
+
+        private void awaitLanding(long[] missing) throws IOException {
+            for (long chunkId : missing) {
+                for (int waited = 0;
+                        waited < QUEUE_MILLIS && !landed.test(chunkId) && promotion.contains(chunkId);
+                        waited += RETRY_MILLIS) {
+                    pause();
+                }
+            }
+        }
+
+        private void count(long[] missing, Map<Long, Refusal> reasons) throws IOException {
+            if (waits) {
+                awaitLanding(missing);
+            }
+            for (LongLongCursor chunk : chunks) {
+                bytes += chunk.value;
+                if (waits ? landed.test(chunk.key) : promotion.contains(chunk.key)) {
+                    onSsdBytes += chunk.value;
+                    copiedBytes += Arrays.binarySearch(missing, chunk.key) >= 0 ? chunk.value : 0;
+                } else {
+                    // What was taken and is not there was displaced, or found no room.
+                    Refusal reason = reasons.getOrDefault(chunk.key, Refusal.NO_ROOM);
+                    refused.merge(reason, chunk.value, Long::sum);
+                }
+            }
+        }
+    }
+
+    /** The frames of one turn that can be read. */
+    private static final class Turn implements FrameConsumer {
+        private final List<Frame> frames = new ArrayList<>();
+
+        @Override
+        public void frame(int frame, Frame contents) {
+            frames.add(contents);
+        }
+
+        @Override
+        public void damaged(int frame, IOException failure) {
+            // Its chunks are counted as unreadable; reading the file reports it.
+        }
+    }
+}
