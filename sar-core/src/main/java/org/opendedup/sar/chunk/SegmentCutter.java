@@ -62,6 +62,22 @@ public final class SegmentCutter {
     }
 
     /**
+     * Adds {@code segment.data()[from .. to)} as one chunk, which is a whole stream, if a chunk may be as long and may
+     * end anywhere, and they are not all zeros; else cuts them.
+     */
+    public void addWhole(Segment segment, int from, int to) {
+        reset();
+        boolean isOne = to - from <= chunker.maxChunkBytes()
+                && chunker.alignment() == 1
+                && ZeroRuns.length(segment.data(), from, to) < to - from;
+        if (isOne) {
+            segment.add(from, to - from, false);
+        } else {
+            cut(segment, from, to, true);
+        }
+    }
+
+    /**
      * Returns how many of the {@code zeros} bytes at a chunk's beginning form a zero run. The other bytes are data, or
      * not known yet.
      */

@@ -123,9 +123,10 @@ public final class IngestPipeline {
      * A small file whose bytes are all in memory, from its first to its last.
      *
      * @param run its bytes; it begins at offset 0, and has at most {@link #SEGMENT_BYTES}
+     * @param isOneChunk whether it is one chunk, if that may be so long
      * @param listener as for {@link #store}
      */
-    public record SmallFile(long inode, ByteRun run, StoreListener listener) {}
+    public record SmallFile(long inode, ByteRun run, boolean isOneChunk, StoreListener listener) {}
 
     /**
      * Stores small files, many in one segment, so that each step is made once for all of these, and files that follow
@@ -159,8 +160,12 @@ public final class IngestPipeline {
                 break;
             }
             file.run.copy(0, segment.data(), filled, length);
-            workspace.cutter.reset();
-            workspace.cutter.cut(segment, filled, filled + length, true);
+            if (file.isOneChunk) {
+                workspace.cutter.addWhole(segment, filled, filled + length);
+            } else {
+                workspace.cutter.reset();
+                workspace.cutter.cut(segment, filled, filled + length, true);
+            }
             parts.add(new SegmentPart(file.inode, 0, filled, length, false, file.listener));
             filled += length;
             next++;

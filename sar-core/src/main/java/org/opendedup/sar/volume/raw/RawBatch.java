@@ -11,6 +11,7 @@ import org.opendedup.sar.ingest.IngestPipeline.SmallFile;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.volume.node.Node;
 import org.opendedup.sar.volume.node.NodeTable;
 import org.opendedup.sar.volume.node.RawFile;
@@ -67,6 +68,11 @@ final class RawBatch {
         @Override
         public boolean isHelped() {
             return helped;
+        }
+
+        /** Files of about a chunk are not cut (TDDFS paper, §3.2): most are whole duplicates or none. */
+        boolean isOneChunk() {
+            return data.length <= MigrationPolicy.SMALL_BYTES;
         }
 
         void release() {
@@ -144,7 +150,7 @@ final class RawBatch {
             if (!members.isEmpty()) {
                 List<SmallFile> files = new ArrayList<>(members.size());
                 for (Member member : members) {
-                    files.add(new SmallFile(member.node.id, member, (from, to) -> copier.noteStored(member.node, to)));
+                    files.add(new SmallFile(member.node.id, member, member.isOneChunk(), (from, to) -> copier.noteStored(member.node, to)));
                 }
                 copier.store(() -> copier.pipeline().storeTogether(files, Inode.ROOT));
                 for (Member member : members) {

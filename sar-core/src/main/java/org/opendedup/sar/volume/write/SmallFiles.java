@@ -119,7 +119,7 @@ public final class SmallFiles {
         private List<SmallFile> files() {
             List<SmallFile> files = new ArrayList<>(taken.size());
             for (RunStore.Storing storing : taken) {
-                files.add(new SmallFile(storing.node().id, storing.run(), storing));
+                files.add(new SmallFile(storing.node().id, storing.run(), false, storing));
             }
             return files;
         }
