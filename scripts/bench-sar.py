@@ -21,29 +21,35 @@ import statistics
 import time
 from pathlib import Path
 
+import bench_fleet
 import bench_images
+import bench_storm
 from bench_blocks import BLOCK, ZERO, Blocks
 from bench_systems import Deduplicated, Native, table
-from bench_volume import measure, say, stored_bytes, warm
+from bench_volume import copy_seconds, measure, say, stored_bytes, warm
 
 MB = 1_000_000
 KIB = 1024
-PARTS = ("restore", "random", "write")
+PARTS = ("restore", "random", "write", "storm")
+DEFAULT_PARTS = PARTS[:3]
 READ_SIZES = (4 * KIB, 64 * KIB)
 # Promotion continues after the last write: it has ended when nothing was promoted for this time.
 SETTLED_SECONDS = 12
+# The least capacity of an SSD that mkfs.sdfs takes.
+LEAST_SSD_BYTES = 8 << 20
 
 
 class Promoting(Deduplicated):
     """A volume with SAR."""
 
-    def __init__(self, work, policy, options, capacity, **placement):
+    def __init__(self, work, policy, options, capacity, suffix="", **placement):
         name, _, threshold = policy.partition(":")
-        self.ssd = work / f"ssd-{policy.replace(':', '-')}"
+        full_name = policy.replace(":", "-") + suffix
+        self.ssd = work / f"ssd-{full_name}"
         sar = [f"--sar-ssd-location={self.ssd}", f"--sar-ssd-capacity={capacity}", f"--sar-policy={name}"]
         if threshold:
             sar.append(f"--sar-reference-count-threshold={threshold}")
-        super().__init__(work, policy.replace(":", "-"), options, volume_options=sar, **placement)
+        super().__init__(work, full_name, options, volume_options=sar, **placement)
 
     def start(self):
         shutil.rmtree(self.ssd, ignore_errors=True)
@@ -130,12 +136,13 @@ class Report:
 
     def __init__(self):
         self.machine = {"cores": os.cpu_count(), "kernel": platform.release(), "date": time.strftime("%Y-%m-%d %H:%M")}
-        self.images, self.restores, self.writes, self.memory = [], [], [], []
+        self.images, self.restores, self.writes, self.memory, self.storms = [], [], [], [], []
         self.reads = []
 
     def figures(self):
         return {"machine": self.machine, "images": self.images, "restores": self.restores,
-                "randomReads": [row for reads in self.reads for row in reads.rows()], "writes": self.writes, "memory": self.memory}
+                "randomReads": [row for reads in self.reads for row in reads.rows()], "writes": self.writes, "memory": self.memory,
+                "storms": self.storms}
 
     def print_table(self):
         figures = self.figures()
@@ -144,6 +151,7 @@ class Report:
         table("Random reads, cold, one at a time", figures["randomReads"])
         table("Writing all images, one after the other", figures["writes"])
         table("Memory and SSD", figures["memory"])
+        table("Boot storms, cold", figures["storms"])
         say(f"\n{self.machine}")
 
 
@@ -162,6 +170,12 @@ class Bench:
         self.capacity = None
 
     def run(self):
+        if set(self.options.parts) & set(DEFAULT_PARTS):
+            self.read_and_write()
+        if "storm" in self.options.parts:
+            self.storms()
+
+    def read_and_write(self):
         say("Images:")
         made = bench_images.make(self.work / "images", bench_images.MACHINES[: self.options.images])
         self.images = made
@@ -178,6 +192,37 @@ class Bench:
             self.clean()
         if "write" in self.options.parts:
             self.writes()
+
+    def storms(self):
+        """Boot storms of each system in turn, because a fleet's volumes take much space together."""
+        say("Boot storms:")
+        images = bench_fleet.make(self.work / "fleet", self.options.machines)
+        off = Deduplicated(self.work, "off", self.options)
+        stored = self.storm(off, images, 0)
+        for share in self.options.storm_shares:
+            capacity = max(int(stored * share / 100), LEAST_SSD_BYTES)
+            name = f"-{share:g}%"
+            self.storm(Deduplicated(self.work, "lru" + name, self.options, disk_options=("--cache-bytes", capacity)), images, capacity)
+            for policy in self.options.policy:
+                self.storm(Promoting(self.work, policy, self.options, capacity, suffix=name), images, capacity)
+
+    def storm(self, system, images, capacity):
+        """Stores the fleet, and starts it several times; returns the stored bytes."""
+        self.start(system)
+        system.store_warm_up()
+        for image in images:
+            copy_seconds(image, system.path(image), "1M", "conv=sparse")
+        if isinstance(system, Promoting):
+            system.settle()
+        stored = stored_bytes(system.volume)
+        for number in range(self.options.storms):
+            row = bench_storm.storm(system, images, self.work)
+            self.report.storms.append({"ssdBytes": capacity, "storedBytes": stored, "storm": number + 1, **row})
+            if isinstance(system, Promoting):
+                system.settle()
+        system.clean()
+        self.systems.remove(system)
+        return stored
 
     def start(self, system):
         # Recorded before it is made: an interruption must also remove an incomplete one.
@@ -350,13 +395,17 @@ def parse():
     parser = argparse.ArgumentParser(prog="scripts/bench sar", description=__doc__.split("\n")[0])
     parser.add_argument("--work", type=Path, default=Path("/var/tmp/sar-bench"),
                         help="work folder; keeps the images between runs (default: %(default)s, about 30 GB)")
-    parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS),
-                        help=f"some of {','.join(PARTS)} (default: all)")
+    parser.add_argument("--parts", type=lambda text: text.split(","), default=list(DEFAULT_PARTS),
+                        help=f"some of {','.join(PARTS)} (default: {','.join(DEFAULT_PARTS)})")
     parser.add_argument("--policy", action="append",
                         help="of SAR, reference-count or cost, with :N for another threshold; may be repeated; none: no SAR "
                              "(default: reference-count, reference-count:2, cost)")
     parser.add_argument("--images", type=int, default=len(bench_images.MACHINES), help="number of images (default: all, %(default)s)")
     parser.add_argument("--ssd-share", type=float, default=0.02, help="SSD bytes per stored byte (default: %(default)s)")
+    parser.add_argument("--machines", type=int, default=20, help="machines of a boot storm (default: %(default)s)")
+    parser.add_argument("--storms", type=int, default=3, help="boot storms of each system (default: %(default)s)")
+    parser.add_argument("--storm-shares", type=lambda text: [float(share) for share in text.split(",")], default=[2.0, 5.0, 10.0],
+                        help="SSD bytes of boot storms, in percent of the stored bytes (default: 2,5,10)")
     parser.add_argument("--reads", type=int, default=500, help="random reads of each kind and system (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=4,
                         help="rounds of writing; even, so that each volume is first equally often (default: %(default)s)")

@@ -93,11 +93,11 @@ def drift(template, image, number):
         mount(mounted, root / "proc", "-t", "proc", "proc")
         shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
         change(root, number)
+        run("fstrim", root)
     finally:
         for place in reversed(mounted):
             run("umount", place)
         root.rmdir()
-    run("fallocate", "--dig-holes", part)
     part.rename(image)
 
 
