@@ -1,5 +1,6 @@
 package org.opendedup.sar.hot.policy;
 
+import org.opendedup.sar.disk.DiskCost;
 import org.opendedup.sar.ssd.Cause;
 
 /**
@@ -7,7 +8,8 @@ import org.opendedup.sar.ssd.Cause;
  * but because the disk must seek for few bytes. Monotone: more references, more heat or a greater saving never make a
  * chunk worth less.
  *
- * @param maxRunBytes runs of at least this many bytes are worth the disk's seek and stay there
+ * @param maxRunBytes written runs of at least this many bytes stay on the disk: a reader of the whole file reads them
+ *     well
  */
 public record CostPolicy(long maxRunBytes) implements PromotionPolicy {
     private static final int FRACTION_BITS = 8;
@@ -20,21 +22,34 @@ public record CostPolicy(long maxRunBytes) implements PromotionPolicy {
      */
     private static final int WRITTEN_SHARE = 16;
 
+    /** The same for a chunk that a recipe wants: more likely than a mere duplicate, less than what was read. */
+    private static final int RECIPE_SHARE = 4;
+
     /**
-     * Promotes any duplicate whose run is so short that reading it is mostly a seek; the rank decides where space is
-     * short.
+     * Promotes any written duplicate in a short run, and what was read in a run that the disk takes longer to reach than
+     * to read: programs that start want 128 KiB and more of a place, and wait for the seek all the same. The rank
+     * decides where space is short.
      */
     @Override
     public boolean promotes(Cause cause, int count, int lengthBytes, long runBytes) {
-        return cause == Cause.RECIPE || runBytes < maxRunBytes;
+        return switch (cause) {
+            case WRITE -> runBytes < maxRunBytes;
+            case READ -> runBytes < Math.max(maxRunBytes, DiskCost.SEEK_BYTES);
+            case RECIPE -> true;
+        };
     }
 
     /**
-     * Reduces the saving of written duplicates: most of them are never read. The first read from the SSD corrects this.
+     * Reduces the saving of chunks that nobody has read: most written duplicates never are, and a recipe says what a
+     * reader of the whole file would want. The first read from the SSD corrects this.
      */
     @Override
     public int expectedSaving(Cause cause, int saving) {
-        return cause == Cause.WRITE ? Math.max(1, saving / WRITTEN_SHARE) : saving;
+        return switch (cause) {
+            case WRITE -> Math.max(1, saving / WRITTEN_SHARE);
+            case READ -> saving;
+            case RECIPE -> Math.max(1, saving / RECIPE_SHARE);
+        };
     }
 
     /**

@@ -476,7 +476,8 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
 
     /** Returns the rank of a candidate from a recipe. */
     long rank(int count, int lengthBytes, int saving) {
-        return rules.policy().rank(count, lengthBytes, saving, MapEntry.NEW_HEAT);
+        PromotionPolicy policy = rules.policy();
+        return policy.rank(count, lengthBytes, policy.expectedSaving(Cause.RECIPE, saving), MapEntry.NEW_HEAT);
     }
 
     boolean contains(long chunkId) {
@@ -488,8 +489,9 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
      */
     OfferAnswer offerForRecipe(
             long chunkId, int fingerprintPrefix, int count, int saving, byte[] data, int offset, int length) {
+        int expected = rules.policy().expectedSaving(Cause.RECIPE, saving);
         OfferAnswer answer =
-                target.offer(chunkId, fingerprintPrefix, count, saving, Cause.RECIPE, data, offset, length);
+                target.offer(chunkId, fingerprintPrefix, count, expected, Cause.RECIPE, data, offset, length);
         switch (answer) {
             case QUEUE_FULL -> {}
             case TAKEN, LANDED -> {

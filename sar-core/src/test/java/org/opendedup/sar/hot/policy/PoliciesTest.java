@@ -28,12 +28,19 @@ class PoliciesTest {
 
     @Test
     void aLongRunStaysOnTheDiskHoweverManyReferencesItHas() {
-        for (Cause cause : List.of(Cause.WRITE, Cause.READ)) {
-            for (PromotionPolicy policy : List.of(byCount, byCost)) {
-                assertTrue(policy.promotes(cause, 1000, CHUNK, RUN - 1));
-                assertFalse(policy.promotes(cause, 1000, CHUNK, RUN));
-            }
+        for (PromotionPolicy policy : List.of(byCount, byCost)) {
+            assertTrue(policy.promotes(Cause.WRITE, 1000, CHUNK, RUN - 1));
+            assertFalse(policy.promotes(Cause.WRITE, 1000, CHUNK, RUN));
         }
+        assertTrue(byCount.promotes(Cause.READ, 1000, CHUNK, RUN - 1));
+        assertFalse(byCount.promotes(Cause.READ, 1000, CHUNK, RUN));
+    }
+
+    @Test
+    void byCostAReadRunIsLongIfTheDiskReadsLongerThanItSeeks() {
+        assertTrue(byCost.promotes(Cause.READ, 1, CHUNK, DiskCost.SEEK_BYTES - 1));
+        assertFalse(byCost.promotes(Cause.READ, 1, CHUNK, DiskCost.SEEK_BYTES));
+        assertTrue(new CostPolicy(4 * DiskCost.SEEK_BYTES).promotes(Cause.READ, 1, CHUNK, 2 * DiskCost.SEEK_BYTES));
     }
 
     @Test
@@ -87,7 +94,10 @@ class PoliciesTest {
         int read = byCost.expectedSaving(Cause.READ, DiskCost.saving(8 * CHUNK));
         assertTrue(byCost.rank(2, CHUNK, written, 1) < byCost.rank(2, CHUNK, read, 1));
         assertEquals(1, byCost.expectedSaving(Cause.WRITE, 1));
-        assertEquals(9, byCost.expectedSaving(Cause.RECIPE, 9));
+        int wanted = byCost.expectedSaving(Cause.RECIPE, DiskCost.saving(CHUNK));
+        assertTrue(byCost.rank(2, CHUNK, wanted, 1) < byCost.rank(2, CHUNK, DiskCost.saving(2 * CHUNK), 1));
+        assertTrue(byCost.rank(2, CHUNK, wanted, 1) > byCost.rank(2, CHUNK, written, 1));
+        assertEquals(1, byCost.expectedSaving(Cause.RECIPE, 1));
     }
 
     @Test
