@@ -207,7 +207,7 @@ class Bench:
                 self.storm(Promoting(self.work, policy, self.options, capacity, suffix=name), images, capacity)
 
     def storm(self, system, images, capacity):
-        """Stores the fleet, and starts it several times; returns the stored bytes."""
+        """Stores the fleet, starts it several times, and then some machines alone; returns the stored bytes."""
         self.start(system)
         system.store_warm_up()
         for image in images:
@@ -215,9 +215,10 @@ class Bench:
         if isinstance(system, Promoting):
             system.settle()
         stored = stored_bytes(system.volume)
-        for number in range(self.options.storms):
-            row = bench_storm.storm(system, images, self.work)
-            self.report.storms.append({"ssdBytes": capacity, "storedBytes": stored, "storm": number + 1, **row})
+        alone = range(1, len(images), max(1, len(images) // max(1, self.options.alone)))[: self.options.alone]
+        for numbers in [range(len(images))] * self.options.storms + [[number] for number in alone]:
+            row = bench_storm.storm(system, images, self.work, numbers)
+            self.report.storms.append({"ssdBytes": capacity, "storedBytes": stored, **row})
             if isinstance(system, Promoting):
                 system.settle()
         system.clean()
@@ -404,6 +405,7 @@ def parse():
     parser.add_argument("--ssd-share", type=float, default=0.02, help="SSD bytes per stored byte (default: %(default)s)")
     parser.add_argument("--machines", type=int, default=20, help="machines of a boot storm (default: %(default)s)")
     parser.add_argument("--storms", type=int, default=3, help="boot storms of each system (default: %(default)s)")
+    parser.add_argument("--alone", type=int, default=4, help="machines that start alone after the storms (default: %(default)s)")
     parser.add_argument("--storm-shares", type=lambda text: [float(share) for share in text.split(",")], default=[2.0, 5.0, 10.0],
                         help="SSD bytes of boot storms, in percent of the stored bytes (default: 2,5,10)")
     parser.add_argument("--reads", type=int, default=500, help="random reads of each kind and system (default: %(default)s)")

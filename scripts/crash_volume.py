@@ -57,7 +57,7 @@ class Volume:
         self.mount_point.mkdir(parents=True)
         self.must("mkfs.sdfs", f"--volume-name={NAME}", "--volume-capacity=20GB", f"--base-path={stores / 'base'}",
                   "--memory-budget=512MB", f"--sar-ssd-location={stores / 'ssd'}", "--sar-ssd-capacity=512MB",
-                  "--sar-reference-count-threshold=2", *options)
+                  "--sar-policy=reference-count", "--sar-reference-count-threshold=2", *options)
 
     def command(self, script, *words):
         """Runs one of the project's commands; returns its exit status and its output."""

@@ -300,8 +300,8 @@ public final class VolumeOptions {
                     "policy",
                     "policy",
                     choice("POLICY", OptionKind::spelling, HotSettings.Policy.values()))
-            .byDefault(HotSettings.Policy.REFERENCE_COUNT)
-            .byDefaultAs("reference-count, and open with --tier-mode=tddfs")
+            .byDefault(HotSettings.Policy.COST)
+            .byDefaultAs("cost, and open with --tier-mode=tddfs")
             .changedBy("sar set --policy")
             .text("Which chunks get copies on the SSD, and their ranking: reference-count (number of references, as "
                     + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "

@@ -179,7 +179,7 @@ class VolumeFileTest {
                 "capacity=\"10GB\" | capacity=\"0\" | capacity of <volume>: 0B; it must be at least 1MB",
                 "write-threads=\"2\" | write-threads=\"two\" | attribute write-threads of <io>: 'two' is not a whole number",
                 "enabled=\"false\" | enabled=\"no\" | 'no' is not true or false",
-                "policy=\"reference-count\" | policy=\"luck\" | 'luck' is not one of reference-count, cost",
+                "policy=\"cost\" | policy=\"luck\" | 'luck' is not one of reference-count, cost",
                 "default-folder=\"0755\" | default-folder=\"0789\" | octal",
                 "hash-type=\"VARIABLE_SHA256\" | hash-type=\"MD5\" | 'MD5' is not one of VARIABLE_SHA256, SHA256",
                 "compress=\"zstd\" | compress=\"gzip\" | 'gzip' is not one of none, zstd, lz4",

@@ -295,13 +295,13 @@ class SarBeansTest {
             set("SelectivePromotion", "ReferenceCountThreshold", 17);
             set("SelectivePromotion", "ReferenceCountThreshold", 17);
             assertThrows(Exception.class, () -> set("SelectivePromotion", "ReferenceCountThreshold", 0));
-            administration.change(Way.SDFSCLI, Map.of("policy", "cost", "referenceCountThreshold", 3));
+            administration.change(Way.SDFSCLI, Map.of("policy", "reference-count", "referenceCountThreshold", 3));
             administration.attach(Way.JMX, Path.of("/ssd/new"));
             assertEquals(
                     List.of(
                             "volume beans, by JMX: referenceCountThreshold changed from " + before + " to 17",
                             "volume beans, by sdfscli: referenceCountThreshold changed from 17 to 3",
-                            "volume beans, by sdfscli: policy changed from reference-count to cost",
+                            "volume beans, by sdfscli: policy changed from cost to reference-count",
                             "volume beans, by JMX: SSD attached; its location changed from /srv/pool0/ssd to /ssd/new"),
                     lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList());
         } finally {

@@ -152,10 +152,11 @@ class SarCommandTest {
 
     @Test
     void setChangesTheFileOfAVolumeThatIsNotMounted() throws Exception {
-        assertEquals(0, sar("set", "--policy=cost", "--promote-on-read=false", "--lru-entries=7"), output.err());
-        assertTrue(output.out().contains("policy: reference-count -> cost"), output.out());
+        assertEquals(0, sar("set", "--policy=reference-count", "--promote-on-read=false", "--lru-entries=7"), output.err());
+        assertTrue(output.out().contains("policy: cost -> reference-count"), output.out());
         assertTrue(output.out().contains("takes effect at the next mount"), output.out());
-        assertEquals(new HotSettings(true, 1L << 30, 5, 128 << 10, false, 7, HotSettings.Policy.COST), kept());
+        assertEquals(
+                new HotSettings(true, 1L << 30, 5, 128 << 10, false, 7, HotSettings.Policy.REFERENCE_COUNT), kept());
     }
 
     @Test
