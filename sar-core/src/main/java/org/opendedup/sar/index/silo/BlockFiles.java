@@ -40,14 +40,16 @@ final class BlockFiles {
     /**
      * Writes a block, over an earlier state of it. It is durable when the call returns; after a crash during the call
      * the file is as before, or new.
+     *
+     * @param bytes those of {@link BlockFormat}
      */
-    void write(Block block, long index) throws IOException {
-        String name = name(block.number());
+    void write(int number, ByteBuffer bytes) throws IOException {
+        String name = name(number);
         if (directory.exists(name + UNFINISHED)) {
             directory.delete(name + UNFINISHED);
         }
         try (Output out = directory.create(name + UNFINISHED)) {
-            out.append(BlockFormat.encode(block, index));
+            out.append(bytes);
             out.force();
         }
         directory.rename(name + UNFINISHED, name);

@@ -1,8 +1,11 @@
 package org.opendedup.sar.index.silo;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -12,9 +15,11 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * Adds segments to the open block, and writes it: first its file, then in one batch the records that name it and the
- * frame tables of the containers that are complete with it. So a container is covered after a crash only if all blocks
- * with its chunks are there. Not thread-safe.
+ * Adds segments to the open block, and divides writing it into steps: {@link #begin} takes the bytes of its file, the
+ * caller writes them, and {@link #complete} writes, in one batch, the records that name it and the frame tables of the
+ * containers that are complete with it. One block is written at a time, in the order of their numbers. So a container
+ * is covered after a crash only if all blocks with its chunks are there. Not thread-safe; while a file is being
+ * written, everything but {@link #begin} may be called.
  */
 final class BlockWriter {
     /** Chunks in a segment that is made from single insertions: 2 MiB in chunks of 8 KiB. */
@@ -24,7 +29,6 @@ final class BlockWriter {
     private static final int CHUNK_BYTES = 8 << 10;
 
     private final SiloRecords records;
-    private final BlockFiles files;
     private final SimilarityTable similar;
     private final ResidentBlocks blocks;
     private final long blockBytes;
@@ -39,10 +43,13 @@ final class BlockWriter {
     private final Set<Long> openContainers = new HashSet<>();
     /** Frame tables of containers that are covered durably when the open block is written. */
     private final TreeMap<Long, byte[]> openCovered = new TreeMap<>();
-    /** Whether the open block has entries that its file lacks. */
+    /** Whether the open block has entries that its file lacks, also when that is written. */
     private boolean unwritten;
     /** Whether the open block has a file and records, which have a part of its entries. */
     private boolean recorded;
+
+    /** What is being written; null if nothing is. */
+    private @Nullable Writing writing;
 
     /** Chunks in the segment that single insertions began. */
     private int singleChunks;
@@ -52,27 +59,25 @@ final class BlockWriter {
     /** @param state null for a new index */
     BlockWriter(
             SiloRecords records,
-            BlockFiles files,
             SimilarityTable similar,
             ResidentBlocks blocks,
             long blockBytes,
             SiloRecords.@Nullable State state)
             throws IOException {
         this.records = records;
-        this.files = files;
         this.similar = similar;
         this.blocks = blocks;
         this.blockBytes = blockBytes;
         highest = records.highestContainer();
         if (state == null) {
-            begin();
+            beginEmpty();
         } else {
             identity = state.index();
             chunks = state.chunks();
         }
     }
 
-    private void begin() throws IOException {
+    private void beginEmpty() throws IOException {
         identity = ThreadLocalRandom.current().nextLong();
         chunks = 0;
         highest = 0;
@@ -117,6 +122,17 @@ final class BlockWriter {
         return block.dataBytes() >= blockBytes || block.count() == Block.MAX_ENTRIES;
     }
 
+    /** Returns whether so many chunks may be added to the open block. An empty one has room for any segment. */
+    boolean hasRoom(int count) {
+        Block open = blocks.open();
+        return open.count() == 0 || open.dataBytes() < blockBytes && open.count() + count <= Block.MAX_ENTRIES;
+    }
+
+    /** Returns whether the open block has entries that no file has, nor gets from the write that runs. */
+    boolean isUnwritten() {
+        return unwritten;
+    }
+
     /** Adds all chunks of a segment, those that were found as well: a later segment like it finds them together. */
     void insert(Segment segment) throws IOException {
         endSegment();
@@ -136,7 +152,6 @@ final class BlockWriter {
         }
         endSegment();
         taken.write();
-        sealFull();
     }
 
     private static boolean hasFresh(Segment segment) {
@@ -158,13 +173,9 @@ final class BlockWriter {
         add(fingerprints, offset, chunkId, true, CHUNK_BYTES);
         singleChunks++;
         taken.write();
-        sealFull();
     }
 
-    private void add(byte[] fingerprints, int offset, long chunkId, boolean fresh, int length) throws IOException {
-        if (blocks.open().count() == Block.MAX_ENTRIES) {
-            seal();
-        }
+    private void add(byte[] fingerprints, int offset, long chunkId, boolean fresh, int length) {
         blocks.open().add(fingerprints, offset, chunkId, fresh, length);
         unwritten = true;
         if (fresh) {
@@ -184,74 +195,133 @@ final class BlockWriter {
         }
     }
 
-    private void sealFull() throws IOException {
-        if (isFull(blocks.open())) {
-            seal();
+    /**
+     * A state of a block that is written to its file.
+     *
+     * @param bytes those of the file
+     * @param isWhole whether the block receives no more segments; if it does, later ones are not in this state
+     * @param containers of the block's chunks: whether any of them are new in it
+     * @param covered frame tables of the containers that are complete with it, also those that came later
+     * @param chunks chunks of the index when the state was taken
+     */
+    record Writing(
+            Block block,
+            ByteBuffer bytes,
+            boolean isWhole,
+            Map<Long, Boolean> containers,
+            List<Long> representatives,
+            TreeMap<Long, byte[]> covered,
+            long chunks) {
+        private boolean hasNewOf(long container) {
+            return containers.getOrDefault(container, false);
         }
     }
 
-    /** Writes the open block if it has entries that its file lacks. */
-    void flush() throws IOException {
-        if (unwritten) {
-            seal();
-        }
+    /** Returns what is being written; null if nothing is. */
+    @Nullable
+    Writing writing() {
+        return writing;
     }
 
     /**
-     * Writes the open block, then the records that name it; begins another one if it is full. If that fails, a full
-     * block is given up, so that memory stays bounded.
+     * Takes the state of the open block that its file is to have. Either {@link #complete} or {@link #fail} must
+     * follow.
+     *
+     * @param replace whether another block is open from now on, also if this one is not full
      */
-    private void seal() throws IOException {
+    Writing begin(boolean replace) {
         endSegment();
         Block open = blocks.open();
-        try {
-            files.write(open, identity);
-            writeRecords(open);
-        } catch (IOException e) {
-            if (isFull(open)) {
-                giveUp(open);
-            }
-            throw e;
-        }
-        openCovered.clear();
-        unwritten = false;
-        recorded = !isFull(open);
-        if (isFull(open)) {
-            openContainers.clear();
-            blocks.replaceOpen(new Block(open.number() + 1));
-        }
-    }
-
-    private void writeRecords(Block open) throws IOException {
+        boolean isWhole = replace || isFull(open);
         Map<Long, Boolean> containers = new HashMap<>();
         for (int entry = 0; entry < open.count(); entry++) {
             containers.merge(open.container(entry), open.isFresh(entry), Boolean::logicalOr);
         }
+        List<Long> representatives = new ArrayList<>();
+        for (int segment = 0; segment < open.segments(); segment++) {
+            representatives.add(open.representative(segment));
+        }
+        writing = new Writing(
+                open,
+                BlockFormat.encode(open, identity),
+                isWhole,
+                containers,
+                representatives,
+                new TreeMap<>(openCovered),
+                chunks);
+        openCovered.clear();
+        unwritten = false;
+        if (isWhole) {
+            openContainers.clear();
+            blocks.replaceOpen(new Block(open.number() + 1));
+        }
+        return writing;
+    }
+
+    /** Writes the records of a block whose file is durable. */
+    void complete(Writing written) throws IOException {
+        int number = written.block.number();
         try (SiloRecords.Change change = records.change()) {
-            for (Map.Entry<Long, Boolean> container : containers.entrySet()) {
-                change.block(container.getKey(), open.number(), container.getValue());
+            for (Map.Entry<Long, Boolean> container : written.containers.entrySet()) {
+                change.block(container.getKey(), number, container.getValue());
             }
-            for (int segment = 0; segment < open.segments(); segment++) {
-                change.representative(open.representative(segment), open.number());
+            for (long representative : written.representatives) {
+                change.representative(representative, number);
             }
-            for (Map.Entry<Long, byte[]> covered : openCovered.entrySet()) {
+            for (Map.Entry<Long, byte[]> covered : written.covered.entrySet()) {
                 change.cover(covered.getKey(), covered.getValue());
             }
             change.highest(highest)
-                    .state(new SiloRecords.State(open.number(), chunks, identity))
+                    .state(new SiloRecords.State(number, written.chunks, identity))
                     .write();
+        }
+        recorded = !written.isWhole;
+        end(written);
+    }
+
+    /**
+     * Notes that a block could not be written. One that receives segments is written again later. A whole one is given
+     * up, so that memory stays bounded: what is recorded of it stays in its file.
+     *
+     * @return whether nothing is recorded of a block that is given up, and blocks with higher numbers may be
+     */
+    boolean fail(Writing failed) {
+        boolean isHole = false;
+        if (failed.isWhole) {
+            isHole = giveUp(failed);
+        } else {
+            unwritten = true;
+            failed.covered.forEach(openCovered::putIfAbsent);
+        }
+        end(failed);
+        return isHole;
+    }
+
+    private void end(Writing ended) {
+        writing = null;
+        if (ended.isWhole) {
+            blocks.endWrite();
         }
     }
 
-    private void giveUp(Block open) {
-        similar.forget(open.number());
-        incomplete.addAll(openContainers);
-        openContainers.clear();
-        openCovered.clear();
-        unwritten = false;
-        // What is recorded of it stays in its file.
-        blocks.dropOpen(new Block(recorded ? open.number() + 1 : open.number()));
+    private boolean giveUp(Writing failed) {
+        int number = failed.block.number();
+        similar.forget(number);
+        failed.containers.forEach((container, fresh) -> {
+            if (fresh) {
+                incomplete.add(container);
+                // Its later chunks are in the open block: it was to be covered with that.
+                openCovered.remove(container);
+            }
+        });
+        blocks.drop(failed.block);
+        boolean isFree = !recorded;
         recorded = false;
+        if (isFree && blocks.open().count() == 0) {
+            blocks.dropOpen(new Block(number));
+            return false;
+        }
+        return isFree;
     }
 
     /**
@@ -269,6 +339,10 @@ final class BlockWriter {
             openCovered.put(container, frameTable.clone());
             return;
         }
+        if (writing != null && writing.hasNewOf(container)) {
+            writing.covered.put(container, frameTable.clone());
+            return;
+        }
         try (SiloRecords.Change change = records.change()) {
             change.cover(container, frameTable).highest(highest).write();
         }
@@ -277,24 +351,39 @@ final class BlockWriter {
     /** Forgets that a container is to be covered. */
     void uncover(long container) {
         incomplete.remove(container);
-        openCovered.remove(container);
+        byte[] unused = forgetCover(container);
+    }
+
+    /** Forgets the frame table of a container that waits for a block, and returns it; null if none waits. */
+    private byte @Nullable [] forgetCover(long container) {
+        byte[] open = openCovered.remove(container);
+        byte[] written = writing == null ? null : writing.covered.remove(container);
+        return open == null ? written : open;
     }
 
     /** Has a container that is still being filled not covered, because a block with chunks of it is lost. */
     void lose(long container) throws IOException {
-        if (openCovered.remove(container) != null || records.frameTable(container) == null) {
+        if (forgetCover(container) != null || records.frameTable(container) == null) {
             incomplete.add(container);
         }
     }
 
     byte @Nullable [] openCovered(long container) {
         byte[] frameTable = openCovered.get(container);
+        if (frameTable == null && writing != null) {
+            frameTable = writing.covered.get(container);
+        }
         return frameTable == null ? null : frameTable.clone();
     }
 
-    /** Returns whether the open block has new chunks of a container. */
-    boolean isOpen(long container) {
-        return openContainers.contains(container);
+    /** Adds the numbers of the blocks with new chunks of a container that are not recorded yet. */
+    void addUnrecorded(long container, Set<Integer> numbers) {
+        if (openContainers.contains(container)) {
+            numbers.add(blocks.open().number());
+        }
+        if (writing != null && writing.hasNewOf(container)) {
+            numbers.add(writing.block.number());
+        }
     }
 
     /** Notes that slots were removed. */
@@ -304,8 +393,7 @@ final class BlockWriter {
 
     /** Begins an empty index; its records were removed. */
     void clear() throws IOException {
-        begin();
-        files.keepOnly(0);
+        beginEmpty();
         similar.clear();
         blocks.clear(new Block(1));
         openContainers.clear();

@@ -45,13 +45,30 @@ final class ResidentBlocks {
         collect();
     }
 
-    /** Keeps the open block, which was written, in the write buffer. */
+    /** Keeps the open block, which is going to be written, in the write buffer, and opens another one. */
     void replaceOpen(Block next) {
         written.addLast(open);
-        if (written.size() > writtenBlocks) {
+        trimWritten(1);
+        open = next;
+        collect();
+    }
+
+    /** Notes that the block which {@link #replaceOpen} took last is written, or given up. */
+    void endWrite() {
+        trimWritten(0);
+        collect();
+    }
+
+    /** @param least blocks that stay whatever the size of the write buffer is */
+    private void trimWritten(int least) {
+        while (written.size() > Math.max(least, writtenBlocks)) {
             written.removeFirst();
         }
-        open = next;
+    }
+
+    /** Drops a block of the write buffer. */
+    void drop(Block block) {
+        written.remove(block);
         collect();
     }
 

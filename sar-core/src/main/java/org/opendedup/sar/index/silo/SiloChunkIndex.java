@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -28,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * block is read, and its neighbours find the duplicates of the segments that follow. At most one block is read for a
  * segment.
  *
- * <p>All state is guarded by this. Blocks are read without the lock, and written with it.
+ * <p>All state is guarded by this. Blocks are read and written without the lock. The thread that fills a block writes
+ * it; the others look up and insert meanwhile, and wait only if they fill the next one before that.
  */
 public final class SiloChunkIndex implements ChunkIndex {
     private static final Logger log = LoggerFactory.getLogger(SiloChunkIndex.class);
@@ -58,7 +60,7 @@ public final class SiloChunkIndex implements ChunkIndex {
         similar = new SimilarityTable(settings.similarityBytes());
         records.forEachRepresentative(similar::put);
         blocks = new ResidentBlocks(settings, new Block(last + 1));
-        writer = new BlockWriter(records, files, similar, blocks, settings.blockBytes(), state);
+        writer = new BlockWriter(records, similar, blocks, settings.blockBytes(), state);
         for (int number : missing) {
             lose(number, "its file is missing");
         }
@@ -167,15 +169,86 @@ public final class SiloChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public synchronized void insert(Segment segment) throws IOException {
-        requireOpen();
-        writer.insert(segment);
+    public void insert(Segment segment) throws IOException {
+        insert(segment.count(), () -> writer.insert(segment));
     }
 
     @Override
-    public synchronized void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
+    public void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
+        insert(1, () -> writer.insert(fingerprints, offset, chunkId));
+    }
+
+    @FunctionalInterface
+    private interface Insertion {
+        void run() throws IOException;
+    }
+
+    /** Inserts when the open block has room for so many chunks, and writes it if it is full then. */
+    private void insert(int chunks, Insertion insertion) throws IOException {
+        while (!insertIfRoom(chunks, insertion)) {
+            write(() -> !writer.hasRoom(chunks), true);
+        }
+        write(() -> !writer.hasRoom(1), true);
+    }
+
+    private synchronized boolean insertIfRoom(int chunks, Insertion insertion) throws IOException {
         requireOpen();
-        writer.insert(fingerprints, offset, chunkId);
+        boolean hasRoom = writer.hasRoom(chunks);
+        if (hasRoom) {
+            insertion.run();
+        }
+        return hasRoom;
+    }
+
+    /**
+     * Writes the open block if that is due, after the one that is being written.
+     *
+     * @param isDue asked with the lock
+     * @param replace whether another block is open from then on, also if this one is not full
+     */
+    private void write(BooleanSupplier isDue, boolean replace) throws IOException {
+        BlockWriter.Writing writing;
+        synchronized (this) {
+            awaitUninterruptibly(() -> !isDue.getAsBoolean() || writer.writing() == null);
+            if (!isDue.getAsBoolean()) {
+                return;
+            }
+            writing = writer.begin(replace);
+        }
+        boolean isWritten = false;
+        try {
+            files.write(writing.block().number(), writing.bytes());
+            synchronized (this) {
+                writer.complete(writing);
+                isWritten = true;
+            }
+        } finally {
+            synchronized (this) {
+                if (!isWritten && writer.fail(writing)) {
+                    lost.add(writing.block().number());
+                }
+                notifyAll();
+            }
+        }
+    }
+
+    private synchronized void awaitUninterruptibly(BooleanSupplier condition) {
+        boolean interrupted = false;
+        while (!condition.getAsBoolean()) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Writes what the block files lack, whichever thread does it. */
+    private void writeAll() throws IOException {
+        write(() -> writer.isUnwritten() || writer.writing() != null, false);
     }
 
     @Override
@@ -262,6 +335,10 @@ public final class SiloChunkIndex implements ChunkIndex {
             if (number > open.number() || lost.contains(number)) {
                 return null;
             }
+            BlockWriter.Writing writing = writer.writing();
+            if (writing != null && writing.block().number() == number) {
+                return writing.block();
+            }
         }
         return read(number);
     }
@@ -302,9 +379,7 @@ public final class SiloChunkIndex implements ChunkIndex {
         TreeSet<Integer> numbers = new TreeSet<>();
         records.forEachBlock(container, (same, block, fresh) -> numbers.add(block));
         synchronized (this) {
-            if (writer.isOpen(container)) {
-                numbers.add(blocks.open().number());
-            }
+            writer.addUnrecorded(container, numbers);
         }
         RemovalChanges removed = new RemovalChanges(records);
         for (int number : numbers) {
@@ -341,14 +416,17 @@ public final class SiloChunkIndex implements ChunkIndex {
     public synchronized void clear() throws IOException {
         requireOpen();
         records.clear();
+        files.keepOnly(0);
         writer.clear();
         lost.clear();
     }
 
     @Override
-    public synchronized void flush() throws IOException {
-        requireOpen();
-        writer.flush();
+    public void flush() throws IOException {
+        synchronized (this) {
+            requireOpen();
+        }
+        writeAll();
         records.flush();
     }
 
@@ -378,14 +456,16 @@ public final class SiloChunkIndex implements ChunkIndex {
 
     /** Writes the open block and closes. Idempotent. */
     @Override
-    public synchronized void close() throws IOException {
-        if (closed) {
-            return;
+    public void close() throws IOException {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
         }
         try {
-            writer.flush();
+            writeAll();
         } finally {
-            closed = true;
             records.close();
         }
     }
