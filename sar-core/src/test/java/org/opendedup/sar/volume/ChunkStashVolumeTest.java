@@ -17,7 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.index.IndexPlacement;
+import org.opendedup.sar.index.IndexParameters;
+import org.opendedup.sar.index.IndexSettings;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
@@ -71,7 +72,7 @@ class ChunkStashVolumeTest extends OpenVolumeTrial {
     /** Opens the volume with room for about 1500 chunks in the log, and writes as many as are there again. */
     private void fillTheSsd() throws IOException {
         volume.close();
-        config = config.withIndexPlacement(new IndexPlacement(65_536 * 6 + 70_000));
+        config = config.withIndexSettings(new IndexSettings(65_536 * 6 + 70_000, IndexParameters.NONE));
         volume = Volume.open(config);
         new Random(3).nextBytes(data);
         write("others");

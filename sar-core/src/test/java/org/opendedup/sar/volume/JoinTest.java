@@ -217,7 +217,7 @@ class JoinTest {
     @Test
     void whatSamplesMissIsJoined() throws IOException {
         volume.close();
-        var eighth = new StashSettings(1 << 20, 64, 1 << 20, 8, StashSettings.Samples.UNIFORM);
+        var eighth = new StashSettings(1 << 20, 64, 1 << 20, 8, StashSettings.Samples.UNIFORM, 24);
         open(ChunkStashIndexFactory.open(Files.createDirectories(folder.resolve("index")), eighth));
         byte[] first = data(FILE);
         store("first", first);

@@ -22,13 +22,13 @@ import org.slf4j.LoggerFactory;
  *              moves:u64 segments:u32 (segment:u32 end:u64)* pages:u32 page*
  *              covers:u32 (container:u64 place:u64 length:u32)*
  * page         page:u32 container:u64 place:u64 length:u32 count:u16 flags:u8 [notLive:128] [notKept:128]
- * table        number:u64 slots:u64 pointerBytes:u32 interval:u32 inSlots:u64 aside:u32 buckets (g1:u64 pointer:u64)*
+ * table        number:u64 slots:u64 pointerBytes:u16 candidates:u16 interval:u32 inSlots:u64 aside:u32 buckets (g1:u64 pointer:u64)*
  * </pre>
  */
 final class Checkpoint {
     private static final Logger log = LoggerFactory.getLogger(Checkpoint.class);
     private static final long MAGIC = 0x3130_5043_4853_4353L; // "SCSHCP01"
-    private static final long TABLE_MAGIC = 0x3130_4254_4853_4353L; // "SCSHTB01"
+    private static final long TABLE_MAGIC = 0x3230_4254_4853_4353L; // "SCSHTB02"
     private static final int HEADER_BYTES = 68;
     private static final int SEGMENT_BYTES = 12;
     private static final int PAGE_BYTES = 27;
@@ -144,7 +144,8 @@ final class Checkpoint {
             out.buffer(TABLE_HEADER_BYTES)
                     .putLong(number)
                     .putLong(table.slots())
-                    .putInt(table.pointerBytes())
+                    .putShort((short) table.pointerBytes())
+                    .putShort((short) table.candidatePositions())
                     .putInt(state.interval())
                     .putLong(table.size() - table.auxiliarySize())
                     .putInt(table.auxiliarySize());
@@ -239,14 +240,15 @@ final class Checkpoint {
             ByteBuffer header = in.buffer(TABLE_HEADER_BYTES);
             long ofNumber = header.getLong();
             long slots = header.getLong();
-            int pointerBytes = header.getInt();
+            int pointerBytes = header.getShort();
+            int candidates = header.getShort();
             int interval = header.getInt();
             long inSlots = header.getLong();
             int aside = header.getInt();
-            if (ofNumber != number || !state.accepts(slots, pointerBytes, interval)) {
+            if (ofNumber != number || !state.accepts(slots, pointerBytes, candidates, interval)) {
                 return false;
             }
-            CuckooTable table = new CuckooTable(slots, pointerBytes);
+            CuckooTable table = new CuckooTable(slots, pointerBytes, candidates);
             table.read(in::getAll, inSlots, aside);
             in.finish();
             state.setTable(table, interval);

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.rocksdb.DiskIndexFolder;
 import org.opendedup.sar.io.Directory;
@@ -38,16 +39,18 @@ public final class ChunkStashIndexFactory {
 
     /** Opens an index with nothing behind it; see {@link org.opendedup.sar.volume.store.ChunkIndexes#open}. */
     public static ChunkIndex open(Path folder, long memoryBytes) throws IOException {
-        return open(folder, memoryBytes, IndexSpace.UNBOUNDED, null);
+        return open(folder, memoryBytes, IndexParameters.NONE, IndexSpace.UNBOUNDED, null);
     }
 
     /**
      * Opens an index.
      *
+     * @param parameters sampling rate and width of the table
      * @param space bound of its files
      * @param behind folder for a disk index, which is made when it is needed; null: there is none
      */
-    public static ChunkIndex open(Path folder, long memoryBytes, IndexSpace space, @Nullable Path behind)
+    public static ChunkIndex open(
+            Path folder, long memoryBytes, IndexParameters parameters, IndexSpace space, @Nullable Path behind)
             throws IOException {
         if (memoryBytes < MIN_MEMORY_BYTES) {
             throw new IllegalArgumentException(
@@ -55,7 +58,7 @@ public final class ChunkStashIndexFactory {
         }
         StashLimits limits =
                 new StashLimits(space, behind == null ? null : new DiskIndexFolder(behind, diskBytes(memoryBytes)));
-        return open(folder, settings(memoryBytes).forSpace(space.mostBytes()), limits);
+        return open(folder, settings(memoryBytes, parameters).forSpace(space.mostBytes()), limits);
     }
 
     private static long diskBytes(long memoryBytes) {
@@ -68,8 +71,8 @@ public final class ChunkStashIndexFactory {
     }
 
     /** Returns how an index divides its memory, but for the disk index. */
-    public static StashSettings settings(long memoryBytes) {
-        return StashSettings.of(memoryBytes - diskBytes(memoryBytes));
+    public static StashSettings settings(long memoryBytes, IndexParameters parameters) {
+        return StashSettings.of(memoryBytes - diskBytes(memoryBytes), parameters);
     }
 
     /** Opens an index, or makes one, whose memory is divided by the caller. */

@@ -15,8 +15,9 @@ import org.opendedup.sar.common.Fingerprints;
 /**
  * A hash table from fingerprints to pointers that stores no fingerprint: a slot is a signature of two bytes and a
  * pointer of four or five (ChunkStash, section 3.2). Fingerprints are placed by cuckoo hashing. A fingerprint has
- * {@value #CANDIDATES} candidate positions as in the paper, but they are the slots of {@value #WAYS} buckets instead of
- * {@value #CANDIDATES} single slots: so an unknown fingerprint costs three accesses to memory instead of 24. The
+ * a number of candidate positions, usually 24 as in the paper, but they are the slots of buckets with
+ * {@value #BUCKET_SLOTS} each instead of single slots: so an unknown fingerprint costs three accesses to memory instead
+ * of 24. The
  * buckets come from double hashing, {@code h(i) = g1 + i * g2}: the upper 16 bits of {@code h(i)} are the signature in
  * bucket {@code i}, so that two fingerprints that agree in one bucket do not agree in the others; the 32 bits below
  * choose the bucket. Fingerprints are random, so two parts of one are g1 and g2.
@@ -26,20 +27,20 @@ import org.opendedup.sar.common.Fingerprints;
  *
  * <p>Not thread-safe. Does no I/O of its own.
  */
-final class CuckooTable {
-    /** Buckets in which a fingerprint can be. */
-    static final int WAYS = 3;
-
+public final class CuckooTable {
     static final int BUCKET_SLOTS = 8;
 
-    /** Candidate positions of a fingerprint (ChunkStash, section 4.4: 24). */
-    static final int CANDIDATES = WAYS * BUCKET_SLOTS;
+    /** Usual number of candidate positions of a fingerprint (ChunkStash, section 4.4). */
+    public static final int CANDIDATES = 3 * BUCKET_SLOTS;
+
+    /** Most candidate positions. */
+    public static final int MOST_CANDIDATES = 4 * BUCKET_SLOTS;
 
     /** Relocations of one insertion (ChunkStash, section 4.4: 5 to 10 suffice). */
     static final int MAX_RELOCATIONS = 10;
 
     /** Share of the slots that may be in use (ChunkStash, section 4.4). */
-    static final double MOST_LOAD = 0.9;
+    public static final double MOST_LOAD = 0.9;
 
     static final int SIGNATURE_BYTES = Short.BYTES;
     private static final int SIGNATURES_BYTES = BUCKET_SLOTS * SIGNATURE_BYTES;
@@ -66,12 +67,15 @@ final class CuckooTable {
 
     /** Reads the fingerprints that pointers lead to. */
     @FunctionalInterface
-    interface Keys {
+    public interface Keys {
         /** @param target receives the {@value Fingerprints#BYTES} bytes */
         void read(long pointer, byte[] target) throws IOException;
     }
 
     private final int pointerBytes;
+    /** Buckets in which a fingerprint can be. */
+    private final int ways;
+
     private final int bucketBytes;
     private final int buckets;
     private final byte[][] parts;
@@ -88,8 +92,13 @@ final class CuckooTable {
     /**
      * @param slots number of slots, rounded up to whole buckets
      * @param pointerBytes 4 or 5
+     * @param candidates positions in which a fingerprint can be: a multiple of {@value #BUCKET_SLOTS}, up to
+     *     {@value #MOST_CANDIDATES}. More positions need fewer relocations, and match more signatures by chance
      */
-    CuckooTable(long slots, int pointerBytes) {
+    public CuckooTable(long slots, int pointerBytes, int candidates) {
+        if (!isPossible(candidates)) {
+            throw new IllegalArgumentException(candidates + " candidate positions");
+        }
         if (pointerBytes != 4 && pointerBytes != 5) {
             throw new IllegalArgumentException("a pointer has 4 or 5 bytes, not " + pointerBytes);
         }
@@ -98,6 +107,7 @@ final class CuckooTable {
             throw new IllegalArgumentException("a table of " + slots + " slots is too large");
         }
         this.pointerBytes = pointerBytes;
+        ways = candidates / BUCKET_SLOTS;
         bucketBytes = SIGNATURES_BYTES + BUCKET_SLOTS * pointerBytes;
         buckets = (int) wanted;
         parts = new byte[(buckets + PART_BUCKETS - 1) >>> PART_SHIFT][];
@@ -105,6 +115,16 @@ final class CuckooTable {
             int inPart = Math.min(PART_BUCKETS, buckets - (part << PART_SHIFT));
             parts[part] = new byte[inPart * bucketBytes];
         }
+    }
+
+    /** Returns whether a table can have this number of candidate positions. */
+    static boolean isPossible(int candidates) {
+        return candidates > 0 && candidates <= MOST_CANDIDATES && candidates % BUCKET_SLOTS == 0;
+    }
+
+    /** Returns the number of positions in which a fingerprint can be. */
+    int candidatePositions() {
+        return ways * BUCKET_SLOTS;
     }
 
     /** Returns the bytes of a slot. */
@@ -116,12 +136,12 @@ final class CuckooTable {
         return pointerBytes;
     }
 
-    long slots() {
+    public long slots() {
         return (long) buckets * BUCKET_SLOTS;
     }
 
     /** Returns the number of pointers. */
-    long size() {
+    public long size() {
         return inSlots + auxiliaryCount;
     }
 
@@ -131,11 +151,11 @@ final class CuckooTable {
     }
 
     /** Returns the number of relocations so far. */
-    long relocations() {
+    public long relocations() {
         return relocations;
     }
 
-    int auxiliarySize() {
+    public int auxiliarySize() {
         return auxiliaryCount;
     }
 
@@ -149,12 +169,12 @@ final class CuckooTable {
      * @param found receives them; what does not fit is left out, as it is too improbable to matter
      * @return their number
      */
-    int candidates(byte[] fingerprints, int offset, long[] found) {
+    public int candidates(byte[] fingerprints, int offset, long[] found) {
         long g1 = g1(fingerprints, offset);
         long g2 = g2(fingerprints, offset);
         int count = 0;
         long hash = g1;
-        for (int way = 0; way < WAYS; way++, hash += g2) {
+        for (int way = 0; way < ways; way++, hash += g2) {
             int bucket = bucket(hash);
             byte[] part = parts[bucket >>> PART_SHIFT];
             int at = (bucket & PART_BUCKETS - 1) * bucketBytes;
@@ -191,7 +211,7 @@ final class CuckooTable {
      * @throws IOException if {@code keys} cannot read one; the pointer was added nevertheless
      * @throws CorruptionException if {@code keys} returned bytes that are not those of the pointer
      */
-    void insert(byte[] fingerprints, int offset, long pointer, Keys keys) throws IOException {
+    public void insert(byte[] fingerprints, int offset, long pointer, Keys keys) throws IOException {
         if (putInFreeSlot(fingerprints, offset, pointer)) {
             return;
         }
@@ -200,8 +220,8 @@ final class CuckooTable {
         for (int moved = 0; moved < MAX_RELOCATIONS; moved++) {
             // The victim changes from one relocation to the next, so that two fingerprints do not swap forever.
             victim = (victim * 5 + 7) & 0xffff;
-            int way = victim % WAYS;
-            int slot = victim / WAYS % BUCKET_SLOTS;
+            int way = victim % ways;
+            int slot = victim / ways % BUCKET_SLOTS;
             long hash = g1(homeless, 0) + way * g2(homeless, 0);
             int bucket = bucket(hash);
             byte[] part = parts[bucket >>> PART_SHIFT];
@@ -227,7 +247,7 @@ final class CuckooTable {
 
     private void requireKey(byte[] key, int bucket, short signature, long pointer) throws CorruptionException {
         long hash = g1(key, 0);
-        for (int way = 0; way < WAYS; way++, hash += g2(key, 0)) {
+        for (int way = 0; way < ways; way++, hash += g2(key, 0)) {
             if (bucket(hash) == bucket && signature(hash) == signature) {
                 return;
             }
@@ -251,7 +271,7 @@ final class CuckooTable {
     private boolean putInFreeSlot(byte[] fingerprints, int offset, long pointer, int leastFree) {
         long hash = g1(fingerprints, offset);
         long g2 = g2(fingerprints, offset);
-        for (int way = 0; way < WAYS; way++, hash += g2) {
+        for (int way = 0; way < ways; way++, hash += g2) {
             int bucket = bucket(hash);
             byte[] part = parts[bucket >>> PART_SHIFT];
             int at = (bucket & PART_BUCKETS - 1) * bucketBytes;
@@ -280,7 +300,7 @@ final class CuckooTable {
     boolean remove(byte[] fingerprints, int offset, long pointer) {
         long hash = g1(fingerprints, offset);
         long g2 = g2(fingerprints, offset);
-        for (int way = 0; way < WAYS; way++, hash += g2) {
+        for (int way = 0; way < ways; way++, hash += g2) {
             int bucket = bucket(hash);
             byte[] part = parts[bucket >>> PART_SHIFT];
             int at = (bucket & PART_BUCKETS - 1) * bucketBytes;

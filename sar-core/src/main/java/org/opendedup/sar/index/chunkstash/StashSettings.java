@@ -1,5 +1,8 @@
 package org.opendedup.sar.index.chunkstash;
 
+import org.opendedup.sar.index.IndexParameter;
+import org.opendedup.sar.index.IndexParameters;
+
 /**
  * How a ChunkStash index divides its memory, and what of its entries the table has.
  *
@@ -7,10 +10,12 @@ package org.opendedup.sar.index.chunkstash;
  * @param frames pages in memory, those that are being filled among them
  * @param segmentBytes length of a segment of the log
  * @param interval the table has one of this many entries of a page, at most; a power of two. 1: all, as long as memory
- *     suffices. More than 1 is for measurements: a volume gets it from a full table only
+ *     suffices
  * @param samples which entries of a page these are
+ * @param candidates positions of the table in which a fingerprint can be; see {@link CuckooTable}
  */
-public record StashSettings(long tableBytes, int frames, int segmentBytes, int interval, Samples samples) {
+public record StashSettings(
+        long tableBytes, int frames, int segmentBytes, int interval, Samples samples, int candidates) {
     /** A table of this many bytes has room for a page and a half. */
     public static final long LEAST_TABLE_BYTES = 12 << 10;
 
@@ -60,11 +65,14 @@ public record StashSettings(long tableBytes, int frames, int segmentBytes, int i
             throw new IllegalArgumentException(
                     "one of " + interval + " entries; it must be a power of two up to " + MOST_INTERVAL);
         }
+        if (!CuckooTable.isPossible(candidates)) {
+            throw new IllegalArgumentException(candidates + " candidate positions");
+        }
     }
 
     /** A table of all entries, or of uniform samples if that is full. */
     StashSettings(long tableBytes, int frames, int segmentBytes) {
-        this(tableBytes, frames, segmentBytes, 1, Samples.UNIFORM);
+        this(tableBytes, frames, segmentBytes, 1, Samples.UNIFORM, CuckooTable.CANDIDATES);
     }
 
     /** Returns the bytes of a table that these entries fill as far as it is filled. */
@@ -75,13 +83,19 @@ public record StashSettings(long tableBytes, int frames, int segmentBytes, int i
     /** Returns these settings with segments short enough that a bounded log has many. */
     StashSettings forSpace(long mostBytes) {
         long bytes = Math.min(segmentBytes, Math.max(LEAST_SEGMENT_BYTES, mostBytes / MOST_SEGMENTS));
-        return new StashSettings(tableBytes, frames, (int) bytes, interval, samples);
+        return new StashSettings(tableBytes, frames, (int) bytes, interval, samples, candidates);
     }
 
     /** Divides bytes of memory: an eighth for pages, the rest for the table. */
-    public static StashSettings of(long memoryBytes) {
+    static StashSettings of(long memoryBytes, IndexParameters parameters) {
         int frames = (int)
                 Math.min(MOST_FRAMES, Math.max(StashWriter.MOST_OPEN + 20, memoryBytes / 8 / PageFrames.FRAME_BYTES));
-        return new StashSettings(memoryBytes - (long) frames * PageFrames.FRAME_BYTES, frames, SEGMENT_BYTES);
+        return new StashSettings(
+                memoryBytes - (long) frames * PageFrames.FRAME_BYTES,
+                frames,
+                SEGMENT_BYTES,
+                (int) parameters.get(IndexParameter.SAMPLING, 1),
+                Samples.UNIFORM,
+                (int) parameters.get(IndexParameter.WIDTH, CuckooTable.CANDIDATES));
     }
 }

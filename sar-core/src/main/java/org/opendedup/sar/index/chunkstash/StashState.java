@@ -345,7 +345,7 @@ final class StashState {
         }
         table = null; // Both do not fit in the memory.
         long slots = Math.min(most, Math.max(LEAST_SLOTS, 2 * (live / interval + PageDirectory.PAGE_ENTRIES)));
-        table = new CuckooTable(slots, pointerBytes);
+        table = new CuckooTable(slots, pointerBytes, settings.candidates());
         try {
             for (int page = 1; page <= pages.highest(); page++) {
                 if (pages.exists(page) && pages.place(page) != PageDirectory.OPEN) {
@@ -372,10 +372,12 @@ final class StashState {
         return least;
     }
 
-    /** Takes a table that was kept, unless a new one would have more entries or another form. */
-    boolean accepts(long slots, int pointerBytes, int ofInterval) {
+    /** Returns whether a table that was kept can be used: a new one would not have more entries, nor another form. */
+    boolean accepts(long slots, int pointerBytes, int positions, int ofInterval) {
         return pointerBytes == pointerBytes()
+                && positions == settings.candidates()
                 && slots <= mostSlots(pointerBytes)
+                && ofInterval >= settings.interval()
                 && ofInterval <= leastInterval(mostSlots(pointerBytes));
     }
 

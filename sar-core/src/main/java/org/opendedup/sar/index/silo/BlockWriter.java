@@ -22,16 +22,13 @@ import org.opendedup.sar.common.ChunkId;
  * written, everything but {@link #begin} may be called.
  */
 final class BlockWriter {
-    /** Chunks in a segment that is made from single insertions: 2 MiB in chunks of 8 KiB. */
-    private static final int SEGMENT_CHUNKS = 256;
-
     /** Assumed length of a chunk that is inserted singly, in bytes. */
     private static final int CHUNK_BYTES = 8 << 10;
 
     private final SiloRecords records;
     private final SimilarityTable similar;
     private final ResidentBlocks blocks;
-    private final long blockBytes;
+    private final SiloSettings settings;
 
     /** Random number of the index. */
     private long identity;
@@ -51,8 +48,10 @@ final class BlockWriter {
     /** What is being written; null if nothing is. */
     private @Nullable Writing writing;
 
-    /** Chunks in the segment that single insertions began. */
-    private int singleChunks;
+    /** Data in the segment that is not ended yet, in bytes. */
+    private long segmentBytes;
+    /** Whether single insertions began it. */
+    private boolean isOfSingleChunks;
     /** Containers that lost entries while they were filled: the next {@link #cover} is refused. */
     private final Set<Long> incomplete = new HashSet<>();
 
@@ -61,13 +60,13 @@ final class BlockWriter {
             SiloRecords records,
             SimilarityTable similar,
             ResidentBlocks blocks,
-            long blockBytes,
+            SiloSettings settings,
             SiloRecords.@Nullable State state)
             throws IOException {
         this.records = records;
         this.similar = similar;
         this.blocks = blocks;
-        this.blockBytes = blockBytes;
+        this.settings = settings;
         highest = records.highestContainer();
         if (state == null) {
             beginEmpty();
@@ -119,13 +118,13 @@ final class BlockWriter {
     }
 
     private boolean isFull(Block block) {
-        return block.dataBytes() >= blockBytes || block.count() == Block.MAX_ENTRIES;
+        return block.dataBytes() >= settings.blockBytes() || block.count() == Block.MAX_ENTRIES;
     }
 
     /** Returns whether so many chunks may be added to the open block. An empty one has room for any segment. */
     boolean hasRoom(int count) {
         Block open = blocks.open();
-        return open.count() == 0 || open.dataBytes() < blockBytes && open.count() + count <= Block.MAX_ENTRIES;
+        return open.count() == 0 || open.dataBytes() < settings.blockBytes() && open.count() + count <= Block.MAX_ENTRIES;
     }
 
     /** Returns whether the open block has entries that no file has, nor gets from the write that runs. */
@@ -133,14 +132,24 @@ final class BlockWriter {
         return unwritten;
     }
 
-    /** Adds all chunks of a segment, those that were found as well: a later segment like it finds them together. */
+    /** Adds all chunks of segments with a new one, those that were found as well: a later one like it finds them. */
     void insert(Segment segment) throws IOException {
-        endSegment();
-        if (!hasFresh(segment)) {
-            return;
+        if (isOfSingleChunks) {
+            endSegment();
         }
         RemovalChanges taken = new RemovalChanges(records);
-        for (int chunk = 0; chunk < segment.count(); chunk++) {
+        for (int from = 0; from < segment.count(); ) {
+            int to = settings.end(segment, from);
+            if (hasFresh(segment, from, to)) {
+                insert(segment, from, to, taken);
+            }
+            from = to;
+        }
+        taken.write();
+    }
+
+    private void insert(Segment segment, int from, int to, RemovalChanges taken) throws IOException {
+        for (int chunk = from; chunk < to; chunk++) {
             if (!segment.isZero(chunk) && segment.chunkId(chunk) != ChunkId.NONE) {
                 boolean fresh = segment.isFresh(chunk);
                 int offset = Segment.fingerprintOffset(chunk);
@@ -150,12 +159,13 @@ final class BlockWriter {
                 add(segment.fingerprints(), offset, segment.chunkId(chunk), fresh, segment.length(chunk));
             }
         }
-        endSegment();
-        taken.write();
+        if (!settings.isJoined(segmentBytes)) {
+            endSegment();
+        }
     }
 
-    private static boolean hasFresh(Segment segment) {
-        for (int chunk = 0; chunk < segment.count(); chunk++) {
+    private static boolean hasFresh(Segment segment, int from, int to) {
+        for (int chunk = from; chunk < to; chunk++) {
             if (segment.isFresh(chunk)) {
                 return true;
             }
@@ -165,19 +175,20 @@ final class BlockWriter {
 
     /** Adds a chunk; consecutive ones form segments. */
     void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
-        if (singleChunks == SEGMENT_CHUNKS) {
+        if (segmentBytes >= settings.segmentBytes()) {
             endSegment();
         }
+        isOfSingleChunks = true;
         RemovalChanges taken = new RemovalChanges(records);
         taken.takeBack(fingerprints, offset, chunkId);
         add(fingerprints, offset, chunkId, true, CHUNK_BYTES);
-        singleChunks++;
         taken.write();
     }
 
     private void add(byte[] fingerprints, int offset, long chunkId, boolean fresh, int length) {
         blocks.open().add(fingerprints, offset, chunkId, fresh, length);
         unwritten = true;
+        segmentBytes += length;
         if (fresh) {
             long container = ChunkId.container(chunkId);
             openContainers.add(container);
@@ -188,7 +199,8 @@ final class BlockWriter {
 
     /** Ends the segment of the open block, if one is begun, and enters its representative in the similarity table. */
     private void endSegment() {
-        singleChunks = 0;
+        segmentBytes = 0;
+        isOfSingleChunks = false;
         Block open = blocks.open();
         if (open.endSegment()) {
             similar.put(open.representative(open.segments() - 1), open.number());
@@ -401,6 +413,7 @@ final class BlockWriter {
         incomplete.clear();
         unwritten = false;
         recorded = false;
-        singleChunks = 0;
+        segmentBytes = 0;
+        isOfSingleChunks = false;
     }
 }

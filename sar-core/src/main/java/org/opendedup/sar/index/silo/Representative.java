@@ -18,10 +18,10 @@ public final class Representative {
 
     private Representative() {}
 
-    /** Returns the chunk of a segment whose fingerprint is the lowest; -1 if it has only zero runs. */
-    static int of(Segment segment) {
+    /** Returns the chunk with the lowest fingerprint from one chunk to another (exclusive); -1 if all are zero runs. */
+    static int of(Segment segment, int from, int to) {
         int lowest = -1;
-        for (int chunk = 0; chunk < segment.count(); chunk++) {
+        for (int chunk = from; chunk < to; chunk++) {
             if (!segment.isZero(chunk)
                     && (lowest < 0
                             || compare(

@@ -91,12 +91,12 @@ final class ResidentBlocks {
     }
 
     /**
-     * Sets the hints of a segment from the blocks in memory; the youngest block that has a fingerprint decides. The
+     * Sets the hints of chunks {@code from} to {@code to} (exclusive) from the blocks in memory; the youngest block that has a fingerprint decides. The
      * paper asks the block of the similar segment first, and the others if there is none; here all are asked, which
      * finds more.
      */
-    void detect(Segment segment) {
-        for (int chunk = 0; chunk < segment.count(); chunk++) {
+    void detect(Segment segment, int from, int to) {
+        for (int chunk = from; chunk < to; chunk++) {
             if (!segment.isZero(chunk)) {
                 segment.setHint(chunk, find(segment.fingerprints(), Segment.fingerprintOffset(chunk)));
             }

@@ -43,6 +43,7 @@ public final class SiloChunkIndex implements ChunkIndex {
     private final SimilarityTable similar;
     private final ResidentBlocks blocks;
     private final BlockWriter writer;
+    private final SiloSettings settings;
     /** Blocks that are damaged or missing. */
     private final Set<Integer> lost = new HashSet<>();
 
@@ -60,7 +61,8 @@ public final class SiloChunkIndex implements ChunkIndex {
         similar = new SimilarityTable(settings.similarityBytes());
         records.forEachRepresentative(similar::put);
         blocks = new ResidentBlocks(settings, new Block(last + 1));
-        writer = new BlockWriter(records, similar, blocks, settings.blockBytes(), state);
+        this.settings = settings;
+        writer = new BlockWriter(records, similar, blocks, settings, state);
         for (int number : missing) {
             lose(number, "its file is missing");
         }
@@ -77,14 +79,18 @@ public final class SiloChunkIndex implements ChunkIndex {
 
     @Override
     public void lookup(Segment segment) throws IOException {
-        int representative = Representative.of(segment);
-        if (representative >= 0) {
-            load(Representative.key(segment.fingerprints(), Segment.fingerprintOffset(representative)));
-        }
-        synchronized (this) {
-            requireOpen();
-            segments++;
-            blocks.detect(segment);
+        for (int from = 0; from < segment.count(); ) {
+            int to = settings.end(segment, from);
+            int representative = Representative.of(segment, from, to);
+            if (representative >= 0) {
+                load(Representative.key(segment.fingerprints(), Segment.fingerprintOffset(representative)));
+            }
+            synchronized (this) {
+                requireOpen();
+                segments++;
+                blocks.detect(segment, from, to);
+            }
+            from = to;
         }
         RemovalChanges removed = new RemovalChanges(records);
         for (int chunk = 0; chunk < segment.count(); chunk++) {

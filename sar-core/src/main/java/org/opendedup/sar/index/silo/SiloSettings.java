@@ -1,8 +1,16 @@
 package org.opendedup.sar.index.silo;
 
+import static org.opendedup.sar.index.IndexParameter.BLOCK;
+import static org.opendedup.sar.index.IndexParameter.CACHE;
+import static org.opendedup.sar.index.IndexParameter.SEGMENT;
+
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.index.IndexParameters;
+
 /**
  * Sizes of a SiLo index (SiLo, section 4.2).
  *
+ * @param segmentBytes data of a segment, in bytes; 2 MiB in the paper
  * @param blockBytes data that a block stands for, in bytes; 256 MiB in the paper
  * @param cachedBlocks blocks in the read cache; 8 to 16 in the paper
  * @param writtenBlocks blocks that stay in memory after they were written (write buffer)
@@ -10,7 +18,15 @@ package org.opendedup.sar.index.silo;
  * @param databaseBytes native memory of the database of frame tables, in bytes
  */
 public record SiloSettings(
-        long blockBytes, int cachedBlocks, int writtenBlocks, long similarityBytes, long databaseBytes) {
+        long segmentBytes,
+        long blockBytes,
+        int cachedBlocks,
+        int writtenBlocks,
+        long similarityBytes,
+        long databaseBytes) {
+    /** Usual data of a segment, in bytes: that of a segment of ingest. */
+    public static final long SEGMENT_BYTES = 2L << 20;
+
     /** Usual data of a block, in bytes. */
     public static final long BLOCK_BYTES = 256L << 20;
 
@@ -27,6 +43,9 @@ public record SiloSettings(
 
     private static final long MIN_SIMILARITY_BYTES = 1L << 20;
 
+    /** Two cached blocks, one written and one open. */
+    private static final int LEAST_BLOCKS = 4;
+
     /** With less memory than this, blocks stand for a quarter of the usual data. */
     private static final long SMALL_BYTES = 32L << 20;
 
@@ -34,29 +53,78 @@ public record SiloSettings(
     public static final long MIN_MEMORY_BYTES = MIN_DATABASE_BYTES + BLOCK_MEMORY_BYTES + MIN_SIMILARITY_BYTES;
 
     public SiloSettings {
-        if (blockBytes < 1 || cachedBlocks < 1 || writtenBlocks < 0 || similarityBytes < 1 || databaseBytes < 1) {
+        if (segmentBytes < 1 || blockBytes < 1 || cachedBlocks < 1 || writtenBlocks < 0 || similarityBytes < 1 || databaseBytes < 1) {
             throw new IllegalArgumentException("sizes of a SiLo index are positive");
         }
     }
 
+    /** As below, with all sizes as usual. */
+    public static SiloSettings of(long memoryBytes) {
+        return of(memoryBytes, IndexParameters.NONE);
+    }
+
     /**
-     * Divides memory: blocks as usual if they take no more than half, the rest mostly for the similarity table.
+     * Divides memory: blocks as usual if they take no more than half, the rest mostly for the similarity table. Blocks
+     * that were chosen have as much as there is beside the least table and database.
      *
      * @param memoryBytes memory for all of the index; at least {@link #MIN_MEMORY_BYTES}
      */
-    public static SiloSettings of(long memoryBytes) {
+    public static SiloSettings of(long memoryBytes, IndexParameters parameters) {
         if (memoryBytes < MIN_MEMORY_BYTES) {
             throw new IllegalArgumentException(
                     "a SiLo index needs " + MIN_MEMORY_BYTES + " bytes of memory or more, not " + memoryBytes);
         }
-        int divisor = memoryBytes < SMALL_BYTES ? 4 : 1;
-        long blockMemory = BLOCK_MEMORY_BYTES / divisor;
-        long usual = CACHED_BLOCKS + WRITTEN_BLOCKS + 1;
         long spare = memoryBytes - MIN_DATABASE_BYTES - MIN_SIMILARITY_BYTES;
-        long blocks = Math.max(4, Math.min(usual, Math.min(memoryBytes / 2, spare) / blockMemory));
-        int written = blocks < usual ? 1 : WRITTEN_BLOCKS;
+        long most = spare / LEAST_BLOCKS * BLOCK_BYTES / BLOCK_MEMORY_BYTES;
+        long blockBytes =
+                Math.min(most, parameters.get(BLOCK, memoryBytes < SMALL_BYTES ? BLOCK_BYTES / 4 : BLOCK_BYTES));
+        long blockMemory = Math.max(1, BLOCK_MEMORY_BYTES * blockBytes / BLOCK_BYTES);
+        long wanted = parameters.get(CACHE, CACHED_BLOCKS) + WRITTEN_BLOCKS + 1;
+        long forBlocks = parameters.has(CACHE) ? spare : Math.min(memoryBytes / 2, spare);
+        long blocks = Math.max(LEAST_BLOCKS, Math.min(wanted, forBlocks / blockMemory));
+        int written = blocks < wanted ? 1 : WRITTEN_BLOCKS;
         long rest = memoryBytes - blocks * blockMemory;
         long database = Math.max(MIN_DATABASE_BYTES, Math.min(rest / 4, 64L << 20));
-        return new SiloSettings(BLOCK_BYTES / divisor, (int) blocks - written - 1, written, rest - database, database);
+        return new SiloSettings(
+                parameters.get(SEGMENT, SEGMENT_BYTES),
+                blockBytes,
+                (int) blocks - written - 1,
+                written,
+                rest - database,
+                database);
+    }
+
+    /**
+     * Returns where a segment of the index ends in a segment of ingest, from a chunk on: the rest, if it is hardly
+     * longer than one.
+     */
+    int end(Segment segment, int from) {
+        long bytes = 0;
+        for (int chunk = from; chunk < segment.count(); chunk++) {
+            bytes += dataBytes(segment, chunk);
+            if (bytes >= segmentBytes) {
+                return dataBytes(segment, chunk + 1, segment.count()) < segmentBytes / 2
+                        ? segment.count()
+                        : chunk + 1;
+            }
+        }
+        return segment.count();
+    }
+
+    private static long dataBytes(Segment segment, int from, int to) {
+        long bytes = 0;
+        for (int chunk = from; chunk < to; chunk++) {
+            bytes += dataBytes(segment, chunk);
+        }
+        return bytes;
+    }
+
+    private static int dataBytes(Segment segment, int chunk) {
+        return segment.isZero(chunk) ? 0 : segment.length(chunk);
+    }
+
+    /** Returns whether segments of ingest are joined, and so many bytes of them are one for the index. */
+    boolean isJoined(long bytes) {
+        return segmentBytes > SEGMENT_BYTES && bytes < segmentBytes - SEGMENT_BYTES / 2;
     }
 }

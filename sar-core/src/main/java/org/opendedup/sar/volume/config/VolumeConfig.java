@@ -6,7 +6,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.index.IndexPlacement;
+import org.opendedup.sar.index.IndexSettings;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
 
@@ -30,7 +30,7 @@ import org.opendedup.sar.restore.RestoreSettings;
  * @param restore how sequential reads are cached
  * @param raw how the fast tier is used for raw files
  * @param index kind of the fingerprint index
- * @param indexPlacement how the index lies on its SSD, if it is of a kind for SSDs
+ * @param indexSettings sizes of the index
  * @param requests share of the memory budget that the front end uses; not kept with the volume
  */
 public record VolumeConfig(
@@ -48,7 +48,7 @@ public record VolumeConfig(
         RestoreSettings restore,
         RawSettings raw,
         IndexClass index,
-        IndexPlacement indexPlacement,
+        IndexSettings indexSettings,
         RequestBuffers requests) {
     /**
      * Checks the settings.
@@ -92,44 +92,44 @@ public record VolumeConfig(
                 RestoreSettings.DEFAULT,
                 RawSettings.NONE,
                 IndexClass.ROCKSDB,
-                IndexPlacement.DEFAULT,
+                IndexSettings.DEFAULT,
                 RequestBuffers.NONE);
     }
 
     /** Returns these settings with an SSD. */
     public VolumeConfig withSsd(Path location, HotSettings settings) {
         Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
-        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexPlacement, requests);
+        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexSettings, requests);
     }
 
     /** Returns these settings with another memory budget, in bytes. */
     public VolumeConfig withMemoryBudget(long bytes) {
-        return with(locations, bytes, hot, restore, raw, index, indexPlacement, requests);
+        return with(locations, bytes, hot, restore, raw, index, indexSettings, requests);
     }
 
     /** Returns these settings with other restore settings. */
     public VolumeConfig withRestore(RestoreSettings settings) {
-        return with(locations, memoryBudgetBytes, hot, settings, raw, index, indexPlacement, requests);
+        return with(locations, memoryBudgetBytes, hot, settings, raw, index, indexSettings, requests);
     }
 
     /** Returns these settings with other settings for raw files. */
     public VolumeConfig withRaw(RawSettings settings) {
-        return with(locations, memoryBudgetBytes, hot, restore, settings, index, indexPlacement, requests);
+        return with(locations, memoryBudgetBytes, hot, restore, settings, index, indexSettings, requests);
     }
 
     /** Returns these settings with an index of another kind. */
     public VolumeConfig withIndex(IndexClass kind) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, kind, indexPlacement, requests);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, kind, indexSettings, requests);
     }
 
-    /** Returns these settings with another place of the index. */
-    public VolumeConfig withIndexPlacement(IndexPlacement placement) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, index, placement, requests);
+    /** Returns these settings with other sizes of the index. */
+    public VolumeConfig withIndexSettings(IndexSettings settings) {
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, settings, requests);
     }
 
     /** Returns these settings for another front end. */
     public VolumeConfig withRequests(RequestBuffers buffers) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexPlacement, buffers);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, buffers);
     }
 
     /** Returns these settings with other values for what may be changed after the volume was created. */
@@ -140,7 +140,7 @@ public record VolumeConfig(
             RestoreSettings restore,
             RawSettings raw,
             IndexClass index,
-            IndexPlacement indexPlacement,
+            IndexSettings indexSettings,
             RequestBuffers requests) {
         return new VolumeConfig(
                 name,
@@ -157,7 +157,7 @@ public record VolumeConfig(
                 restore,
                 raw,
                 index,
-                indexPlacement,
+                indexSettings,
                 requests);
     }
 

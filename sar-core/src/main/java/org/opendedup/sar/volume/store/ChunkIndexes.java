@@ -6,6 +6,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.index.IndexSpace;
 import org.opendedup.sar.index.NoChunkIndex;
 import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
@@ -33,22 +34,28 @@ public final class ChunkIndexes {
      * @throws IOException if the folder cannot be used, has an index of another class, or another process has it open
      */
     public static ChunkIndex open(IndexClass kind, Path folder, long memoryBytes) throws IOException {
-        return open(kind, folder, memoryBytes, IndexSpace.UNBOUNDED, null);
+        return open(kind, folder, memoryBytes, IndexParameters.NONE, IndexSpace.UNBOUNDED, null);
     }
 
     /**
      * Opens an index as above.
      *
+     * @param parameters sizes that are not the usual ones
      * @param space bound of the files of an index for SSDs
      * @param behind folder for what such an index has no room for; null: that is refused
      */
     public static ChunkIndex open(
-            IndexClass kind, Path folder, long memoryBytes, IndexSpace space, @Nullable Path behind)
+            IndexClass kind,
+            Path folder,
+            long memoryBytes,
+            IndexParameters parameters,
+            IndexSpace space,
+            @Nullable Path behind)
             throws IOException {
         return switch (kind) {
             case ROCKSDB -> RocksDbChunkIndexFactory.open(folder, memoryBytes);
-            case CHUNKSTASH -> ChunkStashIndexFactory.open(folder, memoryBytes, space, behind);
-            case SILO -> SiloChunkIndexFactory.open(folder, SiloSettings.of(memoryBytes));
+            case CHUNKSTASH -> ChunkStashIndexFactory.open(folder, memoryBytes, parameters, space, behind);
+            case SILO -> SiloChunkIndexFactory.open(folder, SiloSettings.of(memoryBytes, parameters));
         };
     }
 

@@ -30,7 +30,7 @@ final class PlacedIndexes implements IndexOpener {
     }
 
     private IndexSpace space() {
-        IndexSpace own = config.indexPlacement().space();
+        IndexSpace own = config.indexSettings().space();
         return budget == null ? own : new SharedSpace(budget, own);
     }
 
@@ -40,7 +40,8 @@ final class PlacedIndexes implements IndexOpener {
 
     @Override
     public ChunkIndex open(IndexClass kind, Path database) throws IOException {
-        return ChunkIndexes.open(kind, database, memoryBytes, space(), behind());
+        return ChunkIndexes.open(
+                kind, database, memoryBytes, config.indexSettings().parameters(), space(), behind());
     }
 
     @Override

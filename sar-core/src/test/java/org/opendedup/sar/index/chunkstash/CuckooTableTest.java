@@ -40,7 +40,7 @@ class CuckooTableTest {
     @ParameterizedTest
     @ValueSource(ints = {4, 5})
     void allPointersAreFoundAtMostLoad(int pointerBytes) throws IOException {
-        CuckooTable table = new CuckooTable(100_000, pointerBytes);
+        CuckooTable table = new CuckooTable(100_000, pointerBytes, CuckooTable.CANDIDATES);
         long first = pointerBytes == 4 ? 1 : 1L << 39;
         fill(table, first, first + 90_000);
 
@@ -55,7 +55,7 @@ class CuckooTableTest {
     /** ChunkStash, section 4.4: at most 0.1 relocations an insertion between 75 and 90 % load, with 24 candidates. */
     @Test
     void fewAreRelocatedUpToMostLoad() throws IOException {
-        CuckooTable table = new CuckooTable(200_000, 4);
+        CuckooTable table = new CuckooTable(200_000, 4, CuckooTable.CANDIDATES);
         fill(table, 1, 150_000);
         long before = table.relocations();
         fill(table, 150_000, 180_000);
@@ -69,7 +69,7 @@ class CuckooTableTest {
     /** Each of 24 candidates matches by chance with 2^-16: 0.033 % of unknown fingerprints at 90 % load. */
     @Test
     void fewUnknownFingerprintsHaveACandidate() throws IOException {
-        CuckooTable table = new CuckooTable(100_000, 4);
+        CuckooTable table = new CuckooTable(100_000, 4, CuckooTable.CANDIDATES);
         fill(table, 1, 90_000);
         int asked = 1_000_000;
         int candidates = 0;
@@ -84,7 +84,7 @@ class CuckooTableTest {
     /** ChunkStash, section 4.4: 0.01 % of the reads for known fingerprints are false. */
     @Test
     void fewReadsForKnownFingerprintsAreFalse() throws IOException {
-        CuckooTable table = new CuckooTable(500_000, 4);
+        CuckooTable table = new CuckooTable(500_000, 4, CuckooTable.CANDIDATES);
         fill(table, 1, 450_000);
         int falseReads = 0;
         for (long pointer = 1; pointer < 450_000; pointer++) {
@@ -99,7 +99,7 @@ class CuckooTableTest {
 
     @Test
     void aTableThatIsTooFullPutsPointersAside() throws IOException {
-        CuckooTable table = new CuckooTable(1000, 4);
+        CuckooTable table = new CuckooTable(1000, 4, CuckooTable.CANDIDATES);
         fill(table, 1, 1100);
 
         assertTrue(table.auxiliarySize() >= 99);
@@ -117,7 +117,7 @@ class CuckooTableTest {
     void whatASetWouldContainIsFound() throws IOException {
         long seed = TestSeed.next();
         Random random = new Random(seed);
-        CuckooTable table = new CuckooTable(500, 4);
+        CuckooTable table = new CuckooTable(500, 4, CuckooTable.CANDIDATES);
         Set<Long> model = new HashSet<>();
         for (int step = 0; step < 20_000; step++) {
             long pointer = 1 + random.nextInt(700);
@@ -147,13 +147,13 @@ class CuckooTableTest {
     @ParameterizedTest
     @ValueSource(ints = {4, 5})
     void aTableIsReadAsItWasWritten(int pointerBytes) throws IOException {
-        CuckooTable table = new CuckooTable(1000, pointerBytes);
+        CuckooTable table = new CuckooTable(1000, pointerBytes, CuckooTable.CANDIDATES);
         fill(table, 1, 1050);
         ByteBuffer bytes = ByteBuffer.allocate(1 << 16);
         table.write(bytes::put);
         bytes.flip();
 
-        CuckooTable read = new CuckooTable(1000, pointerBytes);
+        CuckooTable read = new CuckooTable(1000, pointerBytes, CuckooTable.CANDIDATES);
         read.read(
                 piece -> {
                     int length = piece.remaining();
@@ -172,7 +172,7 @@ class CuckooTableTest {
 
     @Test
     void nothingIsLostWhenAFingerprintCannotBeRead() throws IOException {
-        CuckooTable table = new CuckooTable(80, 4);
+        CuckooTable table = new CuckooTable(80, 4, CuckooTable.CANDIDATES);
         int failed = 0;
         for (long pointer = 1; pointer <= 100; pointer++) {
             int sinceBegin = failed;
@@ -196,7 +196,7 @@ class CuckooTableTest {
 
     @Test
     void aFingerprintThatIsNotThatOfThePointerIsReported() {
-        CuckooTable table = new CuckooTable(80, 4);
+        CuckooTable table = new CuckooTable(80, 4, CuckooTable.CANDIDATES);
         assertThrows(CorruptionException.class, () -> {
             for (long pointer = 1; pointer <= 100; pointer++) {
                 table.insert(
@@ -206,6 +206,20 @@ class CuckooTableTest {
                         (other, target) -> Arrays.fill(target, (byte) 7));
             }
         });
-        assertThrows(IllegalArgumentException.class, () -> new CuckooTable(10, 3));
+        assertThrows(IllegalArgumentException.class, () -> new CuckooTable(10, 3, CuckooTable.CANDIDATES));
+    }
+
+    /** Figure 4(b) of the paper. */
+    @Test
+    void morePositionsNeedFewerRelocations() throws IOException {
+        long before = Long.MAX_VALUE;
+        for (int candidates : new int[] {8, 16, 24, 32}) {
+            CuckooTable table = new CuckooTable(20_000, 4, candidates);
+            fill(table, 1, 18_000);
+            long moved = table.relocations();
+            assertTrue(moved < before, candidates + " positions: " + moved + " relocations, fewer had " + before);
+            before = moved;
+        }
+        assertThrows(IllegalArgumentException.class, () -> new CuckooTable(10, 4, 12));
     }
 }

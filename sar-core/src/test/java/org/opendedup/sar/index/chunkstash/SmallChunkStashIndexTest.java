@@ -46,6 +46,21 @@ class SmallChunkStashIndexTest extends ChunkIndexContract {
         return ((ChunkStashIndex) index).statistics();
     }
 
+    /** A table of other positions is not used, as its entries would not be found; the log has all of them. */
+    @Test
+    void anotherWidthOrSamplingMakesTheTableAnewFromTheLog() throws IOException {
+        TestSegments.store(index, 0, 1000, 1);
+        for (int[] each : new int[][] {{1, 32}, {1, 16}, {8, 16}, {1, 24}}) {
+            index.close();
+            index = ChunkStashIndexFactory.open(
+                    hashDb(),
+                    new StashSettings(
+                            1 << 20, StashWriter.MOST_OPEN + 1, 8192, each[0], StashSettings.Samples.UNIFORM, each[1]));
+            assertEquals(1000 / each[0], ((ChunkStashIndex) index).statistics().tableEntries());
+            assertEquals(1000, TestSegments.found(index, 0, 1000, 1));
+        }
+    }
+
     @Test
     void theLogStaysShortWhileContainersComeAndGo() throws IOException {
         long longest = 0;

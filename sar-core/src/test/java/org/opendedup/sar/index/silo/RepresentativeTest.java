@@ -13,7 +13,7 @@ class RepresentativeTest {
     void theLowestFingerprintRepresentsAndZeroRunsDoNot() {
         Segment segment = new Segment(4096);
         segment.add(0, 4096, true);
-        assertEquals(-1, Representative.of(segment));
+        assertEquals(-1, Representative.of(segment, 0, segment.count()));
         segment.add(0, 4096, false);
         segment.add(0, 4096, false);
         segment.add(0, 4096, false);
@@ -21,9 +21,9 @@ class RepresentativeTest {
         Arrays.fill(fingerprints, 32, 64, (byte) 0x80);
         Arrays.fill(fingerprints, 64, 96, (byte) 0x7f);
         Arrays.fill(fingerprints, 96, 128, (byte) 0x7f);
-        assertEquals(2, Representative.of(segment), "bytes are unsigned, and the first of equal ones counts");
+        assertEquals(2, Representative.of(segment, 0, segment.count()), "bytes are unsigned, and the first of equal ones counts");
         fingerprints[127] = 0x7e;
-        assertEquals(3, Representative.of(segment), "all bytes count");
+        assertEquals(3, Representative.of(segment, 0, segment.count()), "all bytes count");
     }
 
     /** Broder's theorem, equation 1 of the paper: 100 of 300 chunks are shared, so that is one in three pairs. */
@@ -35,8 +35,8 @@ class RepresentativeTest {
         for (int trial = 0; trial < trials; trial++) {
             Segment first = TestSegments.of(seed + 1000L * trial, 200);
             Segment second = TestSegments.of(seed + 1000L * trial + 100, 200);
-            long key = Representative.key(first.fingerprints(), 32 * Representative.of(first));
-            same += key == Representative.key(second.fingerprints(), 32 * Representative.of(second)) ? 1 : 0;
+            long key = Representative.key(first.fingerprints(), 32 * Representative.of(first, 0, first.count()));
+            same += key == Representative.key(second.fingerprints(), 32 * Representative.of(second, 0, second.count())) ? 1 : 0;
         }
         // Five standard deviations.
         assertEquals(trials / 3.0, same, 5 * Math.sqrt(trials * 2 / 9.0), "seed " + seed);

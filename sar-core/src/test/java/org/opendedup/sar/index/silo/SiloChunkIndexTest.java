@@ -29,6 +29,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.CoveredContainers;
+import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.index.rocksdb.RocksDbChunkIndexFactory;
 import org.opendedup.sar.io.CrashDirectory;
@@ -37,7 +38,7 @@ import org.opendedup.sar.io.Directory;
 /** Blocks of four segments of 100 chunks of 4 KiB; one is cached, and none stays after it was written. */
 class SiloChunkIndexTest {
     static final int SEGMENT = 100;
-    static final SiloSettings SMALL = new SiloSettings(4L * SEGMENT * 4096, 1, 0, 1 << 20, 4 << 20);
+    static final SiloSettings SMALL = new SiloSettings(2 << 20, 4L * SEGMENT * 4096, 1, 0, 1 << 20, 4 << 20);
 
     @TempDir
     Path folder;
@@ -110,7 +111,7 @@ class SiloChunkIndexTest {
         storeSegments(0, 40);
         Segment unlike = new Segment(4096);
         Segment whole = TestSegments.of(9 * SEGMENT, SEGMENT);
-        int representative = Representative.of(whole);
+        int representative = Representative.of(whole, 0, whole.count());
         for (int chunk = 0; chunk < SEGMENT; chunk++) {
             if (chunk != representative) {
                 unlike.add(0, 4096, false);
@@ -126,7 +127,7 @@ class SiloChunkIndexTest {
     void theDuplicatesOfASegmentAreInItsNewBlockToo() throws IOException {
         storeSegments(0, 40);
         Segment version = TestSegments.of(8 * SEGMENT, SEGMENT);
-        int changed = Representative.of(version) == 0 ? 1 : 0;
+        int changed = Representative.of(version, 0, version.count()) == 0 ? 1 : 0;
         TestSegments.setFingerprint(version, changed, 1_000_000);
         assertEquals(SEGMENT - 1, store(version, 100));
         index.lookup(TestSegments.of(0, SEGMENT));
@@ -165,6 +166,43 @@ class SiloChunkIndexTest {
         assertEquals(15, index.numbers().representatives());
         assertEquals(200, found(TestSegments.of(0, 200)));
         assertEquals(200, found(TestSegments.of(1400, 200)));
+    }
+
+    @Test
+    void aSegmentOfTheIndexIsAPartOfASegmentOfIngestOrSeveral() throws IOException {
+        for (long[] each : new long[][] {{256 << 10, 40}, {2 << 20, 5}, {4 << 20, 3}}) {
+            SiloSettings settings = new SiloSettings(each[0], 256 << 20, 1, 1, 1 << 20, 4 << 20);
+            Path other = folder.resolve("segments" + each[0]);
+            BlockFiles blocks = new BlockFiles(new CrashDirectory(1));
+            try (SiloChunkIndex sized = new SiloChunkIndex(SiloRecords.open(other, 4 << 20), blocks, settings)) {
+                for (int i = 0; i < 5; i++) {
+                    TestSegments.store(sized, i * 512L, 512, 1 + i);
+                }
+                sized.flush();
+                assertEquals(each[1], sized.numbers().representatives(), each[0] + " bytes");
+                assertEquals(512, TestSegments.found(sized, 512, 512, 2));
+            }
+        }
+    }
+
+    @Test
+    void chosenSizesAreTakenAsFarAsMemoryAllows() {
+        SiloSettings usual = SiloSettings.of(64 << 20);
+        assertEquals(256L << 20, usual.blockBytes());
+        assertEquals(SiloSettings.CACHED_BLOCKS, usual.cachedBlocks());
+        SiloSettings chosen =
+                SiloSettings.of(64 << 20, IndexParameters.parse("segment=1MB,block=64MB,cache=40"));
+        assertEquals(1 << 20, chosen.segmentBytes());
+        assertEquals(64L << 20, chosen.blockBytes());
+        assertEquals(40, chosen.cachedBlocks());
+        for (int mib : new int[] {8, 16, 64}) {
+            SiloSettings large = SiloSettings.of((long) mib << 20, IndexParameters.parse("block=1GB,cache=1024"));
+            long blocks = large.cachedBlocks() + large.writtenBlocks() + 1;
+            long blockMemory = SiloSettings.BLOCK_MEMORY_BYTES * large.blockBytes() / SiloSettings.BLOCK_BYTES;
+            long all = blocks * blockMemory + large.similarityBytes() + large.databaseBytes();
+            assertTrue(all <= (long) mib << 20, mib + " MiB: " + all);
+            assertTrue(blocks >= 4);
+        }
     }
 
     /** Whatever is found is a copy of that fingerprint that was inserted and not removed. */

@@ -3,6 +3,7 @@ package org.opendedup.sar.sim.estimate;
 import java.util.function.LongPredicate;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
 import org.opendedup.sar.index.chunkstash.StashSettings;
 import org.opendedup.sar.index.silo.SiloSettings;
@@ -110,7 +111,8 @@ final class IndexChoice {
 
     private long stashBudget(int sampling) {
         long table = StashSettings.tableBytes((long) Math.ceil(chunks / sampling));
-        return leastBudget(budget -> ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH))
+        return leastBudget(budget -> ChunkStashIndexFactory.settings(
+                                indexBytes(budget, IndexClass.CHUNKSTASH), IndexParameters.NONE)
                         .tableBytes()
                 >= table);
     }

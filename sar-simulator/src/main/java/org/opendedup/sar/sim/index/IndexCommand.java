@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.index.chunkstash.CuckooTable;
 import org.opendedup.sar.index.chunkstash.StashSettings;
 import org.opendedup.sar.index.silo.SiloSettings;
 import org.opendedup.sar.sim.options.ChunkTraceSource;
@@ -82,6 +83,14 @@ public final class IndexCommand extends SimCommand {
     List<IndexKind> kinds = List.of(IndexKind.values());
 
     @Option(
+            names = "--segment",
+            paramLabel = "SIZE",
+            defaultValue = "2MiB",
+            converter = PieceSizeConverter.class,
+            description = "Data of a SiLo segment. Default: ${DEFAULT-VALUE}.")
+    int segmentBytes;
+
+    @Option(
             names = "--block",
             paramLabel = "SIZE",
             defaultValue = "256MiB",
@@ -113,6 +122,14 @@ public final class IndexCommand extends SimCommand {
             description = "chunkstash's table has one of N entries from the beginning; 1, 2, 4, ... 1024. Default:"
                     + " ${DEFAULT-VALUE}.")
     int sampling;
+
+    @Option(
+            names = "--width",
+            paramLabel = "N",
+            defaultValue = "" + CuckooTable.CANDIDATES,
+            description = "Positions of chunkstash's table in which a fingerprint can be: 8, 16, 24 or 32. Default:"
+                    + " ${DEFAULT-VALUE}.")
+    int width;
 
     @Option(
             names = "--random-samples",
@@ -177,6 +194,8 @@ public final class IndexCommand extends SimCommand {
         require(
                 Integer.bitCount(sampling) == 1 && sampling >= 1 && sampling <= StashSettings.MOST_INTERVAL,
                 "--sampling is a power of two, 1 to " + StashSettings.MOST_INTERVAL);
+        require(
+                width % 8 == 0 && width >= 8 && width <= CuckooTable.MOST_CANDIDATES, "--width is 8, 16, 24 or 32");
         ReportFolder folder = report.folder();
         IndexRun index = new IndexRun(versions(), sizes(), Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
         List<IndexRun.Measured> measured = new ArrayList<>();
@@ -198,11 +217,13 @@ public final class IndexCommand extends SimCommand {
 
     private IndexSizes sizes() {
         return new IndexSizes(
+                segmentBytes,
                 blockBytes,
                 cachedBlocks,
                 tableBytes == null ? 0 : tableBytes,
                 sampling,
-                randomSamples ? StashSettings.Samples.RANDOM : StashSettings.Samples.UNIFORM);
+                randomSamples ? StashSettings.Samples.RANDOM : StashSettings.Samples.UNIFORM,
+                width);
     }
 
     private List<BackupVersion> versions() throws IOException {
@@ -274,6 +295,7 @@ public final class IndexCommand extends SimCommand {
                         new Report.Fact("data", ByteSize.exact(index.bytes())),
                         new Report.Fact("unique", ByteSize.exact(index.uniqueBytes())),
                         new Report.Fact("segments", String.valueOf(index.segments())),
+                        new Report.Fact("SiLo segment", ByteSize.exact(segmentBytes)),
                         new Report.Fact("SiLo block", ByteSize.exact(blockBytes)),
                         new Report.Fact("cached blocks", String.valueOf(cachedBlocks)),
                         new Report.Fact("samples of ChunkStash", samples())),

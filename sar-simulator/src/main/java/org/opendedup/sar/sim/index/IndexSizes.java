@@ -6,14 +6,23 @@ import org.opendedup.sar.index.silo.SiloSettings;
 /**
  * Sizes of the compared indexes.
  *
+ * @param segmentBytes data of a SiLo segment, in bytes
  * @param blockBytes data of a SiLo block, in bytes
  * @param cachedBlocks blocks in SiLo's read cache; DDFS and ChunkStash cache the fingerprints of as many containers as
  *     hold the same amount of data
  * @param tableBytes most bytes of ChunkStash's table; 0: enough for all chunks
  * @param sampling ChunkStash's table has one of this many entries from the beginning
  * @param samples which entries these are
+ * @param width positions of ChunkStash's table in which a fingerprint can be
  */
-record IndexSizes(long blockBytes, int cachedBlocks, long tableBytes, int sampling, StashSettings.Samples samples) {
+record IndexSizes(
+        long segmentBytes,
+        long blockBytes,
+        int cachedBlocks,
+        long tableBytes,
+        int sampling,
+        StashSettings.Samples samples,
+        int width) {
     private static final long SIMILARITY_BYTES = Long.MAX_VALUE;
     private static final long DATABASE_BYTES = 16L << 20;
 
@@ -26,7 +35,7 @@ record IndexSizes(long blockBytes, int cachedBlocks, long tableBytes, int sampli
 
     SiloSettings silo() {
         return new SiloSettings(
-                blockBytes, cachedBlocks, SiloSettings.WRITTEN_BLOCKS, SIMILARITY_BYTES, DATABASE_BYTES);
+                segmentBytes, blockBytes, cachedBlocks, SiloSettings.WRITTEN_BLOCKS, SIMILARITY_BYTES, DATABASE_BYTES);
     }
 
     /**
@@ -43,6 +52,7 @@ record IndexSizes(long blockBytes, int cachedBlocks, long tableBytes, int sampli
                 LEAST_FRAMES + (int) Math.min(cachedContainers(), pages),
                 StashSettings.SEGMENT_BYTES,
                 sampling,
-                samples);
+                samples,
+                width);
     }
 }

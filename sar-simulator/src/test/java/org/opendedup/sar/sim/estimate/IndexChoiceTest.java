@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.index.chunkstash.ChunkStashIndexFactory;
 import org.opendedup.sar.index.silo.SiloSettings;
 import org.opendedup.sar.volume.config.MemoryPlan;
@@ -73,7 +74,8 @@ class IndexChoiceTest {
     }
 
     private static long stashTable(long budget) {
-        return ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH))
+        return ChunkStashIndexFactory.settings(
+                        indexBytes(budget, IndexClass.CHUNKSTASH), IndexParameters.NONE)
                 .tableBytes();
     }
 

@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.chunkstash.CuckooTable;
 import org.opendedup.sar.index.chunkstash.StashSettings;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sim.options.ChunkTraceSource;
@@ -150,7 +151,8 @@ public final class BackupThroughput implements Callable<Integer> {
                 CACHED_CONTAINERS + 2,
                 StashSettings.SEGMENT_BYTES,
                 sampling,
-                StashSettings.Samples.UNIFORM);
+                StashSettings.Samples.UNIFORM,
+                CuckooTable.CANDIDATES);
         long ofChunkStash = stash.tableBytes() + (long) stash.frames() * StoredContainers.ENTRY_BYTES * 1024;
         long bytes = memory > 0 ? memory : Math.max(ChunkIndexes.MIN_MEMORY_BYTES, ofChunkStash);
         BackupVersion stored = stored(versions);

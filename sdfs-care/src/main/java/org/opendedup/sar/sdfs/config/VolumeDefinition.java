@@ -10,7 +10,8 @@ import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.container.format.Compression;
-import org.opendedup.sar.index.IndexPlacement;
+import org.opendedup.sar.index.IndexParameters;
+import org.opendedup.sar.index.IndexSettings;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.restore.RestoreSettings;
@@ -62,8 +63,9 @@ public record VolumeDefinition(OptionValues values) {
                                 values.get(VolumeOptions.FOLDER_MODE),
                                 values.get(VolumeOptions.OWNER),
                                 values.get(VolumeOptions.GROUP)))
-                .withIndexPlacement(new IndexPlacement(
-                        values.find(VolumeOptions.INDEX_SSD_CAPACITY).orElse(0L)));
+                .withIndexSettings(new IndexSettings(
+                        values.find(VolumeOptions.INDEX_SSD_CAPACITY).orElse(0L),
+                        values.find(VolumeOptions.INDEX_PARAMETERS).orElse(IndexParameters.NONE)));
     }
 
     /** Returns the folder of everything that has no location of its own; also holds {@code log} and {@code run}. */

@@ -20,6 +20,7 @@ import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
@@ -78,6 +79,17 @@ public final class VolumeOptions {
             .text("Type of fingerprint index. rocksdb: for any disk; exact. chunkstash: for an SSD; 6 bytes of "
                     + "memory a chunk, faster; exact while memory suffices. silo: for disks only, with little "
                     + "memory a TB; finds nearly all duplicates.");
+
+    public static final VolumeOption<IndexParameters> INDEX_PARAMETERS = VOLUME.option(
+                    "--index-parameters",
+                    "local-chunkstore/index-parameters",
+                    "indexParameters",
+                    text("NAME=VALUE,...", IndexParameters::parse))
+            .mayBeAbsent("")
+            .byDefaultAs("by the memory of the index")
+            .text("Sizes of the index. silo: segment (64KB to 8MB), block (1MB to 1GB), cache (blocks in memory, as "
+                    + "many as it has room for). chunkstash: sampling (one of so many chunks of a container is in "
+                    + "memory: 1, 2, 4, to 1024), width (16, 24 or 32 positions of the table for each chunk).");
 
     public static final VolumeOption<Long> PAGE_SIZE = VOLUME.option(
                     "--io-chunk-size",

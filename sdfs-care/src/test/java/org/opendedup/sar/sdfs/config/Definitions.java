@@ -6,6 +6,7 @@ import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.restore.cache.CachePolicy;
@@ -62,6 +63,7 @@ public final class Definitions {
                 .with(VolumeOptions.METADATA_LOCATION, Path.of("/mirror/ddb ä€"))
                 .with(VolumeOptions.INDEX_LOCATION, Path.of("/ssd/hdb'"))
                 .with(VolumeOptions.INDEX, IndexClass.CHUNKSTASH)
+                .with(VolumeOptions.INDEX_PARAMETERS, IndexParameters.parse("sampling=8,width=32"))
                 .with(VolumeOptions.INDEX_SSD_CAPACITY, 3L << 30)
                 .with(VolumeOptions.PAGE_SIZE, 128L << 10)
                 .with(VolumeOptions.HASH_TYPE, Chunking.SHA256)

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.disks.Commands;
-import org.opendedup.sar.index.IndexPlacement;
+import org.opendedup.sar.index.IndexSettings;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.RawSettings;
 
@@ -55,13 +55,18 @@ class VolumeFileTest {
     @Test
     void theBoundOfTheIndexIsWrittenIfThereIsOne() throws IOException {
         VolumeDefinition definition = Definitions.full(folder.resolve("base"));
-        assertTrue(definition.config().indexPlacement().isBounded());
+        assertTrue(definition.config().indexSettings().isBounded());
         VolumeFile.write(file, definition);
         String bound = " index-ssd-capacity=\"3GB\"";
         String text = Files.readString(file);
         assertTrue(text.contains(bound), text);
-        Files.writeString(file, text.replace(bound, ""));
-        assertEquals(IndexPlacement.DEFAULT, VolumeFile.read(file).config().indexPlacement());
+        String parameters = " index-parameters=\"sampling=8,width=32\"";
+        assertTrue(text.contains(parameters), text);
+        Files.writeString(file, text.replace(bound, "").replace(parameters, ""));
+        assertEquals(IndexSettings.DEFAULT, VolumeFile.read(file).config().indexSettings());
+        Files.writeString(file, text.replace("width=32", "width=31"));
+        Exception wide = assertThrows(VolumeFileException.class, () -> VolumeFile.read(file));
+        assertTrue(wide.getMessage().contains("width is 16, 24 or 32"), wide.getMessage());
         Files.writeString(file, text.replace(bound, " index-ssd-capacity=\"1MB\""));
         Exception e = assertThrows(VolumeFileException.class, () -> VolumeFile.read(file));
         assertTrue(e.getMessage().contains("must be at least 16MB"), e.getMessage());

@@ -158,6 +158,8 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
             throw new IllegalArgumentException("--index-ssd-capacity is for an index of class " + chunkstash
                     + ": add --chunk-store-hashdb-class=" + chunkstash + ", or leave it out");
         }
+        given.find(VolumeOptions.INDEX_PARAMETERS)
+                .ifPresent(parameters -> parameters.checkAgainst(given.get(VolumeOptions.INDEX)));
         Path base = given.find(VolumeOptions.BASE_PATH).orElse(Path.of("/opt/sdfs/volumes", name));
         Path process = Path.of("/proc/self");
         OptionValues values = given.orElse(VolumeOptions.BASE_PATH, base)

@@ -340,6 +340,9 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --index-ssd-capacity=1GB | is for an index of class chunkstash",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=silo --index-ssd-capacity=1GB"
                         + " | chunkstash",
+                "--volume-name=pool0 --volume-capacity=1GB --index-parameters=cache=16 | is for an index of class silo",
+                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=silo --index-parameters=cache=0"
+                        + " | cache is 1 to 1024",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-data-location= | the path is empty",
                 "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",
                 "--volume-name=pool0 --volume-capacity=1GB --hash-typ=SHA256 | --hash-type",

@@ -1,17 +1,18 @@
 package org.opendedup.sar.index;
 
 /**
- * How a ChunkStash index lies on its SSD.
+ * What a volume chose of its index, but for the class.
  *
- * @param ssdCapacityBytes most bytes of its files there; what exceeds them lies beside the containers. 0: as many as
- *     the device has
+ * @param ssdCapacityBytes most bytes of the files of a ChunkStash index on its SSD; what exceeds them lies beside the
+ *     containers. 0: as many as the device has
+ * @param parameters sizes that are not the usual ones
  */
-public record IndexPlacement(long ssdCapacityBytes) {
-    /** Without a bound. */
-    public static final IndexPlacement DEFAULT = new IndexPlacement(0);
+public record IndexSettings(long ssdCapacityBytes, IndexParameters parameters) {
+    /** Without a bound, all as usual. */
+    public static final IndexSettings DEFAULT = new IndexSettings(0, IndexParameters.NONE);
 
     /** @throws IllegalArgumentException if the bound is negative */
-    public IndexPlacement {
+    public IndexSettings {
         if (ssdCapacityBytes < 0) {
             throw new IllegalArgumentException("a capacity of " + ssdCapacityBytes + " bytes for the index");
         }
