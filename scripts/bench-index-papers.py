@@ -12,7 +12,6 @@ its disk and folders, also when it is interrupted. Needs root.
 """
 
 import argparse
-import contextlib
 import json
 import mmap
 import os
@@ -20,11 +19,10 @@ import random
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
-from bench_disk import SlowDisk
+from bench_disk import Forgetting, SlowDisk
 from bench_volume import SCRIPTS, measure, run, say
 
 MB = 1_000_000
@@ -38,37 +36,6 @@ PAPER = {
     ("first", "zhu08", "ssd"): (3, 4), ("second", "zhu08", "ssd"): (2, 4),
     ("first", "chunkstash", "disk"): (1.5, 1.8), ("second", "chunkstash", "disk"): (1.1, 1.2),
 }
-
-
-class Forgetting:
-    """Empties the kernel's cache of the files of a folder again and again, from begin() to clean()."""
-
-    def __init__(self, folder, seconds=0.01):
-        self.folder, self.seconds = folder, seconds
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
-
-    def begin(self):
-        self.once()
-        self.thread.start()
-
-    def once(self):
-        for file in self.folder.rglob("*"):
-            with contextlib.suppress(OSError):
-                descriptor = os.open(file, os.O_RDONLY)
-                try:
-                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-                finally:
-                    os.close(descriptor)
-
-    def _run(self):
-        while not self.ended.wait(self.seconds):
-            self.once()
-
-    def clean(self):
-        self.ended.set()
-        if self.thread.is_alive():
-            self.thread.join()
 
 
 class WorkDisk:

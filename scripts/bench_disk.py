@@ -1,7 +1,9 @@
-"""A slow disk for a benchmark: makes and removes a disk of scripts/slow-disk, and reads its counters."""
+"""Disks for a benchmark: a disk of scripts/slow-disk with its counters, and files of which the kernel keeps nothing in memory."""
 
 import contextlib
+import os
 import subprocess
+import threading
 from pathlib import Path
 
 from bench_volume import SCRIPTS, run
@@ -32,3 +34,34 @@ class SlowDisk:
                        stdin=subprocess.DEVNULL, check=False)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
+
+
+class Forgetting:
+    """Empties the kernel's cache of the files of a folder again and again, from begin() to clean()."""
+
+    def __init__(self, folder, seconds=0.01):
+        self.folder, self.seconds = folder, seconds
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def begin(self):
+        self.once()
+        self.thread.start()
+
+    def once(self):
+        for file in self.folder.rglob("*"):
+            with contextlib.suppress(OSError):
+                descriptor = os.open(file, os.O_RDONLY)
+                try:
+                    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+                finally:
+                    os.close(descriptor)
+
+    def _run(self):
+        while not self.ended.wait(self.seconds):
+            self.once()
+
+    def clean(self):
+        self.ended.set()
+        if self.thread.is_alive():
+            self.thread.join()

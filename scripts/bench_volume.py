@@ -33,6 +33,14 @@ class Volume:
     """A volume made, mounted and removed by the project's own commands."""
 
     def __init__(self, work, name, *options, base=None):
+        self.attach(work, name)
+        self.clean()
+        self.mount_point.mkdir(parents=True)
+        self.script("mkfs.sdfs", f"--volume-name={name}", "--volume-capacity=1TB",
+                    f"--base-path={(base or self.folder) / 'base'}", *options)
+
+    def attach(self, work, name):
+        """Refers to a volume of that name in the work folder, which may have been made before."""
         self.folder = work / name
         self.name = name
         self.mount_point = self.folder / "mnt"
@@ -40,10 +48,6 @@ class Volume:
         self.pid = None
         self.most_memory = 0
         self.env = {**os.environ, "SDFS_CONFIG_DIR": str(self.folder / "config")}
-        self.clean()
-        self.mount_point.mkdir(parents=True)
-        self.script("mkfs.sdfs", f"--volume-name={name}", "--volume-capacity=1TB",
-                    f"--base-path={(base or self.folder) / 'base'}", *options)
 
     def script(self, name, *words):
         # Through a file: the daemon that mount.sdfs starts may keep a pipe open.
@@ -95,14 +99,18 @@ class Volume:
             time.sleep(0.02)
         self.pid = None
 
-    def clean(self):
-        """Ends mount and daemon, whatever their state, and removes everything."""
+    def end(self):
+        """Ends mount and daemon, whatever their state."""
         if os.path.ismount(self.mount_point) or self.pid:
             subprocess.run(["umount", "-l", str(self.mount_point)], stderr=subprocess.DEVNULL, check=False)
         if self.pid:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
             self.await_end()
+
+    def clean(self):
+        """Ends mount and daemon, whatever their state, and removes everything."""
+        self.end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -14,13 +14,12 @@ import org.opendedup.sar.common.Fingerprints;
 
 /**
  * A hash table from fingerprints to pointers that stores no fingerprint: a slot is a signature of two bytes and a
- * pointer of four or five (ChunkStash, section 3.2). Fingerprints are placed by cuckoo hashing. A fingerprint has
- * a number of candidate positions, usually 24 as in the paper, but they are the slots of buckets with
+ * pointer of four or five (ChunkStash, section 3.2). Fingerprints are placed by cuckoo hashing. A fingerprint has a
+ * number of candidate positions, usually 24 as in the paper, but they are the slots of buckets with
  * {@value #BUCKET_SLOTS} each instead of single slots: so an unknown fingerprint costs three accesses to memory instead
- * of 24. The
- * buckets come from double hashing, {@code h(i) = g1 + i * g2}: the upper 16 bits of {@code h(i)} are the signature in
- * bucket {@code i}, so that two fingerprints that agree in one bucket do not agree in the others; the 32 bits below
- * choose the bucket. Fingerprints are random, so two parts of one are g1 and g2.
+ * of 24. The buckets come from double hashing, {@code h(i) = g1 + i * g2}: the upper 16 bits of {@code h(i)} are the
+ * signature in bucket {@code i}, so that two fingerprints that agree in one bucket do not agree in the others; the 32
+ * bits below choose the bucket. Fingerprints are random, so two parts of one are g1 and g2.
  *
  * <p>If all candidates are occupied, a fingerprint is moved to another of its buckets, which needs its bytes: they are
  * read through {@link Keys}. After {@value #MAX_RELOCATIONS} relocations the last one moved goes to an auxiliary table.

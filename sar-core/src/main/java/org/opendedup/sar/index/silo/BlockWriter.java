@@ -124,7 +124,8 @@ final class BlockWriter {
     /** Returns whether so many chunks may be added to the open block. An empty one has room for any segment. */
     boolean hasRoom(int count) {
         Block open = blocks.open();
-        return open.count() == 0 || open.dataBytes() < settings.blockBytes() && open.count() + count <= Block.MAX_ENTRIES;
+        return open.count() == 0
+                || open.dataBytes() < settings.blockBytes() && open.count() + count <= Block.MAX_ENTRIES;
     }
 
     /** Returns whether the open block has entries that no file has, nor gets from the write that runs. */

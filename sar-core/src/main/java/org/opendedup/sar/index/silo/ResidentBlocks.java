@@ -91,9 +91,9 @@ final class ResidentBlocks {
     }
 
     /**
-     * Sets the hints of chunks {@code from} to {@code to} (exclusive) from the blocks in memory; the youngest block that has a fingerprint decides. The
-     * paper asks the block of the similar segment first, and the others if there is none; here all are asked, which
-     * finds more.
+     * Sets the hints of chunks {@code from} to {@code to} (exclusive) from the blocks in memory; the youngest block
+     * that has a fingerprint decides. The paper asks the block of the similar segment first, and the others if there is
+     * none; here all are asked, which finds more.
      */
     void detect(Segment segment, int from, int to) {
         for (int chunk = from; chunk < to; chunk++) {

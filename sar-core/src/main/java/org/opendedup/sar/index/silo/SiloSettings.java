@@ -53,7 +53,12 @@ public record SiloSettings(
     public static final long MIN_MEMORY_BYTES = MIN_DATABASE_BYTES + BLOCK_MEMORY_BYTES + MIN_SIMILARITY_BYTES;
 
     public SiloSettings {
-        if (segmentBytes < 1 || blockBytes < 1 || cachedBlocks < 1 || writtenBlocks < 0 || similarityBytes < 1 || databaseBytes < 1) {
+        if (segmentBytes < 1
+                || blockBytes < 1
+                || cachedBlocks < 1
+                || writtenBlocks < 0
+                || similarityBytes < 1
+                || databaseBytes < 1) {
             throw new IllegalArgumentException("sizes of a SiLo index are positive");
         }
     }
@@ -103,9 +108,7 @@ public record SiloSettings(
         for (int chunk = from; chunk < segment.count(); chunk++) {
             bytes += dataBytes(segment, chunk);
             if (bytes >= segmentBytes) {
-                return dataBytes(segment, chunk + 1, segment.count()) < segmentBytes / 2
-                        ? segment.count()
-                        : chunk + 1;
+                return dataBytes(segment, chunk + 1, segment.count()) < segmentBytes / 2 ? segment.count() : chunk + 1;
             }
         }
         return segment.count();

@@ -21,7 +21,10 @@ class RepresentativeTest {
         Arrays.fill(fingerprints, 32, 64, (byte) 0x80);
         Arrays.fill(fingerprints, 64, 96, (byte) 0x7f);
         Arrays.fill(fingerprints, 96, 128, (byte) 0x7f);
-        assertEquals(2, Representative.of(segment, 0, segment.count()), "bytes are unsigned, and the first of equal ones counts");
+        assertEquals(
+                2,
+                Representative.of(segment, 0, segment.count()),
+                "bytes are unsigned, and the first of equal ones counts");
         fingerprints[127] = 0x7e;
         assertEquals(3, Representative.of(segment, 0, segment.count()), "all bytes count");
     }
@@ -36,7 +39,9 @@ class RepresentativeTest {
             Segment first = TestSegments.of(seed + 1000L * trial, 200);
             Segment second = TestSegments.of(seed + 1000L * trial + 100, 200);
             long key = Representative.key(first.fingerprints(), 32 * Representative.of(first, 0, first.count()));
-            same += key == Representative.key(second.fingerprints(), 32 * Representative.of(second, 0, second.count())) ? 1 : 0;
+            same += key == Representative.key(second.fingerprints(), 32 * Representative.of(second, 0, second.count()))
+                    ? 1
+                    : 0;
         }
         // Five standard deviations.
         assertEquals(trials / 3.0, same, 5 * Math.sqrt(trials * 2 / 9.0), "seed " + seed);

@@ -190,8 +190,7 @@ class SiloChunkIndexTest {
         SiloSettings usual = SiloSettings.of(64 << 20);
         assertEquals(256L << 20, usual.blockBytes());
         assertEquals(SiloSettings.CACHED_BLOCKS, usual.cachedBlocks());
-        SiloSettings chosen =
-                SiloSettings.of(64 << 20, IndexParameters.parse("segment=1MB,block=64MB,cache=40"));
+        SiloSettings chosen = SiloSettings.of(64 << 20, IndexParameters.parse("segment=1MB,block=64MB,cache=40"));
         assertEquals(1 << 20, chosen.segmentBytes());
         assertEquals(64L << 20, chosen.blockBytes());
         assertEquals(40, chosen.cachedBlocks());

@@ -111,10 +111,10 @@ final class IndexChoice {
 
     private long stashBudget(int sampling) {
         long table = StashSettings.tableBytes((long) Math.ceil(chunks / sampling));
-        return leastBudget(budget -> ChunkStashIndexFactory.settings(
-                                indexBytes(budget, IndexClass.CHUNKSTASH), IndexParameters.NONE)
-                        .tableBytes()
-                >= table);
+        return leastBudget(budget ->
+                ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH), IndexParameters.NONE)
+                                .tableBytes()
+                        >= table);
     }
 
     private long similarityBytes() {

@@ -5,9 +5,12 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.index.chunkstash.CuckooTable;
@@ -68,6 +71,7 @@ import picocli.CommandLine.TypeConversionException;
             "Examples:",
             "  sar-sim index --trace series.trace.xz",
             "  sar-sim index --synthetic weak --run 250 --block 64MiB --cached-blocks 4",
+            "  sar-sim index --synthetic strong --chunks 25000 --figures --report figures",
             "  sar-sim index --trace series.trace.xz --index exact,chunkstash --sampling 64 --cached-blocks 1"
         })
 public final class IndexCommand extends SimCommand {
@@ -159,6 +163,12 @@ public final class IndexCommand extends SimCommand {
             description = "--synthetic: seed. Default: ${DEFAULT-VALUE}.")
     long seed;
 
+    @Option(
+            names = "--figures",
+            description = "With --report: draw figures 2, 10, 11, 13, 14 and 18 of the SiLo paper, and 4 of the"
+                    + " ChunkStash paper; with --synthetic, of all three traces. Some 30 runs a trace.")
+    boolean figures;
+
     @Option(names = "--measure", description = "Print the rates of this run, too. Not in JSON and reports.")
     boolean measure;
 
@@ -194,10 +204,10 @@ public final class IndexCommand extends SimCommand {
         require(
                 Integer.bitCount(sampling) == 1 && sampling >= 1 && sampling <= StashSettings.MOST_INTERVAL,
                 "--sampling is a power of two, 1 to " + StashSettings.MOST_INTERVAL);
-        require(
-                width % 8 == 0 && width >= 8 && width <= CuckooTable.MOST_CANDIDATES, "--width is 8, 16, 24 or 32");
+        require(width % 8 == 0 && width >= 8 && width <= CuckooTable.MOST_CANDIDATES, "--width is 8, 16, 24 or 32");
         ReportFolder folder = report.folder();
-        IndexRun index = new IndexRun(versions(), sizes(), Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+        require(!figures || folder != null, "--figures needs --report");
+        IndexRun index = run(versions());
         List<IndexRun.Measured> measured = new ArrayList<>();
         for (IndexKind kind : kinds) {
             measured.add(index.run(kind));
@@ -213,6 +223,25 @@ public final class IndexCommand extends SimCommand {
             folder.write(report(index, rows));
         }
         return 0;
+    }
+
+    private List<Section> figures(IndexRun index) throws IOException {
+        if (!figures) {
+            return List.of();
+        }
+        Map<String, IndexRun> runs = new LinkedHashMap<>();
+        if (source.synthetic == null) {
+            runs.put(source.name(), index);
+        } else {
+            for (SyntheticTrace trace : SyntheticTrace.values()) {
+                runs.put(trace.toString(), trace == source.synthetic ? index : run(trace.versions(chunks, run, seed)));
+            }
+        }
+        return new IndexFigures(runs, sizes()).sections();
+    }
+
+    private IndexRun run(List<BackupVersion> versions) throws IOException {
+        return new IndexRun(versions, sizes(), Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
     }
 
     private IndexSizes sizes() {
@@ -264,7 +293,7 @@ public final class IndexCommand extends SimCommand {
         }
     }
 
-    private Report report(IndexRun index, List<IndexRow> rows) {
+    private Report report(IndexRun index, List<IndexRow> rows) throws IOException {
         Line.Builder found = Line.named("found");
         Line.Builder memory = Line.named("measured");
         Line.Builder paper = Line.named("SiLo paper");
@@ -299,10 +328,16 @@ public final class IndexCommand extends SimCommand {
                         new Report.Fact("SiLo block", ByteSize.exact(blockBytes)),
                         new Report.Fact("cached blocks", String.valueOf(cachedBlocks)),
                         new Report.Fact("samples of ChunkStash", samples())),
-                List.of(
-                        Section.of("Duplicates", "", duplicates),
-                        Section.of("Memory", "Of an index without a value in the paper the bar is empty.", bytes),
-                        Section.of("Reads and rates", "", Table.of("index", rows))),
+                Stream.concat(
+                                Stream.of(
+                                        Section.of("Duplicates", "", duplicates),
+                                        Section.of(
+                                                "Memory",
+                                                "Of an index without a value in the paper the bar is empty.",
+                                                bytes),
+                                        Section.of("Reads and rates", "", Table.of("index", rows))),
+                                figures(index).stream())
+                        .toList(),
                 List.of(Table.of("index", rows)));
     }
 

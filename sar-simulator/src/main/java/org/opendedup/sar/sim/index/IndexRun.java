@@ -70,8 +70,13 @@ final class IndexRun {
 
     /** Stores the trace with an index. */
     Measured run(IndexKind kind) throws IOException {
+        return run(kind, sizes);
+    }
+
+    /** Stores the trace with an index of other sizes. */
+    Measured run(IndexKind kind, IndexSizes others) throws IOException {
         Path folder = Files.createTempDirectory(work, "sar-sim-index");
-        try (IndexModel model = model(kind, folder)) {
+        try (IndexModel model = model(kind, folder, others)) {
             long nanos = store(model);
             return new Measured(row(kind, model), chunks * 1e9 / nanos);
         } finally {
@@ -79,7 +84,37 @@ final class IndexRun {
         }
     }
 
-    private IndexModel model(IndexKind kind, Path folder) throws IOException {
+    /** Examines what similarity finds of the trace, and what locality adds to it. */
+    SimilarityStudy similarity(IndexSizes others) throws IOException {
+        Path folder = Files.createTempDirectory(work, "sar-sim-index");
+        try (IndexModel silo = model(IndexKind.SILO, folder, others)) {
+            SimilarityStudy study = new SimilarityStudy(silo);
+            forEachSegment(study::store);
+            return study;
+        } finally {
+            PrivateFiles.deleteFolder(folder);
+        }
+    }
+
+    /** Returns the bytes that each of some nodes stores if blocks of the trace are distributed over them. */
+    long[] routed(int nodes, long blockBytes) throws IOException {
+        BlockRouting routing = new BlockRouting(nodes, blockBytes);
+        forEachSegment(routing::store);
+        routing.finish();
+        return routing.stored();
+    }
+
+    /** Returns the share of the duplicates that is found if so many bytes are stored. */
+    double foundShare(long storedBytes) {
+        return share(bytes - storedBytes, exact.foundBytes());
+    }
+
+    /** Returns the seconds that an index on a disk takes for a GiB of the trace. */
+    double secondsPerGib(IndexRow row) {
+        return chunks / row.diskLookupsPerSecond() / bytes * (1 << 30);
+    }
+
+    private IndexModel model(IndexKind kind, Path folder, IndexSizes sizes) throws IOException {
         return switch (kind) {
             case EXACT -> new ExactModel();
             case CHUNKSTASH -> ChunkStashModel.open(folder, sizes.stash(chunks, bytes));
@@ -92,22 +127,34 @@ final class IndexRun {
 
     /** Returns the nanoseconds that the model took. */
     private long store(IndexModel model) throws IOException {
-        long nanos = 0;
+        long[] nanos = {0};
+        forEachSegment(segment -> {
+            long began = System.nanoTime();
+            model.store(segment);
+            nanos[0] += System.nanoTime() - began;
+        });
+        long began = System.nanoTime();
+        model.finish();
+        return nanos[0] + System.nanoTime() - began;
+    }
+
+    @FunctionalInterface
+    private interface SegmentVisitor {
+        /** @param segment used again for the next one */
+        void visit(TraceSegment segment) throws IOException;
+    }
+
+    private void forEachSegment(SegmentVisitor visitor) throws IOException {
         TraceSegment segment = new TraceSegment();
         for (BackupVersion version : versions) {
             for (int chunk = 0; chunk < version.chunks(); chunk++) {
                 segment.add(version.fingerprint(chunk), version.length(chunk));
                 if (segment.bytes() >= SEGMENT_BYTES || chunk + 1 == version.chunks()) {
-                    long began = System.nanoTime();
-                    model.store(segment);
-                    nanos += System.nanoTime() - began;
+                    visitor.visit(segment);
                     segment.clear();
                 }
             }
         }
-        long began = System.nanoTime();
-        model.finish();
-        return nanos + System.nanoTime() - began;
     }
 
     private IndexRow row(IndexKind kind, IndexModel model) throws IOException {

@@ -29,6 +29,14 @@ record IndexSizes(
     /** Pages that ChunkStash has besides those of sealed containers: that of the container which a segment ends. */
     private static final int LEAST_FRAMES = 2;
 
+    IndexSizes withSegment(long bytes) {
+        return new IndexSizes(bytes, blockBytes, cachedBlocks, tableBytes, sampling, samples, width);
+    }
+
+    IndexSizes withBlock(long bytes) {
+        return new IndexSizes(segmentBytes, bytes, cachedBlocks, tableBytes, sampling, samples, width);
+    }
+
     int cachedContainers() {
         return (int) Math.max(1, cachedBlocks * blockBytes / StoredContainers.CONTAINER_BYTES);
     }

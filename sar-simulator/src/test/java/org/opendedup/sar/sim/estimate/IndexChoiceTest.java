@@ -74,8 +74,7 @@ class IndexChoiceTest {
     }
 
     private static long stashTable(long budget) {
-        return ChunkStashIndexFactory.settings(
-                        indexBytes(budget, IndexClass.CHUNKSTASH), IndexParameters.NONE)
+        return ChunkStashIndexFactory.settings(indexBytes(budget, IndexClass.CHUNKSTASH), IndexParameters.NONE)
                 .tableBytes();
     }
 
