@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores small files together, in the order of their creation, many in one segment. So each costs a part of a segment,
- * not a segment, and files that were made one after another lie in few frames.
+ * Stores small files together, many in one segment: those of a folder one after another, in the order of their creation
+ * (SiLo, section 3.2, P1). So each costs a part of a segment, not a segment; files that are mostly read together lie in
+ * few frames; and a later copy of the folder makes segments like these, whoever else writes at the same time.
  *
  * <p>What cannot be stored this way, for whatever reason, stays dirty, and is stored file by file.
  */
@@ -56,16 +57,27 @@ public final class SmallFiles {
         if (stop.isStopped()) {
             return;
         }
-        List<Node> sorted = new ArrayList<>(files);
-        sorted.sort(Comparator.comparingLong(node -> node.id));
         Group group = new Group();
-        for (Node node : sorted) {
+        for (Node node : byFolder(files)) {
             if (group.isFull() && !group.store()) {
                 return;
             }
             group.add(node);
         }
         group.store();
+    }
+
+    /** Returns the files folder by folder; those of an unknown folder come first. */
+    private static List<Node> byFolder(Collection<Node> files) {
+        record Placed(Node node, long folder) {}
+        List<Placed> sorted = new ArrayList<>(files.size());
+        for (Node node : files) {
+            synchronized (node) {
+                sorted.add(new Placed(node, node.folder));
+            }
+        }
+        sorted.sort(Comparator.comparingLong(Placed::folder).thenComparingLong(placed -> placed.node.id));
+        return sorted.stream().map(Placed::node).toList();
     }
 
     /** Files that are stored together; their storing locks are held. */
