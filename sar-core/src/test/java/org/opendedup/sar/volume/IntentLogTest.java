@@ -1,7 +1,9 @@
 package org.opendedup.sar.volume;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,6 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -21,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
@@ -29,6 +33,7 @@ import org.opendedup.sar.metadata.MetadataDefects;
 import org.opendedup.sar.metadata.NoBackingFiles;
 import org.opendedup.sar.metadata.db.KeyValueStore.Family;
 import org.opendedup.sar.metadata.db.RecordCursor;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.IntentRecord;
 import org.opendedup.sar.metadata.repair.MetadataRepair;
 import org.opendedup.sar.volume.commit.Committer;
@@ -38,6 +43,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.node.FileIntents;
 import org.opendedup.sar.volume.node.OpenFile;
+import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.opendedup.sar.volume.write.IntentLog;
 
@@ -236,6 +242,39 @@ class IntentLogTest {
         }
         assertTrue(volume.context().ingest().statistics().segments() - segments >= count);
         assertTrue(frames(count) > mostFrames(count));
+    }
+
+    /** SiLo, section 3.2: files of a folder are in one segment, also when several programs write at the same time. */
+    @Test
+    void smallFilesThatAreStoredTogetherAreFolderByFolder() throws IOException {
+        Owner root = new Owner(0, 0);
+        List<Long> folders = new ArrayList<>();
+        for (String name : List.of("a", "b", "c")) {
+            folders.add(volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0040755, 0, root)
+                    .inode());
+        }
+        List<Long> inodes = new ArrayList<>();
+        for (int i = 0; i < 90; i++) {
+            long inode = volume.makeNode(folders.get(i % 3), ("f" + i).getBytes(UTF_8), 0100644, 0, root)
+                    .inode();
+            OpenFile file = volume.open(inode, true);
+            volume.write(file, 0, ByteBuffer.wrap(bytes(1000)));
+            volume.close(file);
+            inodes.add(inode);
+        }
+        volume.sync();
+        List<Integer> byCreation = new ArrayList<>();
+        List<Integer> byFolder = new ArrayList<>();
+        for (int i = 0; i < 90; i++) {
+            byCreation.add(slot(inodes.get(i)));
+            byFolder.add(slot(inodes.get(i / 30 + i % 30 * 3)));
+        }
+        assertEquals(byFolder.stream().sorted().toList(), byFolder);
+        assertNotEquals(byCreation.stream().sorted().toList(), byCreation, "control: they are not in that order");
+    }
+
+    private int slot(long inode) throws IOException {
+        return ChunkId.slot(volume.context().metadata().recipes().page(inode, 0).chunkId(0));
     }
 
     private static int mostFrames(int files) {

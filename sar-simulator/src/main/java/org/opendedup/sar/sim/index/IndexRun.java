@@ -114,14 +114,14 @@ final class IndexRun {
         return chunks / row.diskLookupsPerSecond() / bytes * (1 << 30);
     }
 
-    private IndexModel model(IndexKind kind, Path folder, IndexSizes sizes) throws IOException {
+    private IndexModel model(IndexKind kind, Path folder, IndexSizes others) throws IOException {
         return switch (kind) {
             case EXACT -> new ExactModel();
-            case CHUNKSTASH -> ChunkStashModel.open(folder, sizes.stash(chunks, bytes));
-            case DDFS -> new DdfsModel(exact.uniqueChunks(), sizes.cachedContainers());
+            case CHUNKSTASH -> ChunkStashModel.open(folder, others.stash(chunks, bytes));
+            case DDFS -> new DdfsModel(exact.uniqueChunks(), others.cachedContainers());
             case SPARSE -> new SparseModel();
             case BINNING -> new BinningModel();
-            case SILO -> SiloModel.open(folder, sizes.silo());
+            case SILO -> SiloModel.open(folder, others.silo());
         };
     }
 
