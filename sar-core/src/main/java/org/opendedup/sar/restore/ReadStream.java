@@ -5,12 +5,15 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.restore.lookahead.AheadRequest;
 import org.opendedup.sar.restore.lookahead.ReadAhead;
+import org.opendedup.sar.restore.lookahead.TreeReads;
 
 /**
  * One reader of one file. When it reads in sequence, it is read ahead ({@link ReadAhead}). A reader may read in
- * sequence at several positions in turn, for example two threads, or a virtual machine in its image. Small scattered
- * reads are not read ahead. Safe for use by many threads.
+ * sequence at several positions in turn, for example two threads, or a virtual machine in its image. A reader that goes
+ * through a tree of files is read ahead as well ({@link TreeReads}). Small scattered reads are not read ahead. Safe for use by many threads.
  */
 public final class ReadStream implements Closeable {
     /** Most positions of one reader that are read ahead at once, if its share of the memory has a part for each. */
@@ -18,11 +21,19 @@ public final class ReadStream implements Closeable {
 
     private final RecipeReads reads;
     private final ReadAhead ahead;
+    private final @Nullable TreeReads trees;
+    private final long folder;
     private final long inode;
 
-    ReadStream(RecipeReads reads, ReadAhead ahead, long inode) {
+    /**
+     * @param trees reads ahead across files; null if nobody knows the folder
+     * @param folder folder in which the file was found
+     */
+    ReadStream(RecipeReads reads, ReadAhead ahead, @Nullable TreeReads trees, long folder, long inode) {
         this.reads = reads;
         this.ahead = ahead;
+        this.trees = trees;
+        this.folder = folder;
         this.inode = inode;
     }
 
@@ -33,7 +44,11 @@ public final class ReadStream implements Closeable {
      * @return whether the request begins where the previous one ended; to be passed to {@link #read}
      */
     public boolean note(long offset, int length, long size) {
-        return ahead.note(offset, length, size);
+        boolean continues = ahead.note(offset, length, size);
+        if (trees != null) {
+            trees.note(folder, inode, offset, length, size);
+        }
+        return continues;
     }
 
     /**
@@ -43,7 +58,7 @@ public final class ReadStream implements Closeable {
      * @param continues what {@link #note} returned for this request
      */
     public void read(long offset, int length, boolean continues, ByteBuffer target) throws IOException {
-        try (ReadAhead.Request request = ahead.request(offset, length)) {
+        try (AheadRequest request = request(offset, length)) {
             if (request != null) {
                 int start = target.position();
                 List<Long> chunks = new ArrayList<>();
@@ -55,6 +70,11 @@ public final class ReadStream implements Closeable {
             }
             reads.read(inode, offset, length, continues, target);
         }
+    }
+
+    private @Nullable AheadRequest request(long offset, int length) {
+        AheadRequest own = ahead.request(offset, length);
+        return own != null || trees == null ? own : trees.request(inode, offset, length);
     }
 
     /** Drops what was fetched for the reader. Idempotent. */

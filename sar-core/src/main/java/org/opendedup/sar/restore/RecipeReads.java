@@ -17,7 +17,7 @@ import org.opendedup.sar.restore.frame.SortedIds;
 import org.opendedup.sar.restore.frame.SplitReads;
 import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.restore.frame.Zeros;
-import org.opendedup.sar.restore.lookahead.ReadAhead;
+import org.opendedup.sar.restore.lookahead.AheadRequest;
 
 /**
  * Reads ranges of files as their recipes name the chunks now: from frames, with an SSD through {@link SplitReads}, or
@@ -111,7 +111,7 @@ final class RecipeReads {
      * @return false if a chunk of the range was not fetched; then the caller discards what was put into {@code target}
      */
     boolean readAhead(
-            ReadAhead.Request ahead, long inode, long offset, int length, ByteBuffer target, List<Long> chunks)
+            AheadRequest ahead, long inode, long offset, int length, ByteBuffer target, List<Long> chunks)
             throws IOException {
         RecipePieces pieces = pieces(inode, offset, offset + length);
         while (pieces.next()) {

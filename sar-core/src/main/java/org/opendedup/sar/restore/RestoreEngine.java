@@ -9,6 +9,7 @@ import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.hot.promotion.HomeFrames;
+import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.recipes.RecipeStore;
 import org.opendedup.sar.metadata.recipes.StreamLogs;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
@@ -25,6 +26,7 @@ import org.opendedup.sar.restore.lookahead.ReadStreams;
 import org.opendedup.sar.restore.lookahead.StreamBudget;
 import org.opendedup.sar.restore.lookahead.StreamOrderReads;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
+import org.opendedup.sar.restore.lookahead.TreeReads;
 
 /**
  * The read path: reads the chunks that a file's recipe names, through the cache and the containers.
@@ -49,6 +51,7 @@ public final class RestoreEngine {
     private final BatchSources batches;
     private final StreamBudget budget;
     private final ReadStreams streams;
+    private final @Nullable TreeReads trees;
     private final RecipeReads reads;
     private final ChunkReads chunks;
     private final ScheduledExecutorService prefetchers;
@@ -56,11 +59,13 @@ public final class RestoreEngine {
     /**
      * The places that files are read from.
      *
+     * @param names names of the files; null if nothing is to be read ahead across files
      * @param disk queue of the device that holds the containers
      * @param hot the SSD with copies of chunks; null if there is none
      */
     public record Sources(
             RecipeStore recipes,
+            @Nullable Namespace names,
             ContainerStore containers,
             DiskQueue disk,
             @Nullable HotSource hot) {}
@@ -89,19 +94,34 @@ public final class RestoreEngine {
         this.budget = budget;
         batches = new BatchSources(loader, new PinnedChunks(memory, budget.mostHeldBytes()), usable);
         streams = new ReadStreams(recipes, batches, budget, prefetchers);
+        trees = sources.names() == null ? null : new TreeReads(streams, sources.names(), recipes, prefetchers);
         SplitReads hot = usable == null ? null : new SplitReads(usable, loader);
         reads = new RecipeReads(recipes, loader, hot);
         chunks = new ChunkReads(loader, hot, usable);
     }
 
-    /** Returns a reader of one file; it is read ahead when it reads in sequence. */
+    /**
+     * Returns a reader of one file; it is read ahead when it reads in sequence, or goes through a tree.
+     *
+     * @param folder folder in which the file was found; 0 if that is not known
+     */
+    public ReadStream streamIn(long folder, long inode) {
+        return new ReadStream(
+                reads,
+                new ReadAhead(streams, inode, ReadStream.MOST_POSITIONS),
+                folder == 0 ? null : trees,
+                folder,
+                inode);
+    }
+
+    /** Returns a reader of one file that was found in no known folder. */
     public ReadStream stream(long inode) {
         return stream(inode, ReadStream.MOST_POSITIONS);
     }
 
     /** Returns a reader of one file that is read ahead at {@code mostPositions} positions at most. */
     ReadStream stream(long inode, int mostPositions) {
-        return new ReadStream(reads, new ReadAhead(streams, inode, mostPositions), inode);
+        return new ReadStream(reads, new ReadAhead(streams, inode, mostPositions), null, 0, inode);
     }
 
     /** Returns what reads single chunks, for a client that knows its files itself. */

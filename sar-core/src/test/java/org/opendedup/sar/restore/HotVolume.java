@@ -256,6 +256,7 @@ public final class HotVolume implements AutoCloseable {
         return new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
+                        null,
                         containers,
                         disk,
                         new HotSource(distributor, promotions, metadata.counts()::occurrences)),

@@ -109,7 +109,7 @@ public final class ReadAhead implements Closeable {
      * A request of the reader, which may use chunks that were fetched ahead. Until it is closed, its position is not
      * idle, however long it waits for the disk.
      */
-    public static final class Request implements AutoCloseable {
+    public static final class Request implements AheadRequest {
         private final ReadStreams streams;
         private final List<Lookahead> all;
         private final @Nullable Lookahead own;
@@ -140,18 +140,12 @@ public final class ReadAhead implements Closeable {
             }
         }
 
-        /**
-         * Returns the bytes of a chunk that the request wants at an offset of the file, to be closed; waits while they
-         * are being fetched.
-         *
-         * @return null if they have not been fetched: the caller has to fetch them
-         */
-        @Nullable
-        public Pinned chunk(long chunkId, long at) throws IOException {
+        @Override
+        public @Nullable Pinned chunk(long chunkId, long at) throws IOException {
             return own == null ? streams.chunk(chunkId) : own.chunk(chunkId, at);
         }
 
-        /** Notes that the reader has got all bytes of the request, from these chunks. */
+        @Override
         public void took(List<Long> chunks) {
             all.forEach(lookahead -> lookahead.took(offset, length));
             if (left != null && !left.isEmpty()) {

@@ -23,7 +23,7 @@ public final class ReadStreams {
      * Seconds without a request after which a reader's memory is released; reading ahead starts again when it
      * continues.
      */
-    private static final long IDLE_SECONDS = 10;
+    static final long IDLE_SECONDS = 10;
 
     private final RecipePages recipes;
     private final BatchSources sources;
@@ -71,6 +71,12 @@ public final class ReadStreams {
      */
     @Nullable
     Lookahead start(ParkedChunks parked, long inode, long from, long end) throws IOException {
+        return start(parked, recipes, inode, from, end);
+    }
+
+    /** As {@link #start(ParkedChunks, long, long, long)}, along another recipe than those of this. */
+    @Nullable
+    Lookahead start(ParkedChunks parked, RecipePages recipes, long inode, long from, long end) throws IOException {
         StreamBudget.Part part = parked.share().tryPart();
         if (part == null) {
             return null;

@@ -167,6 +167,7 @@ public final class ChunkEngine {
         restore = new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
+                        metadata.namespace(),
                         containers,
                         disk,
                         hot.isConfigured()

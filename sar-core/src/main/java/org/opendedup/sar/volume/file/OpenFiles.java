@@ -79,11 +79,13 @@ public final class OpenFiles {
             context.noteOpened(inode, node.size());
         }
         int reported;
+        long folder;
         synchronized (node) {
+            folder = node.folder;
             node.contents().writers += writable ? 1 : 0;
             reported = node.failuresReported;
         }
-        return new OpenFile(node, writable, user, reported, context.restore().stream(inode), raw);
+        return new OpenFile(node, writable, user, reported, context.restore().streamIn(folder, inode), raw);
     }
 
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {

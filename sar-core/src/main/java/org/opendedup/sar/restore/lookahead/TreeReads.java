@@ -1,0 +1,227 @@
+package org.opendedup.sar.restore.lookahead;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.metadata.record.RecipePages;
+import org.opendedup.sar.restore.lookahead.TreeReader.Place;
+import org.opendedup.sar.restore.tree.TreeTrail;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads ahead for programs that go through a tree of files. A reader is found by the files that it reads to their ends
+ * ({@link TreeTrail}), whatever process opens them; from then on a window of the lookahead paper (§3.3) goes over the
+ * files that come next ({@link TreeReader}). The names are followed by a thread of its own accord: no request waits for
+ * that. Safe for use by many threads.
+ */
+public final class TreeReads {
+    private static final Logger log = LoggerFactory.getLogger(TreeReads.class);
+
+    private static final int MAX_READERS = 4;
+    /** Files read and not looked at yet; a further one is left out, and the reader is found a little later. */
+    private static final int MAX_QUEUED = 1024;
+    /**
+     * Most pairs of files in one folder that are left alone after pairs that led to nothing: each trail costs the
+     * listing of a folder.
+     */
+    private static final int MAX_PAUSE = 1 << 12;
+
+    private final ReadStreams streams;
+    private final Namespace names;
+    private final RecipePages recipes;
+    private final ScheduledExecutorService threads;
+    private final ConcurrentHashMap<Long, Place> places = new ConcurrentHashMap<>();
+    private final BlockingQueue<Ended> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
+    private final AtomicBoolean isHandling = new AtomicBoolean();
+    /** The one used last comes first. Guarded by itself, as are all fields below. */
+    private final List<Followed> followed = new ArrayList<>();
+
+    private int pause;
+    private int pairsToLeave;
+
+    /** The file that was read to its end last. Read and set by any thread. */
+    private volatile Ended last = new Ended(0, 0);
+    /** Whether there is a trail. Read by any thread. */
+    private volatile boolean areAny;
+
+    private record Ended(long folder, long inode) {}
+
+    /** A trail, and the reader once it is proven. */
+    private static final class Followed {
+        private final TreeTrail trail;
+        private final ReadCredit credit = new ReadCredit();
+        private @Nullable TreeReader reader;
+        /** Top of the tree that the reader reads ahead in. */
+        private long top;
+
+        Followed(TreeTrail trail) {
+            this.trail = trail;
+        }
+
+        boolean lacksReader() {
+            return trail.isProven() && (reader == null || reader.isClosed() || top != trail.top());
+        }
+    }
+
+    /**
+     * @param recipes recipes of the files
+     * @param threads follow the names
+     */
+    public TreeReads(ReadStreams streams, Namespace names, RecipePages recipes, ScheduledExecutorService threads) {
+        this.streams = streams;
+        this.names = names;
+        this.recipes = recipes;
+        this.threads = threads;
+        threads.scheduleWithFixedDelay(
+                this::tidy, ReadStreams.IDLE_SECONDS, ReadStreams.IDLE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /**
+     * Notes a request for {@code length} bytes at {@code offset} of a file of {@code size} bytes.
+     *
+     * @param folder folder in which the file was found
+     */
+    public void note(long folder, long inode, long offset, int length, long size) {
+        Place place = places.get(inode);
+        if (place != null) {
+            place.reader().note(place, offset, length);
+        }
+        if (offset + length >= size) {
+            noteEnd(new Ended(folder, inode));
+        }
+    }
+
+    private void noteEnd(Ended file) {
+        Ended before = last;
+        if (before.inode == file.inode) {
+            return;
+        }
+        last = file;
+        if ((areAny || before.folder == file.folder) && queue.offer(file)) {
+            handleSoon();
+        }
+    }
+
+    /** Begins a request that was noted; to be closed. Null if nothing was fetched for it. */
+    public @Nullable AheadRequest request(long inode, long offset, int length) {
+        Place place = places.get(inode);
+        return place == null || offset + length > place.length() ? null : new TreeReader.Request(place, offset, length);
+    }
+
+    private void handleSoon() {
+        if (isHandling.compareAndSet(false, true)) {
+            try {
+                threads.execute(this::handle);
+            } catch (RejectedExecutionException closing) {
+                queue.clear();
+            }
+        }
+    }
+
+    private void handle() {
+        try {
+            synchronized (followed) {
+                Ended before = new Ended(0, 0);
+                for (Ended file = queue.poll(); file != null; file = queue.poll()) {
+                    handle(before, file);
+                    before = file;
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            // The executor ignores how this ends.
+            log.error("the order of a reader cannot be followed", e);
+        } finally {
+            isHandling.set(false);
+        }
+        if (!queue.isEmpty()) {
+            handleSoon();
+        }
+    }
+
+    private void handle(Ended before, Ended file) {
+        try {
+            Followed goesOn = goesOn(file);
+            if (goesOn == null) {
+                begin(before, file);
+            } else {
+                followed.remove(goesOn);
+                followed.add(0, goesOn);
+                if (goesOn.lacksReader()) {
+                    start(goesOn);
+                }
+            }
+        } catch (IOException e) {
+            log.debug("a reader of a tree can't be followed; it gets the error when it reads there", e);
+        }
+    }
+
+    private @Nullable Followed goesOn(Ended file) throws IOException {
+        for (Followed one : followed) {
+            if (one.trail.goTo(file.folder, file.inode)) {
+                return one;
+            }
+        }
+        return null;
+    }
+
+    private void begin(Ended before, Ended file) throws IOException {
+        if (pairsToLeave > 0) {
+            pairsToLeave--;
+            return;
+        }
+        if (followed.size() == MAX_READERS) {
+            Followed left = followed.remove(MAX_READERS - 1);
+            stop(left);
+            pause = left.trail.isProven() ? 0 : Math.min(MAX_PAUSE, 2 * pause + 1);
+            pairsToLeave = pause;
+        }
+        followed.add(0, new Followed(new TreeTrail(names, file.folder, file.inode)));
+        areAny = true;
+    }
+
+    private void start(Followed proven) throws IOException {
+        stop(proven);
+        ParkedChunks parked = streams.tryJoin(proven.credit);
+        if (parked == null) {
+            return;
+        }
+        try {
+            TreeReader reader =
+                    new TreeReader(streams, recipes, proven.trail.walk(), proven.trail.top(), places, parked);
+            proven.reader = reader;
+            proven.top = proven.trail.top();
+            reader.begin();
+        } catch (IOException | RuntimeException e) {
+            streams.close(parked);
+            throw e;
+        }
+    }
+
+    private void stop(Followed one) {
+        if (one.reader != null) {
+            one.reader.close(streams);
+            one.reader = null;
+        }
+    }
+
+    /** Forgets the files of readers whose memory was released, because they stopped. */
+    private void tidy() {
+        synchronized (followed) {
+            for (Followed one : followed) {
+                if (one.reader != null && one.reader.isClosed()) {
+                    stop(one);
+                }
+            }
+        }
+    }
+}

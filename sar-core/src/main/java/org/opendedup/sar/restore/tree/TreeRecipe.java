@@ -1,0 +1,127 @@
+package org.opendedup.sar.restore.tree;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.stream.LongStream;
+import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.RecipePages;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The files that a {@link TreeWalk} names, one after the other, as one recipe: so whatever follows the recipe of a file
+ * follows a tree. Of a longer file only the beginning: its own reader is read ahead from there on. Files are looked up
+ * when the recipe is followed. Pages can be read again up to one before the last {@link #existingPages}. For one thread
+ * at a time.
+ */
+public final class TreeRecipe implements RecipePages {
+    private static final Logger log = LoggerFactory.getLogger(TreeRecipe.class);
+
+    /** Bytes of each file that are in the recipe, rounded up to a page: after as many, a file is read ahead itself. */
+    private static final int FILE_BYTES = 256 << 10;
+    /** Pages looked up at once: a batch that begins waits for these. */
+    private static final int PAGES = 8;
+
+    private final RecipePages recipes;
+    private final TreeWalk walk;
+    private final Found found;
+    private final RecipePage.Builder building = new RecipePage.Builder();
+    private final Deque<RecipePage> pages = new ArrayDeque<>();
+    /** Number of the first page in {@link #pages}. */
+    private long firstPage;
+    /** Bytes of all files so far. */
+    private long bytes;
+
+    private boolean ended;
+
+    /** Receives the files of the recipe, in order. */
+    @FunctionalInterface
+    public interface Found {
+        /**
+         * @param start offset in the recipe at which the file begins
+         * @param length bytes of the file that are in the recipe
+         */
+        void at(long inode, long start, int length);
+    }
+
+    /** @param recipes the files' own recipes */
+    public TreeRecipe(RecipePages recipes, TreeWalk walk, Found found) {
+        this.recipes = recipes;
+        this.walk = walk;
+        this.found = found;
+    }
+
+    @Override
+    public int pageBytes() {
+        return recipes.pageBytes();
+    }
+
+    @Override
+    public RecipePage page(long recipe, long page) {
+        look(page + 1);
+        long at = page - firstPage;
+        return at < 0 || at >= pages.size()
+                ? RecipePage.EMPTY
+                : pages.stream().skip(at).findFirst().orElse(RecipePage.EMPTY);
+    }
+
+    @Override
+    public long[] existingPages(long recipe, long from, long to, int max) {
+        while (firstPage < from - 1 && !pages.isEmpty()) {
+            pages.remove();
+            firstPage++;
+        }
+        look(Math.min(to, from + Math.min(max, PAGES)));
+        return LongStream.range(from, Math.min(to, firstPage + pages.size())).toArray();
+    }
+
+    /** Looks up files until all pages below {@code end} are known. */
+    private void look(long end) {
+        while (!ended && firstPage + pages.size() < end) {
+            try {
+                long inode = walk.next();
+                if (inode == 0) {
+                    ended = true;
+                } else {
+                    add(inode);
+                }
+            } catch (IOException e) {
+                log.debug("a tree can't be followed; the reader gets the error when it reads there", e);
+                ended = true;
+            }
+            if (ended && building.bytes() > 0) {
+                pages.add(building.build());
+            }
+        }
+    }
+
+    private void add(long inode) throws IOException {
+        long start = bytes;
+        RecipePage page = recipes.page(inode, 0);
+        for (int number = 0; page.bytes() > 0; page = recipes.page(inode, number)) {
+            number++;
+            boolean isLast = (long) number * pageBytes() >= FILE_BYTES || page.bytes() < pageBytes();
+            add(page);
+            if (isLast) {
+                break;
+            }
+        }
+        if (bytes > start) {
+            found.at(inode, start, (int) (bytes - start));
+        }
+    }
+
+    private void add(RecipePage page) {
+        int from = 0;
+        while (from < page.bytes()) {
+            int to = Math.min(page.bytes(), from + pageBytes() - building.bytes());
+            building.addRange(page, from, to);
+            bytes += to - from;
+            from = to;
+            if (building.bytes() == pageBytes()) {
+                pages.add(building.build());
+            }
+        }
+    }
+}

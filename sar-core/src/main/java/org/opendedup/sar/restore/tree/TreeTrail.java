@@ -1,0 +1,156 @@
+package org.opendedup.sar.restore.tree;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.opendedup.sar.metadata.Namespace;
+
+/**
+ * A reader that may be going through a tree, as the files that it reads to their ends show. It begins with all orders,
+ * and drops those that a file does not fit; after {@value #LEAST_FILES} files that fit, the order is proven. The reader
+ * is taken to stay below the folder where it was seen first, until it goes on behind that folder: so nothing above the
+ * tree that it wants is read ahead. For one thread.
+ */
+public final class TreeTrail {
+    /** Files that fit an order before anything is read ahead. */
+    static final int LEAST_FILES = 8;
+
+    /** Files that a reader may leave out between two: it excludes some, the kernel has others in memory. */
+    private static final int MOST_SKIPPED = 8;
+
+    /** Most folders that a reader rises by between two files. */
+    private static final int MOST_LEVELS = 16;
+
+    private final Namespace names;
+    private final List<Candidate> candidates = new ArrayList<>();
+    private long top;
+    private long folder;
+    private long file;
+    private int files;
+
+    /** An order that fits so far, with the files that it has next. */
+    private static final class Candidate {
+        private final TreeOrder order;
+        private final TreeWalk walk;
+        private final Deque<Long> next = new ArrayDeque<>();
+
+        Candidate(TreeOrder order, TreeWalk walk) throws IOException {
+            this.order = order;
+            this.walk = walk;
+            look();
+        }
+
+        private void look() throws IOException {
+            while (next.size() <= MOST_SKIPPED) {
+                long inode = walk.next();
+                if (inode == 0) {
+                    return;
+                }
+                next.add(inode);
+            }
+        }
+
+        boolean isNearEnd() {
+            return next.size() <= MOST_SKIPPED;
+        }
+
+        /** Goes on to a file; false, without a change, if it is not among the next ones. */
+        boolean goTo(long inode) throws IOException {
+            if (!next.contains(inode)) {
+                return false;
+            }
+            while (next.remove() != inode) {}
+            look();
+            return true;
+        }
+    }
+
+    /**
+     * Begins at a file that a reader has read, directly after another file of the same folder.
+     *
+     * @param folder folder of the file
+     */
+    public TreeTrail(Namespace names, long folder, long file) throws IOException {
+        this.names = names;
+        top = folder;
+        this.folder = folder;
+        this.file = file;
+        FolderEntries entries = FolderEntries.read(names, folder);
+        for (TreeOrder order : TreeOrder.values()) {
+            candidates.add(new Candidate(order, new TreeWalk(names, order, top, folder, file, entries)));
+        }
+    }
+
+    /**
+     * Notes that a file was read to its end.
+     *
+     * @return whether it is this reader's next file; if not, nothing changes
+     */
+    public boolean goTo(long itsFolder, long inode) throws IOException {
+        List<Candidate> fitting = new ArrayList<>();
+        for (Candidate candidate : candidates) {
+            if (candidate.goTo(inode)) {
+                fitting.add(candidate);
+            }
+        }
+        if (fitting.isEmpty()) {
+            fitting = rise(inode);
+        }
+        if (fitting.isEmpty()) {
+            return false;
+        }
+        candidates.clear();
+        candidates.addAll(fitting);
+        folder = itsFolder;
+        file = inode;
+        files++;
+        return true;
+    }
+
+    /** Returns the orders in which a file follows behind the top folder, after it was raised; none if there is none. */
+    private List<Candidate> rise(long inode) throws IOException {
+        List<TreeOrder> ended =
+                candidates.stream().filter(Candidate::isNearEnd).map(c -> c.order).toList();
+        long above = top;
+        for (int level = 0; level < MOST_LEVELS && !ended.isEmpty(); level++) {
+            above = TreeWalk.parent(names, above);
+            if (above == 0) {
+                break;
+            }
+            List<Candidate> fitting = new ArrayList<>();
+            boolean isEnd = true;
+            for (TreeOrder order : ended) {
+                Candidate candidate = new Candidate(order, new TreeWalk(names, order, above, folder, file));
+                isEnd &= candidate.isNearEnd();
+                if (candidate.goTo(inode)) {
+                    fitting.add(candidate);
+                }
+            }
+            if (!fitting.isEmpty()) {
+                top = above;
+                return fitting;
+            }
+            if (!isEnd) {
+                break;
+            }
+        }
+        return List.of();
+    }
+
+    /** Whether enough files fit. */
+    public boolean isProven() {
+        return files >= LEAST_FILES;
+    }
+
+    /** Returns the folder that the reader is taken to stay below. */
+    public long top() {
+        return top;
+    }
+
+    /** Returns what the reader is going to read after the last file. */
+    public TreeWalk walk() throws IOException {
+        return new TreeWalk(names, candidates.get(0).order, top, folder, file);
+    }
+}
