@@ -152,6 +152,11 @@ public final class RestoreEngine {
         return new BackgroundFrames(containers, disk, frames);
     }
 
+    /** Returns what reads ahead across files; null if nothing is. */
+    public @Nullable TreeReads trees() {
+        return trees;
+    }
+
     ReadStreams streams() {
         return streams;
     }

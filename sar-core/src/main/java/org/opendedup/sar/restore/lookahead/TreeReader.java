@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.record.RecipePages;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
@@ -20,28 +20,30 @@ final class TreeReader {
     /** Replaces the size of a file: the files of a tree are looked up when they are near. */
     private static final long SIZE = 1L << 60;
 
-    private final Map<Long, Place> places;
+    private final ConcurrentHashMap<Long, Place> places = new ConcurrentHashMap<>();
     private final ParkedChunks parked;
     private final ReadCredit credit;
     private final Lookahead lookahead;
-    /** Files that are known and not passed, in their order. Guarded by this, as is {@link #reached}. */
+    /** Files that are known and not passed, in their order. Guarded by itself. */
     private final Deque<Place> known = new ArrayDeque<>();
 
-    private long reached;
-    /** Whether files are to be found by their places: not before this is complete. */
-    private boolean begun;
+    /** Set with the monitor of {@link #known}. */
+    private volatile long reached;
 
     /** Where a file is in the recipe of a tree. */
     record Place(TreeReader reader, long inode, long start, int length) {
         long end() {
             return start + length;
         }
+
+        /** Bytes between what the reader has reached and the file. */
+        long distance() {
+            return Math.abs(start - reader.reached);
+        }
     }
 
     /**
      * @param top shown as what is read
-     * @param places receives the places of the files that are known; those of this reader are removed when it has
-     *     passed them
      * @param parked the memory, which this releases
      */
     TreeReader(
@@ -49,10 +51,8 @@ final class TreeReader {
             RecipePages recipes,
             TreeWalk walk,
             long top,
-            ConcurrentHashMap<Long, Place> places,
             ParkedChunks parked)
             throws IOException {
-        this.places = places;
         this.parked = parked;
         credit = parked.credit();
         Lookahead started = streams.start(parked, new TreeRecipe(recipes, walk, this::add), top, 0, SIZE);
@@ -62,27 +62,29 @@ final class TreeReader {
         lookahead = started;
     }
 
-    private synchronized void add(long inode, long start, int length) {
+    private void add(long inode, long start, int length) {
         Place place = new Place(this, inode, start, length);
-        known.add(place);
-        if (begun) {
-            places.put(inode, place);
+        synchronized (known) {
+            known.add(place);
         }
+        places.put(inode, place);
+    }
+
+    /** Returns the place of a file; null if it is not known, or passed. */
+    @Nullable
+    Place place(long inode) {
+        return places.get(inode);
     }
 
     /** Reads ahead from the first file on. */
     void begin() {
-        synchronized (this) {
-            begun = true;
-            known.forEach(place -> places.put(place.inode, place));
-        }
         lookahead.note(0, SIZE, credit.mostAhead(false, 0, 0, 0));
     }
 
     /** Notes a request of one of its files, and reads ahead of it. */
     void note(Place place, long offset, int length) {
         long at;
-        synchronized (this) {
+        synchronized (known) {
             reached = Math.max(reached, Math.min(place.start + offset + length, place.end()));
             at = reached;
             long passed = reached - lookahead.slackBytes();
@@ -105,10 +107,6 @@ final class TreeReader {
     void close(ReadStreams streams) {
         lookahead.close();
         streams.close(parked);
-        synchronized (this) {
-            known.forEach(this::forget);
-            known.clear();
-        }
     }
 
     /** A request of one of its files. */
@@ -116,11 +114,14 @@ final class TreeReader {
         private final Place place;
         private final long offset;
         private final int length;
+        private final LongAdder served;
 
-        Request(Place place, long offset, int length) {
+        /** @param served counts the requests that got all of their bytes */
+        Request(Place place, long offset, int length, LongAdder served) {
             this.place = place;
             this.offset = offset;
             this.length = length;
+            this.served = served;
             place.reader.lookahead.enter();
         }
 
@@ -131,6 +132,7 @@ final class TreeReader {
 
         @Override
         public void took(List<Long> chunks) {
+            served.increment();
             place.reader.lookahead.took(place.start + offset, length);
         }
 

@@ -2,14 +2,15 @@ package org.opendedup.sar.restore.lookahead;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.record.RecipePages;
@@ -30,6 +31,8 @@ public final class TreeReads {
     private static final int MAX_READERS = 4;
     /** Files read and not looked at yet; a further one is left out, and the reader is found a little later. */
     private static final int MAX_QUEUED = 1024;
+    /** Files of others after which a reader that is not proven is given up: whoever reads at random fits now and then. */
+    private static final int MOST_OTHERS = 16;
     /**
      * Most pairs of files in one folder that are left alone after pairs that led to nothing: each trail costs the
      * listing of a folder.
@@ -40,11 +43,17 @@ public final class TreeReads {
     private final Namespace names;
     private final RecipePages recipes;
     private final ScheduledExecutorService threads;
-    private final ConcurrentHashMap<Long, Place> places = new ConcurrentHashMap<>();
+    /** Replaced as a whole. Read by any thread, set with the monitor of {@link #followed}. */
+    private volatile List<TreeReader> readers = List.of();
+
     private final BlockingQueue<Ended> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
     private final AtomicBoolean isHandling = new AtomicBoolean();
+    private final LongAdder requestsAhead = new LongAdder();
     /** The one used last comes first. Guarded by itself, as are all fields below. */
     private final List<Followed> followed = new ArrayList<>();
+
+    /** Number of files looked at. */
+    private long files;
 
     private int pause;
     private int pairsToLeave;
@@ -63,9 +72,12 @@ public final class TreeReads {
         private @Nullable TreeReader reader;
         /** Top of the tree that the reader reads ahead in. */
         private long top;
+        /** Number of the file that it read last. */
+        private long usedAt;
 
-        Followed(TreeTrail trail) {
+        Followed(TreeTrail trail, long usedAt) {
             this.trail = trail;
+            this.usedAt = usedAt;
         }
 
         boolean lacksReader() {
@@ -92,13 +104,25 @@ public final class TreeReads {
      * @param folder folder in which the file was found
      */
     public void note(long folder, long inode, long offset, int length, long size) {
-        Place place = places.get(inode);
+        Place place = place(inode);
         if (place != null) {
             place.reader().note(place, offset, length);
         }
         if (offset + length >= size) {
             noteEnd(new Ended(folder, inode));
         }
+    }
+
+    /** Returns the place of a file with the reader that is nearest to it; null if no reader wants it soon. */
+    private @Nullable Place place(long inode) {
+        Place nearest = null;
+        for (TreeReader reader : readers) {
+            Place place = reader.place(inode);
+            if (place != null && (nearest == null || place.distance() < nearest.distance())) {
+                nearest = place;
+            }
+        }
+        return nearest;
     }
 
     private void noteEnd(Ended file) {
@@ -114,8 +138,19 @@ public final class TreeReads {
 
     /** Begins a request that was noted; to be closed. Null if nothing was fetched for it. */
     public @Nullable AheadRequest request(long inode, long offset, int length) {
-        Place place = places.get(inode);
-        return place == null || offset + length > place.length() ? null : new TreeReader.Request(place, offset, length);
+        Place place = place(inode);
+        boolean isAhead = place != null && offset + length <= place.length();
+        return isAhead ? new TreeReader.Request(place, offset, length, requestsAhead) : null;
+    }
+
+    /** Number of requests whose chunks were there, or on the way, because the reader goes through a tree. */
+    public long requestsAhead() {
+        return requestsAhead.sum();
+    }
+
+    /** Whether the order of all files that were read is followed by now. */
+    public boolean isUpToDate() {
+        return queue.isEmpty() && !isHandling.get();
     }
 
     private void handleSoon() {
@@ -157,6 +192,7 @@ public final class TreeReads {
                 followed.remove(goesOn);
                 followed.add(0, goesOn);
                 if (goesOn.lacksReader()) {
+                    pause = 0;
                     start(goesOn);
                 }
             }
@@ -166,8 +202,17 @@ public final class TreeReads {
     }
 
     private @Nullable Followed goesOn(Ended file) throws IOException {
-        for (Followed one : followed) {
+        files++;
+        if (followed.removeIf(one -> !one.trail.isProven() && files - one.usedAt > MOST_OTHERS)) {
+            pause = Math.min(MAX_PAUSE, 2 * pause + 1);
+            pairsToLeave = pause;
+        }
+        // Where two readers have a file among their next ones, it is that of the reader which is nearer.
+        List<Followed> nearestFirst = new ArrayList<>(followed);
+        nearestFirst.sort(Comparator.comparingInt(one -> one.trail.distance(file.inode)));
+        for (Followed one : nearestFirst) {
             if (one.trail.goTo(file.folder, file.inode)) {
+                one.usedAt = files;
                 return one;
             }
         }
@@ -180,12 +225,9 @@ public final class TreeReads {
             return;
         }
         if (followed.size() == MAX_READERS) {
-            Followed left = followed.remove(MAX_READERS - 1);
-            stop(left);
-            pause = left.trail.isProven() ? 0 : Math.min(MAX_PAUSE, 2 * pause + 1);
-            pairsToLeave = pause;
+            stop(followed.remove(MAX_READERS - 1));
         }
-        followed.add(0, new Followed(new TreeTrail(names, file.folder, file.inode)));
+        followed.add(0, new Followed(new TreeTrail(names, file.folder, file.inode), files));
         areAny = true;
     }
 
@@ -197,9 +239,12 @@ public final class TreeReads {
         }
         try {
             TreeReader reader =
-                    new TreeReader(streams, recipes, proven.trail.walk(), proven.trail.top(), places, parked);
+                    new TreeReader(streams, recipes, proven.trail.walk(), proven.trail.top(), parked);
             proven.reader = reader;
             proven.top = proven.trail.top();
+            List<TreeReader> more = new ArrayList<>(readers);
+            more.add(reader);
+            readers = List.copyOf(more);
             reader.begin();
         } catch (IOException | RuntimeException e) {
             streams.close(parked);
@@ -209,12 +254,15 @@ public final class TreeReads {
 
     private void stop(Followed one) {
         if (one.reader != null) {
+            List<TreeReader> others = new ArrayList<>(readers);
+            others.remove(one.reader);
+            readers = List.copyOf(others);
             one.reader.close(streams);
             one.reader = null;
         }
     }
 
-    /** Forgets the files of readers whose memory was released, because they stopped. */
+    /** Forgets readers whose memory was released, because they stopped. */
     private void tidy() {
         synchronized (followed) {
             for (Followed one : followed) {

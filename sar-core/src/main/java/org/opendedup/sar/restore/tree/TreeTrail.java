@@ -20,6 +20,9 @@ public final class TreeTrail {
     /** Files that a reader may leave out between two: it excludes some, the kernel has others in memory. */
     private static final int MOST_SKIPPED = 8;
 
+    /** Distance of a file that is not among the next ones. */
+    public static final int FAR = Integer.MAX_VALUE;
+
     /** Most folders that a reader rises by between two files. */
     private static final int MOST_LEVELS = 16;
 
@@ -56,9 +59,21 @@ public final class TreeTrail {
             return next.size() <= MOST_SKIPPED;
         }
 
+        /** Returns how many files come before a file; {@link #FAR} if it is not among the next ones. */
+        int distance(long inode) {
+            int distance = 0;
+            for (long file : next) {
+                if (file == inode) {
+                    return distance;
+                }
+                distance++;
+            }
+            return FAR;
+        }
+
         /** Goes on to a file; false, without a change, if it is not among the next ones. */
         boolean goTo(long inode) throws IOException {
-            if (!next.contains(inode)) {
+            if (distance(inode) == FAR) {
                 return false;
             }
             while (next.remove() != inode) {}
@@ -83,10 +98,20 @@ public final class TreeTrail {
         }
     }
 
+    /** Returns how many files come before a file in the order that fits best; {@link #FAR} if it is none of the next. */
+    public int distance(long inode) {
+        int least = FAR;
+        for (Candidate candidate : candidates) {
+            least = Math.min(least, candidate.distance(inode));
+        }
+        return least;
+    }
+
     /**
      * Notes that a file was read to its end.
      *
-     * @return whether it is this reader's next file; if not, nothing changes
+     * @return whether it is one of this reader's next files, or the first behind its top folder; if not, nothing
+     *     changes
      */
     public boolean goTo(long itsFolder, long inode) throws IOException {
         List<Candidate> fitting = new ArrayList<>();
