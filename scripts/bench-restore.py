@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Backups and disk images, stored and read back cold from a slow disk; prints tables, writes JSON.
+"""Backups, disk images and a tree of files, stored and read back cold from a slow disk; prints tables, writes JSON.
 
 Run through scripts/bench restore. One run compares native ext4, btrfs with zstd:1 where the kernel has it, a volume read through its
 mount, and borg, restic and rustic where installed. The slow disk is scripts/slow-disk, one for each, with all of a volume; the caches
@@ -7,7 +7,8 @@ of the programs are on the work folder's own disk. Files are stored in order fro
 read back one by one, each with cold caches, into memory. Processor seconds are the machine's, without those of the slow disk's program.
 
 Backups are the tars of scripts/bench ingest, in a volume with default options and in one with --backup-volume; images are those of
-scripts/bench sar, in one with --hash-type=SHA256. MB are 10^6 bytes. Removes its mounts, loop devices and processes, also when it is interrupted.
+scripts/bench sar, in one with --hash-type=SHA256. The tree is that of scripts/bench metadata, with fewer files; tar reads it
+folder by folder, as borg and restic write it as a tar. MB are 10^6 bytes. Removes its mounts, loop devices and processes, also when it is interrupted.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import mmap
 import os
 import platform
 import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -24,32 +26,36 @@ from typing import NamedTuple
 
 import bench_images
 import bench_series
+import bench_tree
 from bench_disk import SlowDisk
-from bench_systems import Deduplicated, Native, grid, table, used_bytes
+from bench_systems import Deduplicated, Native, grid, size_of, table, used_bytes
 from bench_volume import drop_kernel_caches, measure, run, say, warm
 
 MB = 1_000_000
 # Volumes by the names of their systems, with options of mkfs.sdfs; the first one is also read by several at once and randomly.
-KINDS = {"backups": {"ours": [], "ours-backup-volume": ["--backup-volume"]}, "images": {"ours": ["--hash-type=SHA256"]}}
+KINDS = {"backups": {"ours": [], "ours-backup-volume": ["--backup-volume"]}, "images": {"ours": ["--hash-type=SHA256"]},
+         "tree": {"ours": []}}
 AT_ONCE = 4
 
 
 class Commands(NamedTuple):
-    """How a program makes a repository, stores a file in it, and writes a stored one to its output."""
+    """How a program makes a repository, stores a file or folder in it, and writes a stored file, or a folder as a tar, to its output."""
 
     make: str
     store: str
     restore: str
+    restore_tree: str
 
 
 # Words in braces are filled in; names and paths have no spaces.
 PROGRAMS = {
     "borg": Commands("init -e none {repository}", "create --compression=lz4 {repository}::{name} {file}",
-                     "extract --stdout {repository}::{name}"),
+                     "extract --stdout {repository}::{name}", "export-tar {repository}::{name} -"),
     "restic": Commands("init -r {repository}", "backup -q -r {repository} --tag {name} {file}",
-                       "dump -q -r {repository} --tag {name} latest {file}"),
+                       "dump -q -r {repository} --tag {name} latest {file}", "dump -q -r {repository} --tag {name} latest {file}"),
     "rustic": Commands("init -r {repository}", "backup -r {repository} --tag {name} {file}",
-                       "dump -r {repository} --filter-tags {name} latest:{file}"),
+                       "dump -r {repository} --filter-tags {name} latest:{file}",
+                       "dump --archive tar -r {repository} --filter-tags {name} latest:{file}"),
 }
 
 
@@ -75,7 +81,7 @@ class Program:
 
     def store(self, file):
         """Seconds until the file is durable."""
-        warm(file)
+        warm(file.with_suffix(".tar") if file.is_dir() else file)
         begin = time.monotonic()
         run(*self.words(self.commands.store, file), env=self.env)
         run("sync", "-f", self.repository)
@@ -85,7 +91,8 @@ class Program:
         return used_bytes(self.disk)
 
     def reader(self, file):
-        return subprocess.Popen(self.words(self.commands.restore, file), env=self.env, stdin=subprocess.DEVNULL,
+        restore = self.commands.restore_tree if file.is_dir() else self.commands.restore
+        return subprocess.Popen(self.words(restore, file), env=self.env, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL)
 
     def forget(self):
@@ -114,10 +121,12 @@ class Report:
         grid("Restores, MB/s (seeks)", self.restores + one_mount, lambda row: f"{row['mbPerSecond']:.0f} ({row['diskSeeks']})")
         grid("Restores, MB of the disk in requests; processor seconds", self.restores + one_mount,
              lambda row: f"{row['diskMb']:.0f} in {row['diskRequests']}; {row['cpuSeconds']:.1f}")
+        grid("Restores in one mount, reads of containers", [row for row in self.in_one_mount if row["containerReads"] is not None],
+             lambda row: row["containerReads"])
         grid(f"{AT_ONCE} restores at once, MB/s (times one after the other)", self.at_once,
              lambda row: f"{row['mbPerSecond']:.0f} ({row['ratio']:.1f})")
         grid("Stored until durable, MB/s", self.ingests, lambda row: f"{row['mbPerSecond']:.0f}")
-        predicted = [row for row in self.in_one_mount if "predictedSeeks" in row]
+        predicted = [row for row in self.in_one_mount if row["predictedSeeks"] is not None]
         grid("Restores in one mount, seeks and MB of the disk, and as sdfscli VOLUME file predicts", predicted,
              lambda row: f"{row['diskSeeks']}, {row['diskMb']:.0f}; {row['predictedSeeks']}, {row['predictedMb']:.0f}")
         say(f"\n{self.machine}")
@@ -146,18 +155,25 @@ class Bench:
             volumes = [system for system in self.systems if isinstance(system, Deduplicated)]
             for volume in volumes:
                 self.restore_in_one_mount(kind, volume, files)
-            for system in self.systems:
-                self.restore_at_once(kind, system, files)
-            self.read_randomly(kind, volumes[0], files[0])
+            if kind != "tree":
+                for system in self.systems:
+                    self.restore_at_once(kind, system, files)
+                self.read_randomly(kind, volumes[0], files[0])
             self.clean()
 
     def files(self, kind):
         if kind == "backups":
             return bench_series.make(self.work / "series", self.options.seed, self.options.backup_mb * MB, self.options.versions)
+        if kind == "tree":
+            tar = bench_tree.make(self.work / "tree", self.options.seed, self.options.tree_files)
+            folder = tar.with_suffix("")
+            if not folder.exists() or folder.stat().st_ctime < tar.stat().st_mtime:
+                shutil.rmtree(folder, ignore_errors=True)
+                run("tar", "xf", tar, "-C", tar.parent)
+            return [folder]
         return bench_images.make(self.work / "images", bench_images.MACHINES[: self.options.images])
 
     def set_up(self, kind, files):
-        options = [f"--restore-cache={self.options.cache}"]
         systems = [Native(self.work)]
         if not self.options.alone:
             if has_btrfs():
@@ -165,8 +181,12 @@ class Bench:
             else:
                 say("  without btrfs: the kernel has none")
             systems += [Program(self.work, name) for name in PROGRAMS if shutil.which(name)]
-        systems += [Deduplicated(self.work, name, self.options, options + more, hash_type="", whole=True)
-                    for name, more in KINDS[kind].items()]
+        for cache in self.options.cache or ["default"]:
+            # The first volume of a kind is enough where policies are compared.
+            volumes = list(KINDS[kind].items())[: 1 if len(self.options.cache or []) > 1 else None]
+            suffix = f"-{re.sub('[^a-z0-9]+', '-', cache)}" if len(volumes) == 1 and self.options.cache else ""
+            systems += [Deduplicated(self.work, name + suffix, self.options, [f"--restore-cache={cache}", *more], hash_type="", whole=True)
+                        for name, more in volumes]
         for system in systems:
             # Recorded before it is made: an interruption must also remove an incomplete one.
             self.systems.append(system)
@@ -175,7 +195,7 @@ class Bench:
                 system.store_warm_up()
             seconds = [system.store(file) for file in files]
             stored = system.stored_bytes()
-            sizes = [file.stat().st_size / MB for file in files]
+            sizes = [size_of(file) / MB for file in files]
             self.report.stored.append({"kind": kind, "system": system.name, "files": len(files), "mb": sum(sizes),
                                        "storedMb": stored / MB, "seconds": sum(seconds)})
             self.report.ingests += [{"kind": kind, "file": file.stem, "system": system.name, "seconds": took, "mbPerSecond": size / took}
@@ -185,13 +205,13 @@ class Bench:
     def restore_in_one_mount(self, kind, system, files):
         """The daemon runs all the time, as in normal use; the kernel's caches are emptied before each file."""
         native = {row["file"]: row for row in self.report.restores if row["system"] == "native" and row["kind"] == kind}
-        predicted = [system.predicted(file) for file in files]
+        predicted = [None if file.is_dir() else system.predicted(file) for file in files]
         system.forget()
         for file, expected in zip(files, predicted):
             drop_kernel_caches()
             row = self.timed_restore(kind, system, file)
             row["timesNative"] = row["mbPerSecond"] / native[file.stem]["mbPerSecond"]
-            row |= {"predictedSeeks": expected["diskRequests"], "predictedMb": expected["diskBytes"] / MB}
+            row |= {"predictedSeeks": expected and expected["diskRequests"], "predictedMb": expected and expected["diskBytes"] / MB}
             self.report.in_one_mount.append(row)
 
     def restore(self, kind, system, file):
@@ -199,17 +219,19 @@ class Bench:
         return self.timed_restore(kind, system, file)
 
     def timed_restore(self, kind, system, file):
+        reads = system.container_reads() if isinstance(system, Deduplicated) else None
         before, cpu_before = system.disk.counters(), machine_cpu_seconds()
         begin = time.monotonic()
         if system.reader(file).wait():
             raise RuntimeError(f"{system.name} did not restore {file}")
         seconds = time.monotonic() - begin
         did, cpu = system.disk.since(before), machine_cpu_seconds() - cpu_before
-        size = file.stat().st_size
+        size = size_of(file)
         say(f"  {file.stem}: {system.name} {seconds:.2f} s, {did['reads']:.0f} requests, {did['seeks']:.0f} seeks")
         return {"kind": kind, "file": file.stem, "system": system.name, "seconds": seconds, "mbPerSecond": size / MB / seconds,
                 "diskRequests": int(did["reads"]), "diskSeeks": int(did["seeks"]), "diskMb": did["read_mb"],
-                "diskShare": did["read_mb"] * MB / size, "diskBusySeconds": did["busy_s"], "cpuSeconds": cpu - did["cpu_s"]}
+                "diskShare": did["read_mb"] * MB / size, "diskBusySeconds": did["busy_s"], "cpuSeconds": cpu - did["cpu_s"],
+                "containerReads": None if reads is None else system.container_reads() - reads}
 
     def restore_at_once(self, kind, system, files):
         """The first files, read simultaneously; also the sum of their times one after the other, of a volume in one mount."""
@@ -223,7 +245,7 @@ class Bench:
         rows = self.report.in_one_mount if isinstance(system, Deduplicated) else self.report.restores
         alone = sum(row["seconds"] for row in rows
                     if row["kind"] == kind and row["system"] == system.name and row["file"] in {file.stem for file in chosen})
-        size = sum(file.stat().st_size for file in chosen) / MB
+        size = sum(size_of(file) for file in chosen) / MB
         self.report.at_once.append({"kind": kind, "file": f"{chosen[0].stem} to {chosen[-1].stem}", "system": system.name,
                                     "seconds": seconds, "mbPerSecond": size / seconds, "oneByOneMbPerSecond": size / alone,
                                     "ratio": alone / seconds})
@@ -275,7 +297,9 @@ def parse():
     parser.add_argument("--backup-mb", type=int, default=700, help="size of the first backup (default: %(default)s)")
     parser.add_argument("--versions", type=int, default=5, help="number of backups (default: %(default)s)")
     parser.add_argument("--images", type=int, default=5, help="number of images (default: %(default)s)")
-    parser.add_argument("--cache", default="default", help="--restore-cache of the volume (default: %(default)s)")
+    parser.add_argument("--tree-files", type=int, default=50_000, help="files of the tree (default: %(default)s, 0.7 GB)")
+    parser.add_argument("--cache", action="append",
+                        help="--restore-cache of the volume (default: default); several of them are compared, each with a volume of its own")
     parser.add_argument("--alone", action="store_true", help="without btrfs, borg, restic and rustic")
     parser.add_argument("--reads", type=int, default=300, help="random reads (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of backups and random reads (default: %(default)s)")

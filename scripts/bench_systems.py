@@ -4,17 +4,40 @@ import json
 import os
 import random
 import subprocess
+import time
 from pathlib import Path
 
 from bench_blocks import BLOCK
 from bench_disk import SlowDisk
-from bench_volume import Volume, copy_seconds, drop_kernel_caches, say, stored_bytes, warm
+from bench_volume import Volume, copy_seconds, drop_kernel_caches, run, say, stored_bytes, warm
 
 WARM_UP_BLOCKS = 24_000
 
 
+def size_of(path):
+    """Bytes of a file, or of all files in a folder."""
+    if not path.is_dir():
+        return path.stat().st_size
+    return sum(os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(path) for name in names)
+
+
+def extract_seconds(tree, target):
+    """Extracts the tar beside a folder, which is read before, and makes the files durable; returns the seconds."""
+    tar = tree.with_suffix(".tar")
+    warm(tar)
+    begin = time.monotonic()
+    run("tar", "xf", tar, "-C", target.parent)
+    run("sync", "-f", target.parent)
+    run("sync", target)
+    return time.monotonic() - begin
+
+
 def reader_of(path):
-    """Starts to read a file in sequence; returns the process."""
+    """Starts to read a file in sequence, or a folder with tar; returns the process."""
+    if path.is_dir():
+        # Not into /dev/null: tar would read no file.
+        words = ["bash", "-c", 'set -o pipefail; tar cf - -C "$1" . | cat >/dev/null', "bash", str(path)]
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL)
     return subprocess.Popen(["dd", f"if={path}", "of=/dev/null", "bs=1M", "status=none"], stdin=subprocess.DEVNULL)
 
 
@@ -38,6 +61,8 @@ class Native:
 
     def store(self, image):
         """Seconds until the image is durable."""
+        if image.is_dir():
+            return extract_seconds(image, self.path(image))
         return copy_seconds(image, self.path(image), "1M", "conv=sparse")
 
     def stored_bytes(self):
@@ -78,6 +103,8 @@ class Deduplicated:
         return self.volume.mount_point / image.name
 
     def store(self, image):
+        if image.is_dir():
+            return extract_seconds(image, self.path(image))
         return copy_seconds(image, self.path(image), "1M")
 
     def stored_bytes(self):
@@ -89,6 +116,10 @@ class Deduplicated:
     def predicted(self, image):
         """What sdfscli VOLUME file predicts of a cold restore."""
         return json.loads(self.volume.script("sdfscli", self.name, "file", self.path(image), "--json"))
+
+    def container_reads(self):
+        """Reads of containers since the mount."""
+        return self.volume.figures()["diskReads"]
 
     def cpu_seconds(self):
         """Processor time of the daemon since the mount, from proc(5)."""

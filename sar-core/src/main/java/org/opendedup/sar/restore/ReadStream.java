@@ -13,7 +13,8 @@ import org.opendedup.sar.restore.lookahead.TreeReads;
 /**
  * One reader of one file. When it reads in sequence, it is read ahead ({@link ReadAhead}). A reader may read in
  * sequence at several positions in turn, for example two threads, or a virtual machine in its image. A reader that goes
- * through a tree of files is read ahead as well ({@link TreeReads}). Small scattered reads are not read ahead. Safe for use by many threads.
+ * through a tree of files is read ahead as well ({@link TreeReads}). Small scattered reads are not read ahead. Safe for
+ * use by many threads.
  */
 public final class ReadStream implements Closeable {
     /** Most positions of one reader that are read ahead at once, if its share of the memory has a part for each. */

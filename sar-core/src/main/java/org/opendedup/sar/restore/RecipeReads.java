@@ -110,8 +110,7 @@ final class RecipeReads {
      * @param chunks receives the ids of the chunks
      * @return false if a chunk of the range was not fetched; then the caller discards what was put into {@code target}
      */
-    boolean readAhead(
-            AheadRequest ahead, long inode, long offset, int length, ByteBuffer target, List<Long> chunks)
+    boolean readAhead(AheadRequest ahead, long inode, long offset, int length, ByteBuffer target, List<Long> chunks)
             throws IOException {
         RecipePieces pieces = pieces(inode, offset, offset + length);
         while (pieces.next()) {

@@ -3,6 +3,7 @@ package org.opendedup.sar.restore;
 import java.util.OptionalLong;
 import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.restore.cache.CacheChoice;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.cache.ChunkHolder;
@@ -21,9 +22,9 @@ import org.opendedup.sar.restore.lookahead.StreamBudget;
  * @param disk what is known of the device that holds the containers
  */
 public record RestoreSettings(
-        CachePolicy cache, OptionalLong cacheBytes, OptionalLong windowBytes, double logShare, DiskOption disk) {
+        CacheChoice cache, OptionalLong cacheBytes, OptionalLong windowBytes, double logShare, DiskOption disk) {
     public static final RestoreSettings DEFAULT = new RestoreSettings(
-            CachePolicy.DEFAULT,
+            CacheChoice.DEFAULT,
             OptionalLong.empty(),
             OptionalLong.empty(),
             CacheParameters.DEFAULT_LOG_SHARE,

@@ -27,6 +27,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.RestoreSettings;
+import org.opendedup.sar.restore.cache.CacheChoice;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.cache.ChunkHolder;
@@ -110,8 +111,8 @@ class ContainerReadsTest {
 
     /** Number of containers that a volume reads for a file. */
     private long readByVolume(CachePolicy policy) throws IOException, InterruptedException {
-        try (Volume volume = Volume.open(config.withRestore(
-                new RestoreSettings(policy, OptionalLong.of(BUDGET), OptionalLong.empty(), 0.25, DiskOption.AUTO)))) {
+        try (Volume volume = Volume.open(config.withRestore(new RestoreSettings(
+                CacheChoice.of(policy), OptionalLong.of(BUDGET), OptionalLong.empty(), 0.25, DiskOption.AUTO)))) {
             long inode = inode(volume, "file");
             OpenFile file = volume.open(inode, false);
             ByteBuffer target = ByteBuffer.allocate(REQUEST);

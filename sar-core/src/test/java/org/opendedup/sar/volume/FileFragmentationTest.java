@@ -16,7 +16,7 @@ import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.RestoreSettings;
-import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.restore.cache.CacheChoice;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -138,7 +138,7 @@ class FileFragmentationTest extends OpenVolumeTrial {
         // Batches of 2 MiB: the second container of each pack is wanted by a later one than the first.
         volume.close();
         volume = Volume.open(config.withRestore(new RestoreSettings(
-                CachePolicy.DEFAULT, OptionalLong.of(8 * MIB), OptionalLong.empty(), 0.25, DiskOption.AUTO)));
+                CacheChoice.DEFAULT, OptionalLong.of(8 * MIB), OptionalLong.empty(), 0.25, DiskOption.AUTO)));
         assertEquals(4, analyze(mixed).requests());
     }
 

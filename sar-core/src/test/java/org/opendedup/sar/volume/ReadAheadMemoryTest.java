@@ -25,6 +25,7 @@ import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.restore.RestoreSettings;
+import org.opendedup.sar.restore.cache.CacheChoice;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -69,8 +70,8 @@ class ReadAheadMemoryTest {
     }
 
     private ByteGauge open(CachePolicy policy, int budget) throws IOException {
-        volume = Volume.open(config.withRestore(
-                new RestoreSettings(policy, OptionalLong.of(budget), OptionalLong.empty(), 0.25, DiskOption.AUTO)));
+        volume = Volume.open(config.withRestore(new RestoreSettings(
+                CacheChoice.of(policy), OptionalLong.of(budget), OptionalLong.empty(), 0.25, DiskOption.AUTO)));
         return volume.context().restore().memory();
     }
 

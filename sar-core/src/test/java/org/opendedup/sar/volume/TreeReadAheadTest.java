@@ -69,8 +69,8 @@ class TreeReadAheadTest {
         List<Long> folders = new ArrayList<>(List.of(Inode.ROOT));
         for (int i = 0; i < FOLDERS; i++) {
             long parent = folders.get(random.nextInt(folders.size()));
-            long made = volume.makeDirectory(parent, name("folder" + i), 0755, ROOT)
-                    .inode();
+            long made =
+                    volume.makeDirectory(parent, name("folder" + i), 0755, ROOT).inode();
             folders.add(made);
             for (int j = 0; j < FILES; j++) {
                 byte[] content = new byte[1 + random.nextInt(MAX_BYTES)];

@@ -15,7 +15,7 @@ import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.fuzz.FuzzFolder;
 import org.opendedup.sar.fuzz.ParserSet;
 import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.restore.cache.CacheChoice;
 import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.posix.AccessControlList;
 
@@ -34,7 +34,7 @@ public final class VolumeTextsFuzz {
             .addDeclaring(
                     "cache policy",
                     List.of(IllegalArgumentException.class),
-                    bytes -> CachePolicy.of(text(bytes)),
+                    bytes -> CacheChoice.parse(text(bytes)),
                     text("default"))
             .add("name of a pack", VolumeTextsFuzz::pack, text(PackFormat.fileName(65537)))
             .add("printable", VolumeTextsFuzz::printable, text("a\u001b[31m"))

@@ -47,9 +47,6 @@ final class LogFollower {
     /** Bytes that a reader must advance after a failure, until it is read ahead again. */
     private static final long RETRY_BYTES = 8 << 20;
 
-    /** Replaces the size of a file: the log may be longer than what is written of it by now. */
-    private static final long SIZE = 1L << 60;
-
     private final ReadStreams streams;
     private final StreamLogs logs;
     private final long number;
@@ -155,7 +152,7 @@ final class LogFollower {
             noStartBefore = reached + RETRY_BYTES;
         }
         if (lookahead != null) {
-            lookahead.note(reached, SIZE, mostAhead());
+            lookahead.note(reached, Lookahead.UNBOUNDED, mostAhead());
         }
         return lookahead;
     }
@@ -193,7 +190,7 @@ final class LogFollower {
         }
         // Other threads of the reader may be behind.
         long from = Math.max(lowest, reached - (long) PASSED_PAGES * logs.pageBytes());
-        return parked == null ? null : streams.start(parked, number, from, SIZE);
+        return parked == null ? null : streams.start(parked, number, from, Lookahead.UNBOUNDED);
     }
 
     synchronized boolean isReadAhead() {

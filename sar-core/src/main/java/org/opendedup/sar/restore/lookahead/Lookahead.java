@@ -34,6 +34,9 @@ final class Lookahead implements Closeable {
     /** Least bytes to read ahead of a reader: a position that may be read ahead by less is not read ahead at all. */
     static final int MIN_AHEAD_BYTES = 1 << 20;
 
+    /** Replaces the size of a file for what is looked up only when it is near: the log of a stream, or a tree. */
+    static final long UNBOUNDED = 1L << 60;
+
     /**
      * Misses after which a stale plan is dropped. A miss is a request for a chunk that the recipe did not have when the
      * plan was made.
@@ -399,7 +402,7 @@ final class Lookahead implements Closeable {
 
     /** Returns the current status of this reader. */
     synchronized StreamStatus status() {
-        return counters.status(readerAt, size, memory.heldBytes());
+        return counters.status(readerAt, size == UNBOUNDED ? readerAt : size, memory.heldBytes());
     }
 
     /** @param batch the batch that ends; null if it could not begin */

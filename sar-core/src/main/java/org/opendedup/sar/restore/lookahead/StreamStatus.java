@@ -3,9 +3,9 @@ package org.opendedup.sar.restore.lookahead;
 /**
  * Status of one position of a sequential reader. Bytes count from where reading ahead began.
  *
- * @param inode inode of its file
- * @param offset file offset that it has reached
- * @param size size of the file, in bytes
+ * @param inode inode of its file, or of the folder through whose tree it goes
+ * @param offset file offset that it has reached; in a tree, bytes of its files so far
+ * @param size size of the file, in bytes; of a tree what {@code offset} is
  * @param readBytes bytes that it requested
  * @param seconds seconds since reading ahead began
  * @param containerReads containers read from for it; a container that is read again counts again

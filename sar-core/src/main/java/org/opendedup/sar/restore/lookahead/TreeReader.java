@@ -17,9 +17,6 @@ import org.opendedup.sar.restore.tree.TreeWalk;
  * many threads.
  */
 final class TreeReader {
-    /** Replaces the size of a file: the files of a tree are looked up when they are near. */
-    private static final long SIZE = 1L << 60;
-
     private final ConcurrentHashMap<Long, Place> places = new ConcurrentHashMap<>();
     private final ParkedChunks parked;
     private final ReadCredit credit;
@@ -46,16 +43,12 @@ final class TreeReader {
      * @param top shown as what is read
      * @param parked the memory, which this releases
      */
-    TreeReader(
-            ReadStreams streams,
-            RecipePages recipes,
-            TreeWalk walk,
-            long top,
-            ParkedChunks parked)
+    TreeReader(ReadStreams streams, RecipePages recipes, TreeWalk walk, long top, ParkedChunks parked)
             throws IOException {
         this.parked = parked;
         credit = parked.credit();
-        Lookahead started = streams.start(parked, new TreeRecipe(recipes, walk, this::add), top, 0, SIZE);
+        Lookahead started =
+                streams.start(parked, new TreeRecipe(recipes, walk, this::add), top, 0, Lookahead.UNBOUNDED);
         if (started == null) {
             throw new IOException("there is no memory to read ahead of a tree");
         }
@@ -78,7 +71,7 @@ final class TreeReader {
 
     /** Reads ahead from the first file on. */
     void begin() {
-        lookahead.note(0, SIZE, credit.mostAhead(false, 0, 0, 0));
+        lookahead.note(0, Lookahead.UNBOUNDED, credit.mostAhead(false, 0, 0, 0));
     }
 
     /** Notes a request of one of its files, and reads ahead of it. */
@@ -92,7 +85,7 @@ final class TreeReader {
                 forget(known.removeFirst());
             }
         }
-        lookahead.note(at, SIZE, credit.mostAhead(false, 0, at, 0));
+        lookahead.note(at, Lookahead.UNBOUNDED, credit.mostAhead(false, 0, at, 0));
     }
 
     private void forget(Place place) {

@@ -31,7 +31,9 @@ public final class TreeReads {
     private static final int MAX_READERS = 4;
     /** Files read and not looked at yet; a further one is left out, and the reader is found a little later. */
     private static final int MAX_QUEUED = 1024;
-    /** Files of others after which a reader that is not proven is given up: whoever reads at random fits now and then. */
+    /**
+     * Files of others after which a reader that is not proven is given up: whoever reads at random fits now and then.
+     */
     private static final int MOST_OTHERS = 16;
     /**
      * Most pairs of files in one folder that are left alone after pairs that led to nothing: each trail costs the
@@ -238,8 +240,7 @@ public final class TreeReads {
             return;
         }
         try {
-            TreeReader reader =
-                    new TreeReader(streams, recipes, proven.trail.walk(), proven.trail.top(), parked);
+            TreeReader reader = new TreeReader(streams, recipes, proven.trail.walk(), proven.trail.top(), parked);
             proven.reader = reader;
             proven.top = proven.trail.top();
             List<TreeReader> more = new ArrayList<>(readers);

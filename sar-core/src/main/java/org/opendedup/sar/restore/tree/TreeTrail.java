@@ -98,7 +98,9 @@ public final class TreeTrail {
         }
     }
 
-    /** Returns how many files come before a file in the order that fits best; {@link #FAR} if it is none of the next. */
+    /**
+     * Returns how many files come before a file in the order that fits best; {@link #FAR} if it is none of the next.
+     */
     public int distance(long inode) {
         int least = FAR;
         for (Candidate candidate : candidates) {
@@ -136,8 +138,10 @@ public final class TreeTrail {
 
     /** Returns the orders in which a file follows behind the top folder, after it was raised; none if there is none. */
     private List<Candidate> rise(long inode) throws IOException {
-        List<TreeOrder> ended =
-                candidates.stream().filter(Candidate::isNearEnd).map(c -> c.order).toList();
+        List<TreeOrder> ended = candidates.stream()
+                .filter(Candidate::isNearEnd)
+                .map(c -> c.order)
+                .toList();
         long above = top;
         for (int level = 0; level < MOST_LEVELS && !ended.isEmpty(); level++) {
             above = TreeWalk.parent(names, above);

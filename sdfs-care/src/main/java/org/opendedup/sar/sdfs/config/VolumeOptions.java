@@ -24,8 +24,8 @@ import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
 import org.opendedup.sar.raw.RawSettings;
+import org.opendedup.sar.restore.cache.CacheChoice;
 import org.opendedup.sar.restore.cache.CacheParameters;
-import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.lookahead.StreamBudget;
 import org.opendedup.sar.ssd.SsdSize;
 import org.opendedup.sar.volume.config.MemoryPlan;
@@ -387,11 +387,14 @@ public final class VolumeOptions {
     private static final Section RESTORE =
             new Section("Sequential reads (see docs/RESTORE.md)", "restore/", "restore.");
 
-    public static final VolumeOption<CachePolicy> RESTORE_CACHE = RESTORE.option(
-                    "--restore-cache", "cache", "cache", choice("POLICY", OptionKind::spelling, CachePolicy.values()))
-            .byDefault(CachePolicy.DEFAULT)
+    public static final VolumeOption<CacheChoice> RESTORE_CACHE = RESTORE.option(
+                    "--restore-cache", "cache", "cache", text("POLICY", CacheChoice::parse))
+            .byDefault(CacheChoice.DEFAULT)
             .text("Chunks of read containers that stay in memory for a sequential reader: default (those that its "
-                    + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru.");
+                    + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru. The two of the lookahead "
+                    + "paper take its parameters: lookahead-log:hot=5%,references=bloom drops victims with references "
+                    + "to more than 5 % of their chunks, and counts references with a Bloom filter; by default none "
+                    + "is dropped so, and counts are exact. lookahead-base takes references.");
 
     public static final VolumeOption<Long> RESTORE_CACHE_SIZE = RESTORE.option(
                     "--restore-cache-size", "cache-size", "cacheBytes", SIZE)

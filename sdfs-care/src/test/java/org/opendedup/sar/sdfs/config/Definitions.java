@@ -9,7 +9,7 @@ import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.index.IndexParameters;
 import org.opendedup.sar.raw.MigrationRule;
 import org.opendedup.sar.raw.Placement;
-import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.restore.cache.CacheChoice;
 
 /** Volume definitions for tests. */
 public final class Definitions {
@@ -92,7 +92,7 @@ public final class Definitions {
                 .with(VolumeOptions.TIER_LOW, 50)
                 .with(VolumeOptions.TIER_JOURNAL, 30)
                 .with(VolumeOptions.TIER_POLICY, MigrationRule.MIXED)
-                .with(VolumeOptions.RESTORE_CACHE, CachePolicy.LOOKAHEAD_LOG)
+                .with(VolumeOptions.RESTORE_CACHE, CacheChoice.parse("lookahead-log:hot=5%,references=bloom"))
                 .with(VolumeOptions.RESTORE_CACHE_SIZE, 64L << 20)
                 .with(VolumeOptions.RESTORE_WINDOW, 1500L)
                 .with(VolumeOptions.RESTORE_LOG_SHARE, 0.125)
