@@ -122,7 +122,7 @@ class Report:
         grid("Restores, MB of the disk in requests; processor seconds", self.restores + one_mount,
              lambda row: f"{row['diskMb']:.0f} in {row['diskRequests']}; {row['cpuSeconds']:.1f}")
         grid("Restores in one mount, reads of containers", [row for row in self.in_one_mount if row["containerReads"] is not None],
-             lambda row: row["containerReads"])
+             lambda row: str(row["containerReads"]))
         grid(f"{AT_ONCE} restores at once, MB/s (times one after the other)", self.at_once,
              lambda row: f"{row['mbPerSecond']:.0f} ({row['ratio']:.1f})")
         grid("Stored until durable, MB/s", self.ingests, lambda row: f"{row['mbPerSecond']:.0f}")
@@ -155,7 +155,7 @@ class Bench:
             volumes = [system for system in self.systems if isinstance(system, Deduplicated)]
             for volume in volumes:
                 self.restore_in_one_mount(kind, volume, files)
-            if kind != "tree":
+            if kind != "tree" and len(self.options.cache) == 1:
                 for system in self.systems:
                     self.restore_at_once(kind, system, files)
                 self.read_randomly(kind, volumes[0], files[0])
@@ -181,10 +181,11 @@ class Bench:
             else:
                 say("  without btrfs: the kernel has none")
             systems += [Program(self.work, name) for name in PROGRAMS if shutil.which(name)]
-        for cache in self.options.cache or ["default"]:
+        are_compared = len(self.options.cache) > 1
+        for cache in self.options.cache:
             # The first volume of a kind is enough where policies are compared.
-            volumes = list(KINDS[kind].items())[: 1 if len(self.options.cache or []) > 1 else None]
-            suffix = f"-{re.sub('[^a-z0-9]+', '-', cache)}" if len(volumes) == 1 and self.options.cache else ""
+            volumes = list(KINDS[kind].items())[: 1 if are_compared else None]
+            suffix = f"-{re.sub('[^a-z0-9]+', '-', cache)}" if are_compared else ""
             systems += [Deduplicated(self.work, name + suffix, self.options, [f"--restore-cache={cache}", *more], hash_type="", whole=True)
                         for name, more in volumes]
         for system in systems:
@@ -298,14 +299,15 @@ def parse():
     parser.add_argument("--versions", type=int, default=5, help="number of backups (default: %(default)s)")
     parser.add_argument("--images", type=int, default=5, help="number of images (default: %(default)s)")
     parser.add_argument("--tree-files", type=int, default=50_000, help="files of the tree (default: %(default)s, 0.7 GB)")
-    parser.add_argument("--cache", action="append",
-                        help="--restore-cache of the volume (default: default); several of them are compared, each with a volume of its own")
+    parser.add_argument("--cache", action="append", default=[],
+                        help="--restore-cache of the volume (default: default); several are compared, each with a volume of its own, which is not read by several at once")
     parser.add_argument("--alone", action="store_true", help="without btrfs, borg, restic and rustic")
     parser.add_argument("--reads", type=int, default=300, help="random reads (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of backups and random reads (default: %(default)s)")
     parser.add_argument("--memory-budget", type=int, default=1024, help="MB of the volume (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
     options = parser.parse_args()
+    options.cache = options.cache or ["default"]
     wrong = set(options.kinds) - set(KINDS)
     if wrong:
         parser.error(f"no kind {', '.join(sorted(wrong))}; there are {', '.join(KINDS)}")

@@ -108,11 +108,28 @@ class ReportedRunsTest extends CommandTest {
     @Test
     void theLookaheadPapersFiguresAreOfSixSeriesLikeItsSets() throws IOException {
         assertEquals(0, run(PAPER_LOOKAHEAD, "one"), err::toString);
-        for (String figure : List.of("figure-8", "figure-9", "figure-10", "figure-11", "figure-12", "policies")) {
+        for (String figure : List.of(
+                "table-1",
+                "figure-3a",
+                "figure-3b",
+                "figure-4",
+                "figure-8",
+                "figure-9",
+                "figure-10",
+                "figure-11",
+                "figure-12",
+                "policies")) {
             assertTrue(page("one").contains("chart-lookahead-" + figure), figure);
         }
         JsonNode sets = rows("one", "sets");
         assertEquals(6, sets.size());
+        // 5 versions of five sets and 2 of the sixth; Table 1 of the paper.
+        JsonNode versions = rows("one", "table-1");
+        assertEquals(27, versions.size());
+        assertEquals(0.035, versions.get(1).get("storedSharePublished").asDouble());
+        JsonNode first = rows("one", "figure-4").get(0);
+        assertEquals(0, first.get("firstContainer").asInt());
+        assertTrue(rows("one", "figure-3").get(12).get("containersPercent").asDouble() == 100);
         for (JsonNode row : rows("one", "figures")) {
             assertTrue(row.get("containerReads").asInt() >= row.get("floor").asInt(), row::toString);
             assertTrue(row.get("megabytesPerSecond").asDouble() > 0, row::toString);

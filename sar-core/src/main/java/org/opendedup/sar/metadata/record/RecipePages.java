@@ -20,4 +20,9 @@ public interface RecipePages {
      * exist, in order.
      */
     long[] existingPages(long recipe, long from, long to, int max) throws IOException;
+
+    /** Heap bytes that are held for the reader that follows the recipe, to be charged to it. */
+    default long tableBytes() {
+        return 0;
+    }
 }

@@ -128,7 +128,7 @@ final class Lookahead implements Closeable {
         taken = new TakenChunks(pinned, parked, sources.reportsTaken());
         window = new ReaderWindow(pinned, taken, from);
         cache = new ReaderCache(pinned, budget);
-        memory = new PositionMemory(budget, window, cache, pinned.memory());
+        memory = new PositionMemory(budget, window, cache, cursor::tableBytes, pinned.memory());
         counters = new PositionCounters(inode, from);
         planner = new BatchPlanner(this, cursor, budget, cache, window, taken, new ChunkCharges(pinned));
     }

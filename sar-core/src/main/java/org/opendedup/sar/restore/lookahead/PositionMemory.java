@@ -1,5 +1,6 @@
 package org.opendedup.sar.restore.lookahead;
 
+import java.util.function.LongSupplier;
 import org.opendedup.sar.common.ByteGauge;
 
 /**
@@ -26,6 +27,7 @@ final class PositionMemory {
     private final StreamBudget.Part budget;
     private final ReaderWindow window;
     private final ReaderCache cache;
+    private final LongSupplier recipeTables;
     private final ByteGauge gauge;
     private long batchBytes = FIRST_BATCH_BYTES;
     /** Size of the tables when last measured, in bytes. */
@@ -33,12 +35,19 @@ final class PositionMemory {
 
     /**
      * @param budget what the position may use; {@link #release} gives it back
+     * @param recipeTables returns the heap bytes that are held for following the recipe
      * @param gauge counts the bytes of the tables
      */
-    PositionMemory(StreamBudget.Part budget, ReaderWindow window, ReaderCache cache, ByteGauge gauge) {
+    PositionMemory(
+            StreamBudget.Part budget,
+            ReaderWindow window,
+            ReaderCache cache,
+            LongSupplier recipeTables,
+            ByteGauge gauge) {
         this.budget = budget;
         this.window = window;
         this.cache = cache;
+        this.recipeTables = recipeTables;
         this.gauge = gauge;
     }
 
@@ -76,7 +85,7 @@ final class PositionMemory {
 
     /** Measures the tables. Called with the cache's monitor held, too. */
     void noteTables() {
-        long bytes = cache.tableBytes() + window.tableBytes();
+        long bytes = cache.tableBytes() + window.tableBytes() + recipeTables.getAsLong();
         gauge.add(bytes - tableBytes);
         tableBytes = bytes;
     }

@@ -90,6 +90,11 @@ final class RecipeCursor {
         return true;
     }
 
+    /** Heap bytes that are held for whoever follows this recipe. */
+    long tableBytes() {
+        return recipes.tableBytes();
+    }
+
     /** File offset at which the reference begins. */
     long offset() {
         return pageOffset + page.start(entry);

@@ -16,7 +16,7 @@ import org.opendedup.sar.restore.tree.TreeWalk;
  * A reader that goes through a tree, read ahead along the files that it wants next as along one recipe. Safe for use by
  * many threads.
  */
-final class TreeReader {
+final class TreeReader implements TreeRecipe.KnownFiles {
     private final ConcurrentHashMap<Long, Place> places = new ConcurrentHashMap<>();
     private final ParkedChunks parked;
     private final ReadCredit credit;
@@ -47,20 +47,25 @@ final class TreeReader {
             throws IOException {
         this.parked = parked;
         credit = parked.credit();
-        Lookahead started =
-                streams.start(parked, new TreeRecipe(recipes, walk, this::add), top, 0, Lookahead.UNBOUNDED);
+        Lookahead started = streams.start(parked, new TreeRecipe(recipes, walk, this), top, 0, Lookahead.UNBOUNDED);
         if (started == null) {
             throw new IOException("there is no memory to read ahead of a tree");
         }
         lookahead = started;
     }
 
-    private void add(long inode, long start, int length) {
+    @Override
+    public void add(long inode, long start, int length) {
         Place place = new Place(this, inode, start, length);
         synchronized (known) {
             known.add(place);
         }
         places.put(inode, place);
+    }
+
+    @Override
+    public int count() {
+        return places.size();
     }
 
     /** Returns the place of a file; null if it is not known, or passed. */

@@ -61,11 +61,16 @@ public final class TreeReads {
     private int pairsToLeave;
 
     /** The file that was read to its end last. Read and set by any thread. */
-    private volatile Ended last = new Ended(0, 0);
+    private volatile Ended last = new Ended(0, 0, false);
     /** Whether there is a trail. Read by any thread. */
     private volatile boolean areAny;
 
-    private record Ended(long folder, long inode) {}
+    /**
+     * A file that was read to its end.
+     *
+     * @param hasNeighbour whether the file read before it is in the same folder
+     */
+    private record Ended(long folder, long inode, boolean hasNeighbour) {}
 
     /** A trail, and the reader once it is proven. */
     private static final class Followed {
@@ -76,6 +81,8 @@ public final class TreeReads {
         private long top;
         /** Number of the file that it read last. */
         private long usedAt;
+        /** What {@link #usedAt} was some seconds ago. */
+        private long wasUsedAt;
 
         Followed(TreeTrail trail, long usedAt) {
             this.trail = trail;
@@ -111,7 +118,7 @@ public final class TreeReads {
             place.reader().note(place, offset, length);
         }
         if (offset + length >= size) {
-            noteEnd(new Ended(folder, inode));
+            noteEnd(folder, inode);
         }
     }
 
@@ -127,13 +134,14 @@ public final class TreeReads {
         return nearest;
     }
 
-    private void noteEnd(Ended file) {
+    private void noteEnd(long folder, long inode) {
         Ended before = last;
-        if (before.inode == file.inode) {
+        if (before.inode == inode) {
             return;
         }
+        Ended file = new Ended(folder, inode, before.folder == folder);
         last = file;
-        if ((areAny || before.folder == file.folder) && queue.offer(file)) {
+        if ((areAny || file.hasNeighbour) && queue.offer(file)) {
             handleSoon();
         }
     }
@@ -168,11 +176,10 @@ public final class TreeReads {
     private void handle() {
         try {
             synchronized (followed) {
-                Ended before = new Ended(0, 0);
                 for (Ended file = queue.poll(); file != null; file = queue.poll()) {
-                    handle(before, file);
-                    before = file;
+                    handle(file);
                 }
+                areAny = !followed.isEmpty();
             }
         } catch (RuntimeException | Error e) {
             // The executor ignores how this ends.
@@ -185,12 +192,12 @@ public final class TreeReads {
         }
     }
 
-    private void handle(Ended before, Ended file) {
+    private void handle(Ended file) {
         try {
             Followed goesOn = goesOn(file);
-            if (goesOn == null) {
-                begin(before, file);
-            } else {
+            if (goesOn == null && file.hasNeighbour) {
+                begin(file);
+            } else if (goesOn != null) {
                 followed.remove(goesOn);
                 followed.add(0, goesOn);
                 if (goesOn.lacksReader()) {
@@ -206,8 +213,7 @@ public final class TreeReads {
     private @Nullable Followed goesOn(Ended file) throws IOException {
         files++;
         if (followed.removeIf(one -> !one.trail.isProven() && files - one.usedAt > MOST_OTHERS)) {
-            pause = Math.min(MAX_PAUSE, 2 * pause + 1);
-            pairsToLeave = pause;
+            noteVain();
         }
         // Where two readers have a file among their next ones, it is that of the reader which is nearer.
         List<Followed> nearestFirst = new ArrayList<>(followed);
@@ -221,16 +227,25 @@ public final class TreeReads {
         return null;
     }
 
-    private void begin(Ended before, Ended file) throws IOException {
+    /** Notes that a trail led to nothing. */
+    private void noteVain() {
+        pause = Math.min(MAX_PAUSE, 2 * pause + 1);
+        pairsToLeave = pause;
+    }
+
+    private void begin(Ended file) throws IOException {
         if (pairsToLeave > 0) {
             pairsToLeave--;
             return;
         }
         if (followed.size() == MAX_READERS) {
-            stop(followed.remove(MAX_READERS - 1));
+            Followed left = followed.remove(MAX_READERS - 1);
+            stop(left);
+            if (!left.trail.isProven()) {
+                noteVain();
+            }
         }
         followed.add(0, new Followed(new TreeTrail(names, file.folder, file.inode), files));
-        areAny = true;
     }
 
     private void start(Followed proven) throws IOException {
@@ -263,14 +278,17 @@ public final class TreeReads {
         }
     }
 
-    /** Forgets readers whose memory was released, because they stopped. */
+    /** Forgets readers that have read nothing for some seconds: then files that are read cost nothing here. */
     private void tidy() {
         synchronized (followed) {
-            for (Followed one : followed) {
-                if (one.reader != null && one.reader.isClosed()) {
+            for (Followed one : List.copyOf(followed)) {
+                if (one.usedAt == one.wasUsedAt) {
+                    followed.remove(one);
                     stop(one);
                 }
+                one.wasUsedAt = one.usedAt;
             }
+            areAny = !followed.isEmpty();
         }
     }
 }

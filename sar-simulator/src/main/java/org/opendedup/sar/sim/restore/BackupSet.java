@@ -24,11 +24,14 @@ record BackupSet(
     /**
      * Stored bytes over backed up ones (Table 1).
      *
-     * @param first ratio of the first version
-     * @param later mean ratio of the others
      * @param all ratio of all versions
+     * @param versions ratio of each version
      */
-    record Published(double first, double later, double all) {}
+    record Published(double all, List<Double> versions) {
+        static Published of(double all, Double... versions) {
+            return new Published(all, List.of(versions));
+        }
+    }
 
     /**
      * Returns six series, in the paper's order. Their sizes, versions and new data are those of its Tables 1 and 2; new
@@ -40,12 +43,37 @@ record BackupSet(
      */
     static List<BackupSet> likeThePapers(int chunks, long seed) {
         return List.of(
-                like("ds-1", new Published(0.999, 0.118, 0.29), new Drift(5, 40, 0.08, 0.04, 0.001), chunks, seed),
-                like("ds-2", new Published(1.0, 0.221, 0.37), new Drift(5, 40, 0.15, 0.07, 0), chunks, seed),
-                like("ds-3", new Published(0.996, 0.967, 0.97), new Drift(5, 40, 0.95, 0.02, 0.004), chunks, seed),
-                like("ds-4", new Published(0.905, 0.401, 0.50), new Drift(5, 40, 0.30, 0.14, 0.095), chunks, seed),
-                like("ds-5", new Published(0.841, 0.051, 0.20), new Drift(5, 5, 0.04, 0.02, 0.159), chunks, seed),
-                like("ds-6", new Published(0.544, 0.224, 0.38), new Drift(2, 5, 0.28, 0.13, 0.456), chunks, seed));
+                like(
+                        "ds-1",
+                        Published.of(0.29, 0.999, 0.035, 0.069, 0.056, 0.312),
+                        new Drift(5, 40, 0.08, 0.04, 0.001),
+                        chunks,
+                        seed),
+                like(
+                        "ds-2",
+                        Published.of(0.37, 1.0, 0.280, 0.247, 0.149, 0.206),
+                        new Drift(5, 40, 0.15, 0.07, 0),
+                        chunks,
+                        seed),
+                like(
+                        "ds-3",
+                        Published.of(0.97, 0.996, 0.952, 0.977, 0.973, 0.966),
+                        new Drift(5, 40, 0.95, 0.02, 0.004),
+                        chunks,
+                        seed),
+                like(
+                        "ds-4",
+                        Published.of(0.50, 0.905, 0.554, 0.636, 0.208, 0.206),
+                        new Drift(5, 40, 0.30, 0.14, 0.095),
+                        chunks,
+                        seed),
+                like(
+                        "ds-5",
+                        Published.of(0.20, 0.841, 0.033, 0.025, 0.119, 0.026),
+                        new Drift(5, 5, 0.04, 0.02, 0.159),
+                        chunks,
+                        seed),
+                like("ds-6", Published.of(0.38, 0.544, 0.224), new Drift(2, 5, 0.28, 0.13, 0.456), chunks, seed));
     }
 
     /** As in {@link SeriesParameters}; the same number of runs is removed as is added. */

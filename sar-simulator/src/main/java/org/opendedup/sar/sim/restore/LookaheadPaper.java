@@ -15,8 +15,9 @@ import org.opendedup.sar.sim.device.Machine;
 import org.opendedup.sar.sim.device.RandomReads;
 
 /**
- * The evaluation of the lookahead paper (§4.2, Figures 8 to 12): restores of backup sets with containers of 2 MiB, a
- * few of them in memory. The read time of a container is that of a random read of its size on the paper's nine disks.
+ * The evaluation of the lookahead paper (§4.2, Figures 8 to 12, and of its sets Table 1, Figures 3 and 4): restores of
+ * backup sets with containers of 2 MiB, a few of them in memory. The read time of a container is that of a random read
+ * of its size on the paper's nine disks.
  */
 final class LookaheadPaper {
     static final int CONTAINER_BYTES = 2 << 20;
@@ -107,6 +108,7 @@ final class LookaheadPaper {
     private final Consumer<String> progress;
     private final List<Row> rows = new ArrayList<>();
     private final List<SetRow> sets = new ArrayList<>();
+    private final ContainerAccesses accesses = new ContainerAccesses();
 
     /** @param progress receives a line for each completed figure of a set */
     LookaheadPaper(Machine machine, Consumer<String> progress) {
@@ -193,6 +195,7 @@ final class LookaheadPaper {
         PackedTrace packed = new PackedTrace(CONTAINER_BYTES, version -> true);
         set.emit(packed);
         sets.add(describe(set, packed));
+        accesses.add(set, packed);
         Map<Setup, int[]> done = new HashMap<>();
         for (Figure figure : FIGURES) {
             for (Setup setup : figure.setups()) {
@@ -258,6 +261,10 @@ final class LookaheadPaper {
 
     List<SetRow> sets() {
         return sets;
+    }
+
+    ContainerAccesses accesses() {
+        return accesses;
     }
 
     /** Returns the time of a container's read on the machine, in milliseconds. */

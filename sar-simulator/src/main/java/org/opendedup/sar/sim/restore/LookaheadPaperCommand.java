@@ -13,12 +13,12 @@ import org.opendedup.sar.sim.report.ReportFolder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code sar-sim paper lookahead}: Figures 8 to 12 of the lookahead paper. */
+/** {@code sar-sim paper lookahead}: Table 1 and Figures 3, 4 and 8 to 12 of the lookahead paper. */
 @Command(
         name = "lookahead",
         sortOptions = false,
         description = {
-            "Computes Figures 8 to 12 of the lookahead paper, also with our policies.",
+            "Computes Table 1 and Figures 3, 4 and 8 to 12 of the lookahead paper, also with our policies.",
             "",
             "The paper is Park, Fan, Nam and Du, A Lookahead Read Cache (JCST 2017). Its six data sets are not",
             "public. Synthetic series replace them, with the amounts of data, new data and duplicates that the",

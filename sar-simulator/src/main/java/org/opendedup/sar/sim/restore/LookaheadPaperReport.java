@@ -2,6 +2,7 @@ package org.opendedup.sar.sim.restore;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.sim.report.Axis;
 import org.opendedup.sar.sim.report.Chart;
@@ -13,6 +14,13 @@ import org.opendedup.sar.sim.report.Table;
 /** Reports the lookahead paper's figures, from the counts of {@link LookaheadPaper}. */
 final class LookaheadPaperReport {
     private static final String POLICIES = "policies";
+
+    private static final Axis STORED = Axis.linear("% of what is backed up");
+    private static final Axis USED = Axis.log10("chunks used of a container, up to %");
+    private static final Axis CONTAINERS = Axis.linear("containers");
+    private static final Axis SUM = Axis.linear("% of the containers");
+    /** A number of one: many points, drawn as a line alone. */
+    private static final Axis CONTAINER = Axis.linear("container");
 
     private final LookaheadPaper paper;
 
@@ -36,6 +44,7 @@ final class LookaheadPaperReport {
         List<Section> sections = new ArrayList<>();
         Table sets = Table.of("sets", paper.sets());
         sections.add(Section.of("Backup sets", "storedShare is stored bytes over backed up ones.", sets));
+        addSets(sections);
         for (LookaheadPaper.Figure figure : LookaheadPaper.FIGURES) {
             sections.add(Section.of(figure.title(), figure.text(), chart(figure)));
         }
@@ -50,13 +59,88 @@ final class LookaheadPaperReport {
                 isSynthetic,
                 facts,
                 sections,
-                List.of(sets, Table.of("figures", paper.rows()), Table.of("gains", gains)));
+                List.of(
+                        sets,
+                        Table.of("table-1", paper.accesses().versions()),
+                        Table.of("figure-3", paper.accesses().shares()),
+                        Table.of("figure-4", paper.accesses().accesses()),
+                        Table.of("figures", paper.rows()),
+                        Table.of("gains", gains)));
+    }
+
+    /** Adds what the paper shows of its sets. */
+    private void addSets(List<Section> sections) {
+        ContainerAccesses accesses = paper.accesses();
+        sections.add(Section.of(
+                "Table 1: new data of each version",
+                "Stored bytes over backed up ones. The series have the same share in each later version.",
+                chart("table-1", "Table 1: stored share by version", Axis.linear("version"), STORED, (set, lines) -> {
+                    Line.Builder published = Line.bound(panel(set), "published");
+                    Line.Builder here = Line.named(panel(set), "here");
+                    for (ContainerAccesses.VersionRow row : accesses.versions()) {
+                        if (row.set().equals(set) && row.storedSharePublished() != null) {
+                            published.add(row.version(), 100 * row.storedSharePublished());
+                        }
+                        if (row.set().equals(set)) {
+                            here.add(row.version(), 100 * row.storedShare());
+                        }
+                    }
+                    lines.add(published.build());
+                    lines.add(here.build());
+                })));
+        sections.add(Section.of(
+                "Figure 3: use of shared containers",
+                "A container is shared if an earlier version filled it. It counts for each version that uses it.",
+                chart(
+                        "figure-3a",
+                        "Figure 3a: shared containers by the chunks used",
+                        USED,
+                        CONTAINERS,
+                        (set, lines) -> {
+                            Line.Builder line = Line.named(set);
+                            accesses.shares().stream()
+                                    .filter(row -> row.set().equals(set))
+                                    .forEach(row -> line.add(row.upToPercent(), row.containers()));
+                            lines.add(line.build());
+                        }),
+                chart("figure-3b", "Figure 3b: the same, summed up", USED, SUM, (set, lines) -> {
+                    Line.Builder line = Line.named(set);
+                    accesses.shares().stream()
+                            .filter(row -> row.set().equals(set))
+                            .forEach(row -> line.add(row.upToPercent(), row.containersPercent()));
+                    lines.add(line.build());
+                })));
+        sections.add(Section.of(
+                "Figure 4: containers in the order of their use",
+                "Each part of the chunks is a vertical line from its lowest to its highest container.",
+                chart("figure-4", "Figure 4: containers by chunk", Axis.linear("chunk"), CONTAINER, (set, lines) -> {
+                    Line.Builder line = Line.named(panel(set), "container");
+                    for (ContainerAccesses.AccessRow row : accesses.accesses()) {
+                        if (row.set().equals(set)) {
+                            line.add(row.chunk(), row.firstContainer());
+                            line.add(row.chunk(), row.least());
+                            line.add(row.chunk(), row.greatest());
+                        }
+                    }
+                    lines.add(line.build());
+                })));
+    }
+
+    private String panel(String set) {
+        return paper.sets().size() == 1 ? "" : set;
+    }
+
+    private Chart chart(String name, String title, Axis x, Axis y, BiConsumer<String, List<Line>> linesOf) {
+        List<Line> lines = new ArrayList<>();
+        paper.sets().forEach(set -> linesOf.accept(set.set(), lines));
+        Chart.Mark mark = y == CONTAINER ? Chart.Mark.LINES : Chart.Mark.DOTS;
+        return new Chart("lookahead-" + name, title, x, y, mark, lines);
     }
 
     private Chart chart(LookaheadPaper.Figure figure) {
         List<Line> lines = new ArrayList<>();
         for (LookaheadPaper.SetRow set : paper.sets()) {
-            String panel = paper.sets().size() == 1 ? "" : set.set();
+            String panel = panel(set.set());
             for (LookaheadPaper.Setup setup : figure.setups()) {
                 Line.Builder line = Line.named(panel, setup.label());
                 rows(figure.name(), set.set(), setup.label())

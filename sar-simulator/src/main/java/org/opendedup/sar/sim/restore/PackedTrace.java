@@ -33,7 +33,7 @@ public final class PackedTrace implements ChunkTraceVisitor {
     public void version(int number) {
         versions = number;
         packer.seal();
-        open = wanted.test(number) ? new Recipe(number) : null;
+        open = wanted.test(number) ? new Recipe(number, packer.containers().count()) : null;
         if (open != null) {
             recipes.add(open);
         }

@@ -5,11 +5,14 @@ import java.util.Arrays;
 /** The chunk ids of one version, in order: 8 bytes a reference. */
 public final class Recipe {
     private final int version;
+    private final int containersBefore;
     private long[] chunkIds = new long[1 << 10];
     private int count;
 
-    Recipe(int version) {
+    /** @param containersBefore number of containers that earlier versions filled: ids 1 to this */
+    Recipe(int version, int containersBefore) {
         this.version = version;
+        this.containersBefore = containersBefore;
     }
 
     void add(long chunkId) {
@@ -21,6 +24,11 @@ public final class Recipe {
 
     int version() {
         return version;
+    }
+
+    /** Returns the number of containers that earlier versions filled; those with greater ids have newer chunks. */
+    int containersBefore() {
+        return containersBefore;
     }
 
     /** Returns the number of references in the recipe. */

@@ -22,7 +22,7 @@ class RestoreCountsTest {
     private static final int CONTAINER_BYTES = 1 << 20;
 
     private final PackedTrace trace = new PackedTrace(CONTAINER_BYTES, version -> version == 6);
-    private Recipe recipe = new Recipe(0);
+    private Recipe recipe = new Recipe(0, 0);
 
     @BeforeEach
     void makeSeries() throws IOException {
