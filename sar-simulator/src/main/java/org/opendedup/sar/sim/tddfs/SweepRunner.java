@@ -2,6 +2,7 @@ package org.opendedup.sar.sim.tddfs;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.opendedup.sar.sim.tddfs.design.Tiers;
 import org.opendedup.sar.sim.tddfs.tier.ChunkCutter;
@@ -31,6 +32,7 @@ final class SweepRunner {
             double scale,
             double requestShare,
             long seed,
+            Set<Assumption> assumptions,
             List<DesignKind> designs) {}
 
     /**
@@ -55,7 +57,12 @@ final class SweepRunner {
             FileTrace trace = TraceGenerator.make(
                     sweep.shape(),
                     new TraceGenerator.Mix(
-                            settings.scale(), sweep.readShare(value), settings.requestShare(), settings.seed()));
+                            settings.scale(),
+                            sweep.readShare(value),
+                            settings.requestShare(),
+                            settings.seed(),
+                            settings.assumptions().contains(Assumption.EVEN_TIMES),
+                            settings.assumptions().contains(Assumption.OVERWRITES)));
             TieringRun.Settings run = new TieringRun.Settings(
                     settings.costs(),
                     settings.rules(),
@@ -63,6 +70,7 @@ final class SweepRunner {
                     new ChunkCutter.Sharing(
                             sweep.dedupRatio(value), settings.scope(), settings.runChunks(), settings.grain()),
                     settings.pendingMiB(),
+                    settings.assumptions().contains(Assumption.OFF_PEAK),
                     settings.seed());
             for (DesignKind kind : settings.designs()) {
                 Row row = new Row(sweep, value, kind, TieringRun.run(trace, kind, run));

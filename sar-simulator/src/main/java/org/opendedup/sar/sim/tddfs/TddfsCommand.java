@@ -150,6 +150,14 @@ public final class TddfsCommand extends SimCommand {
             description = "Garbage, in percent of the slow tier, before it is collected. Default: ${DEFAULT-VALUE}.")
     double garbagePercent;
 
+    @Option(
+            names = "--assume",
+            paramLabel = "NAME",
+            split = ",",
+            description = "Assume otherwise what the paper does not say: even-times, overwrites, all-dedup-files, "
+                    + "off-peak, slow-index. Default: none.")
+    List<String> assume = List.of();
+
     @Option(names = "--seed", defaultValue = "1", description = "Seed of trace and chunks. Default: ${DEFAULT-VALUE}.")
     long seed;
 
@@ -209,7 +217,17 @@ public final class TddfsCommand extends SimCommand {
                 ? List.of(Figure.values())
                 : input.figure.stream().map(Figure::of).toList();
         SweepRunner runner = new SweepRunner(new SweepRunner.Settings(
-                costs(), rules(), scope(), runChunks, grain, pendingMiB, scale, requestShare, seed, kinds()));
+                costs(),
+                rules(),
+                scope(),
+                runChunks,
+                grain,
+                pendingMiB,
+                scale,
+                requestShare,
+                seed,
+                assumptions(),
+                kinds()));
         Set<Sweep> sweeps = EnumSet.noneOf(Sweep.class);
         figures.forEach(figure -> sweeps.add(figure.sweep()));
         List<SweepRunner.Row> rows = new ArrayList<>();
@@ -238,6 +256,7 @@ public final class TddfsCommand extends SimCommand {
                 fastPercent / PERCENT,
                 new ChunkCutter.Sharing(usedRatio, scope(), runChunks, grain),
                 pendingMiB,
+                assumptions().contains(Assumption.OFF_PEAK),
                 seed);
         List<TieringRun.Result> results = kinds().stream()
                 .map(kind -> TieringRun.run(trace, kind, settings))
@@ -258,7 +277,15 @@ public final class TddfsCommand extends SimCommand {
 
     private FileTrace make(TraceShape shape) {
         double reads = readPercent == null ? shape.readShare() : readPercent / PERCENT;
-        return TraceGenerator.make(shape, new TraceGenerator.Mix(scale, reads, requestShare, seed));
+        return TraceGenerator.make(
+                shape,
+                new TraceGenerator.Mix(
+                        scale,
+                        reads,
+                        requestShare,
+                        seed,
+                        assumptions().contains(Assumption.EVEN_TIMES),
+                        assumptions().contains(Assumption.OVERWRITES)));
     }
 
     private static Path required(@Nullable Path path) {
@@ -269,7 +296,9 @@ public final class TddfsCommand extends SimCommand {
     }
 
     private TierCosts costs() throws IOException {
-        return TierCosts.of(Machine.load(machine), TierCosts.Dedup.ASSUMED);
+        return TierCosts.of(
+                Machine.load(machine),
+                assumptions().contains(Assumption.SLOW_INDEX) ? TierCosts.Dedup.SLOW_INDEX : TierCosts.Dedup.ASSUMED);
     }
 
     private Tiers.Rules rules() {
@@ -277,7 +306,7 @@ public final class TddfsCommand extends SimCommand {
             throw new IllegalArgumentException("garbage is 0 to 100 %, not " + garbagePercent
                     + "; pending migrations are 0 MiB or more, not " + pendingMiB);
         }
-        return Tiers.Rules.USUAL.withGarbageShare(garbagePercent / PERCENT);
+        return Tiers.Rules.USUAL.with(garbagePercent / PERCENT, assumptions().contains(Assumption.ALL_DEDUP_FILES));
     }
 
     private ChunkCutter.Scope scope() {
@@ -288,6 +317,12 @@ public final class TddfsCommand extends SimCommand {
         };
     }
 
+    private Set<Assumption> assumptions() {
+        Set<Assumption> assumed = EnumSet.noneOf(Assumption.class);
+        assume.forEach(name -> assumed.add(Assumption.of(name)));
+        return assumed;
+    }
+
     private List<DesignKind> kinds() {
         return designs.stream().map(DesignKind::of).toList();
     }
@@ -295,6 +330,7 @@ public final class TddfsCommand extends SimCommand {
     private List<Report.Fact> facts(String trace) {
         return List.of(
                 new Report.Fact("trace", trace),
+                new Report.Fact("assumed", assume.isEmpty() ? "-" : String.join(", ", assume)),
                 new Report.Fact("seed", Long.toString(seed)),
                 new Report.Fact("machine", machine),
                 new Report.Fact("duplicates", duplicates + ", in runs of " + runChunks),

@@ -24,6 +24,7 @@ public final class TieringRun {
      *
      * @param fastShare bytes that may be in use on the fast tier, as a share of the files' bytes at the start
      * @param pendingMiB background work that requests may leave to later ones, in MiB
+     * @param isOffPeak whether migrations take no time
      * @param seed seed of the chunks
      */
     public record Settings(
@@ -32,6 +33,7 @@ public final class TieringRun {
             double fastShare,
             ChunkCutter.Sharing sharing,
             long pendingMiB,
+            boolean isOffPeak,
             long seed) {
         public Settings {
             if (!(fastShare > 0 && fastShare <= 1)) {
@@ -85,7 +87,8 @@ public final class TieringRun {
 
     /** Runs a trace on a design. */
     public static Result run(FileTrace trace, DesignKind kind, Settings settings) {
-        TierClock clock = new TierClock(settings.costs(), settings.sharing().grain(), settings.pendingMiB());
+        TierClock clock = new TierClock(
+                settings.costs(), settings.sharing().grain(), settings.pendingMiB(), settings.isOffPeak());
         Traffic traffic = new Traffic();
         long limit = Math.round(trace.totalBytes() * settings.fastShare());
         Design design =

@@ -63,6 +63,22 @@ class TddfsCommandTest extends CommandTest {
     }
 
     @Test
+    void eachAssumptionChangesTheResults() throws IOException {
+        List<String> usual = List.of(
+                "tddfs", "--figure", "5c,5e", "--scale", "0.01", "--grain", "16", "--designs", "AllDedup,TDDFS");
+        JsonNode without = json(usual, "--json").path("runs");
+        for (Assumption assumption : Assumption.values()) {
+            JsonNode with =
+                    json(usual, "--assume", assumption.label(), "--json").path("runs");
+            assertNotEquals(without, with, assumption.label());
+        }
+        assertEquals(2, run("--figure", "5c", "--assume", "slow"));
+        assertTrue(
+                err.toString().contains("there is no assumption 'slow'; the assumptions are even-times,"),
+                err::toString);
+    }
+
+    @Test
     void allFiguresAreDrawnAndTheStatementsChecked() throws IOException {
         assertEquals(
                 0,

@@ -79,7 +79,7 @@ public final class AllDedup implements Design {
         clock.openChunks(range.size());
         clock.slow(missing.bytes(), missing.seeks());
         clock.fastChunksInTurn(Math.max(0, length - missing.bytes()), range.size());
-        bring(recipe, range);
+        bring(recipe, tiers.rules().allDedupBringsFiles() ? recipe.find(0, file.size) : range);
         makeRoom();
     }
 

@@ -21,6 +21,7 @@ public record Tiers(
      * @param recipesShare share that recipes have before the least recently used ones leave (section 3.3: "e.g., 10 %")
      * @param recipeEntryBytes bytes of an entry of a recipe (section 3.3: 0.5 to 1 % of a file with chunks of 8 KB)
      * @param garbageShare share of the slow tier that is garbage before it is collected. Not published
+     * @param allDedupBringsFiles whether a read of {@link AllDedup} brings the whole file. Not published
      * @param windowBytes bytes that {@link TddfsSar} reads ahead for a reader that continues where it ended
      */
     public record Rules(
@@ -29,13 +30,15 @@ public record Tiers(
             double recipesShare,
             int recipeEntryBytes,
             double garbageShare,
+            boolean allDedupBringsFiles,
             long windowBytes) {
         /** The rules of the paper; where it has none, chosen ones. */
-        public static final Rules USUAL = new Rules(0.95, 0.05, 0.10, 48, 0.25, 4 << 20);
+        public static final Rules USUAL = new Rules(0.95, 0.05, 0.10, 48, 0.25, false, 4 << 20);
 
-        /** Returns these rules with another share of garbage. */
-        public Rules withGarbageShare(double share) {
-            return new Rules(stopShare, smallFilesShare, recipesShare, recipeEntryBytes, share, windowBytes);
+        /** Returns these rules with another share of garbage, and with or without whole files in {@link AllDedup}. */
+        public Rules with(double share, boolean bringsFiles) {
+            return new Rules(
+                    stopShare, smallFilesShare, recipesShare, recipeEntryBytes, share, bringsFiles, windowBytes);
         }
     }
 

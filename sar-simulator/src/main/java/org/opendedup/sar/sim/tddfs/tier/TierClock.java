@@ -22,6 +22,7 @@ public final class TierClock {
     private final TierCosts costs;
     private final int grain;
     private final long mostPendingUnits;
+    private final boolean isOffPeak;
     private final ArrayDeque<Job> queue = new ArrayDeque<>();
 
     private boolean isRunning;
@@ -54,11 +55,13 @@ public final class TierClock {
     /**
      * @param grain chunks of the paper that one chunk of the model stands for
      * @param mostPendingUnits units of 1 MiB of background work that a request may leave to the next ones
+     * @param isOffPeak whether migrations take no time
      */
-    public TierClock(TierCosts costs, int grain, long mostPendingUnits) {
+    public TierClock(TierCosts costs, int grain, long mostPendingUnits, boolean isOffPeak) {
         this.costs = costs;
         this.grain = grain;
         this.mostPendingUnits = mostPendingUnits;
+        this.isOffPeak = isOffPeak;
     }
 
     /** Starts to measure at time 0. Up to then nothing takes time. */
@@ -135,7 +138,7 @@ public final class TierClock {
     /** Adds a migration to the work of the background thread. The first one of a request waits for earlier ones. */
     public Job startJob(Work work) {
         Job job = new Job(work);
-        if (!isRunning) {
+        if (!isRunning || isOffPeak) {
             job.done = job.units;
             return job;
         }

@@ -16,10 +16,10 @@ import org.opendedup.sar.sim.block.Mixing;
  * Syn_trace; of Lab_trace no distribution was published, so it gets the same one. Within both classes sizes are
  * exponentially distributed, and files are equally popular. (A Zipf law with that property would put 4.5 % of all bytes
  * and requests into one file.) Of a file's requests, four fifths lie within a fifth of the trace's duration after its
- * first one, the others later. Each request covers a random range of the file, of up to a given share of it, all
- * lengths equally likely. The paper has no lengths, but its throughputs: up to 370 MB/s, and of the disk alone about
- * half of it. A disk comes near that only if a request transfers for much longer than a seek takes, so requests have
- * megabytes.
+ * first one, four fifths of these within a fifth of that fifth, and so on; the others are later. Each request covers a
+ * random range of the file, of up to a given share of it, all lengths equally likely. The paper has no lengths, but its
+ * throughputs: up to 370 MB/s, and of the disk alone about half of it. A disk comes near that only if a request
+ * transfers for much longer than a seek takes, so requests have megabytes.
  *
  * <p><b>var.</b> As varmail does, a read takes a whole file, and a write appends 16 KiB on average to a file that was
  * just read, or replaces a file by a new one. Files are chosen uniformly; sizes follow a gamma distribution of shape
@@ -37,6 +37,12 @@ public final class TraceGenerator {
     static final double BURST_REQUESTS = 0.8;
 
     static final double BURST_DURATION = 0.2;
+    /**
+     * A fifth of a duration has four fifths of the requests, a fifth of that fifth again four fifths of them, and so
+     * on.
+     */
+    private static final double SELF_SIMILAR = StrictMath.log(BURST_DURATION) / StrictMath.log(BURST_REQUESTS);
+
     private static final long APPEND_BYTES = 16 << 10;
     private static final long LEAST_BYTES = 4 << 10;
     private static final int GAMMA_NORMALS = 3;
@@ -49,8 +55,16 @@ public final class TraceGenerator {
      * @param scale factor for files, requests and bytes, above 0 and at most 1; sizes of single files stay the same
      * @param readShare share of reads among the requests, from 0 to 1
      * @param requestShare most that a request of lab and syn covers, as a share of its file, above 0 and at most 1
+     * @param hasEvenTimes whether a file's requests in lab and syn are equally likely everywhere in their fifth of the
+     *     trace
+     * @param overwrites whether var overwrites the files that it else replaces
      */
-    public record Mix(double scale, double readShare, double requestShare, long seed) {
+    public record Mix(
+            double scale, double readShare, double requestShare, long seed, boolean hasEvenTimes, boolean overwrites) {
+        public Mix(double scale, double readShare, double requestShare, long seed) {
+            this(scale, readShare, requestShare, seed, false, false);
+        }
+
         public Mix {
             if (!(scale > 0 && scale <= 1)) {
                 throw new IllegalArgumentException("the scale is " + scale + "; it must be above 0, up to 1");
@@ -76,7 +90,7 @@ public final class TraceGenerator {
         if (shape == TraceShape.VAR) {
             sizes = new long[files];
             fill(sizes, 0, files, totalBytes, () -> gamma(random));
-            addMail(made, sizes, requests, mix.readShare(), random);
+            addMail(made, sizes, requests, mix, random);
         } else {
             sizes = addTwoClasses(made, files, requests, totalBytes, mix, random);
         }
@@ -111,7 +125,7 @@ public final class TraceGenerator {
             // Rounds the running sum, so that the rounded numbers of requests have the right sum.
             long before = Math.round(reached);
             reached += requests * (i < hot ? HOT_WEIGHT / hot : (1 - HOT_WEIGHT) / (files - hot));
-            addTimes(timed, numbers[i], (int) (Math.round(reached) - before), random);
+            addTimes(timed, numbers[i], (int) (Math.round(reached) - before), mix.hasEvenTimes(), random);
         }
         timed.sort(Comparator.comparingDouble(Timed::time));
         for (Timed each : timed) {
@@ -128,14 +142,15 @@ public final class TraceGenerator {
     private record Timed(double time, int file) {}
 
     /** Adds the times of a file's requests, as shares of the trace's duration. */
-    private static void addTimes(List<Timed> timed, int file, int count, SplittableRandom random) {
+    private static void addTimes(List<Timed> timed, int file, int count, boolean isEven, SplittableRandom random) {
         double first = random.nextDouble() * (1 - BURST_DURATION);
         for (int i = 0; i < count; i++) {
             double burstEnd = first + BURST_DURATION;
+            double place = isEven ? random.nextDouble() : StrictMath.pow(random.nextDouble(), SELF_SIMILAR);
             double time = i == 0
                     ? first
                     : random.nextDouble() < BURST_REQUESTS
-                            ? first + random.nextDouble() * BURST_DURATION
+                            ? first + place * BURST_DURATION
                             : burstEnd + random.nextDouble() * (1 - burstEnd);
             timed.add(new Timed(time, file));
         }
@@ -158,20 +173,21 @@ public final class TraceGenerator {
 
     // --- var ---
 
-    private static void addMail(
-            List<FileRequest> made, long[] sizes, int requests, double readShare, SplittableRandom random) {
+    private static void addMail(List<FileRequest> made, long[] sizes, int requests, Mix mix, SplittableRandom random) {
         long[] now = sizes.clone();
         double meanBytes = (double) Arrays.stream(sizes).sum() / sizes.length;
         int lastRead = 0;
         for (int i = 0; i < requests; i++) {
             int file = random.nextInt(sizes.length);
-            if (random.nextDouble() < readShare) {
+            if (random.nextDouble() < mix.readShare()) {
                 made.add(new FileRequest(FileRequest.Kind.READ, file, 0, now[file]));
                 lastRead = file;
             } else if (random.nextBoolean()) {
                 long length = Math.max(1, Math.round(APPEND_BYTES * exponential(random)));
                 made.add(new FileRequest(FileRequest.Kind.WRITE, lastRead, now[lastRead], length));
                 now[lastRead] += length;
+            } else if (mix.overwrites()) {
+                made.add(new FileRequest(FileRequest.Kind.WRITE, file, 0, now[file]));
             } else {
                 now[file] = Math.max(LEAST_BYTES, Math.round(meanBytes * gamma(random)));
                 made.add(new FileRequest(FileRequest.Kind.CREATE, file, 0, now[file]));

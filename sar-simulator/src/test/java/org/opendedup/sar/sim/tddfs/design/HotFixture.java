@@ -20,14 +20,14 @@ final class HotFixture {
 
     Tiers tiers() {
         try {
-            TierClock clock =
-                    new TierClock(TierCosts.of(Machine.load("tddfs"), TierCosts.Dedup.ASSUMED), 1, Long.MAX_VALUE);
+            TierClock clock = new TierClock(
+                    TierCosts.of(Machine.load("tddfs"), TierCosts.Dedup.ASSUMED), 1, Long.MAX_VALUE, false);
             clock.start();
             return new Tiers(
                     clock,
                     traffic,
                     limit,
-                    new Tiers.Rules(1, 0.05, 0.10, recipeEntryBytes, garbageShare, windowBytes),
+                    new Tiers.Rules(1, 0.05, 0.10, recipeEntryBytes, garbageShare, false, windowBytes),
                     new ChunkCutter.Sharing(ratio, scope, 1, 1),
                     seed);
         } catch (IOException e) {

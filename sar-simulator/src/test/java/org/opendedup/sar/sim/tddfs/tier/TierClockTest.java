@@ -15,7 +15,7 @@ class TierClockTest {
     }
 
     private static TierClock started(long pendingUnits) throws IOException {
-        TierClock clock = new TierClock(costs(), 1, pendingUnits);
+        TierClock clock = new TierClock(costs(), 1, pendingUnits, false);
         clock.start();
         return clock;
     }
@@ -30,7 +30,7 @@ class TierClockTest {
 
     @Test
     void nothingTakesTimeBeforeTheStart() throws IOException {
-        TierClock clock = new TierClock(costs(), 1, 64);
+        TierClock clock = new TierClock(costs(), 1, 64, false);
         clock.slow(1000, 1);
         clock.fast(true, 1000);
         clock.dedup(1000, 1);
@@ -52,6 +52,19 @@ class TierClockTest {
         assertEquals(0, job.doneShare(), "the unit still has to be written");
         clock.drain();
         assertEquals(1, job.doneShare());
+    }
+
+    @Test
+    void migrationsOffPeakTakeNoTime() throws IOException {
+        for (boolean isOffPeak : new boolean[] {true, false}) {
+            TierClock clock = new TierClock(costs(), 1, 0, isOffPeak);
+            clock.start();
+            for (int request = 0; request < 2; request++) {
+                clock.beginRequest();
+                clock.startJob(Work.down(10 * MIB));
+            }
+            assertEquals(isOffPeak, clock.nowNanos() == 0, "the control: else the second waits for the first");
+        }
     }
 
     @Test

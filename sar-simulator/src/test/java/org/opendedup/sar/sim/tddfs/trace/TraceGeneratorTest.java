@@ -76,6 +76,16 @@ class TraceGeneratorTest {
     @Test
     void fourFifthsOfAFilesRequestsFollowItsFirstOneSoon() {
         FileTrace trace = syn(0.8, 5);
+        // The requests are not spread evenly over the time, so their number is only near their time.
+        assertEquals(0.8, shareWithin(0.25, trace), 0.06);
+        assertEquals(0.64, shareWithin(0.05, trace), 0.06, "of these, again four fifths in a fifth of that time");
+        FileTrace even = TraceGenerator.make(TraceShape.SYN, new TraceGenerator.Mix(0.2, 0.8, 1, 5, true, false));
+        assertEquals(0.8, shareWithin(0.25, even), 0.06);
+        assertTrue(shareWithin(0.05, even) < 0.3, "the control: times that are equally likely");
+    }
+
+    /** Returns the share of requests that follow the first one to their file within a share of the trace. */
+    private static double shareWithin(double share, FileTrace trace) {
         int count = trace.requests().size();
         int[] first = new int[trace.sizes().length];
         Arrays.fill(first, -1);
@@ -88,10 +98,9 @@ class TraceGeneratorTest {
                 continue;
             }
             all++;
-            // The requests are not spread evenly over the time, so their number is only near their time.
-            soon += i - first[file] < 0.25 * count ? 1 : 0;
+            soon += i - first[file] < share * count ? 1 : 0;
         }
-        assertEquals(0.8, (double) soon / all, 0.06);
+        return (double) soon / all;
     }
 
     @Test
@@ -128,6 +137,15 @@ class TraceGeneratorTest {
             }
         }
         assertEquals(1, (double) created / appended, 0.15);
+    }
+
+    @Test
+    void mailThatOverwritesCreatesNothing() {
+        TraceGenerator.Mix mix = new TraceGenerator.Mix(0.1, 0.45, 1, 1, false, true);
+        FileTrace trace = TraceGenerator.make(TraceShape.VAR, mix);
+        assertTrue(trace.requests().stream().noneMatch(request -> request.kind() == FileRequest.Kind.CREATE));
+        assertTrue(trace.requests().stream()
+                .anyMatch(request -> request.kind() == FileRequest.Kind.WRITE && request.offset() == 0));
     }
 
     @Test
