@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.IndexClass;
-import org.opendedup.sar.index.heap.HeapChunkIndex;
+import org.opendedup.sar.index.NoChunkIndex;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -53,7 +53,7 @@ public class ChunkIndexBenchmark {
 
     private final Segment segment = NumberedChunks.segment();
     private Path folder = Path.of("");
-    private ChunkIndex index = new HeapChunkIndex();
+    private ChunkIndex index = new NoChunkIndex();
     private long next;
     private long nextNew;
 
