@@ -3,8 +3,9 @@
 
 Run through scripts/bench tddfs. Columns: "plain" is the file system that the fast tier lies on; "tddfs" is a volume whose
 new files lie whole on that file system; "sar" is a volume that stores them in chunks at once. All three on the same
-device, in one run; the parts run each system after the other, and repeat. Removes its mounts and daemons, also when it
-is interrupted.
+device, in one run; the parts run each system after the other, and repeat. The part "tiers" has systems of its own, with a slow
+disk: files larger than the fast tier, as in the TDDFS paper's evaluation (scripts/bench_tiers.py). Removes its mounts and
+daemons, also when it is interrupted.
 """
 
 import argparse
@@ -18,10 +19,11 @@ import threading
 import time
 from pathlib import Path
 
+from bench_tiers import SHAPES as TIER_SHAPES, Tiers
 from bench_volume import Volume, measure, run, say
 
 MIB = 1 << 20
-PARTS = ["sequential", "random", "create", "append", "varmail", "fileserver", "webserver", "pgbench", "migrate"]
+PARTS = ["sequential", "random", "create", "append", "varmail", "fileserver", "webserver", "pgbench", "migrate", "tiers"]
 
 
 class Systems:
@@ -395,6 +397,15 @@ def main():
     parser.add_argument("--large-mib", type=int, default=1024)
     parser.add_argument("--migrated-mib", type=int, default=1024)
     parser.add_argument("--fast-tier", default="16GB", help="capacity of the fast tier (default: %(default)s)")
+    tiers = parser.add_argument_group("the part tiers")
+    tiers.add_argument("--shapes", default=",".join(TIER_SHAPES), help="(default: %(default)s)")
+    tiers.add_argument("--reads", help="percents of reads, such as 90,50 (default: those of the shape)")
+    tiers.add_argument("--designs", default="slow,fast,dedup,sar,open,tddfs", help="(default: %(default)s)")
+    tiers.add_argument("--tiers-mib", type=int, default=1536, help="bytes of the files, in MiB (default: %(default)s)")
+    tiers.add_argument("--fast-percent", type=int, default=25, help="fast tier, in percent of them (default: %(default)s)")
+    tiers.add_argument("--requests", type=int, default=300, help="(default: %(default)s)")
+    tiers.add_argument("--memory-budget", type=int, default=256, help="of each volume, in MB (default: %(default)s, the least)")
+    tiers.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="file for the figures (default: figures.json in the work folder)")
     options = parser.parse_args()
     parts = options.parts.split(",")
@@ -410,22 +421,31 @@ class Bench:
     def __init__(self, options):
         self.options = options
         self.report = self
-        self.systems = Systems(options.work, options.fast_tier)
+        self.systems = None
+        self.tiers = Tiers(options)
 
     def run(self):
+        if self.options.parts != "tiers":
+            self.systems = Systems(self.options.work, self.options.fast_tier)
         say(f"The fast tier and the plain file system: {run('df', '-T', self.options.work).splitlines()[1]}")
         for part in self.options.parts.split(","):
             if part in SHAPES:
                 shape(self.systems, self.options, part)
             else:
                 {"sequential": sequential, "random": random_reads, "create": create, "append": append,
-                 "pgbench": pgbench, "migrate": migrate}[part](self.systems, self.options)
+                 "pgbench": pgbench, "migrate": migrate, "tiers": self.run_tiers}[part](self.systems, self.options)
+
+    def run_tiers(self, _systems, _options):
+        self.tiers.run()
+        SHOWN.extend(self.tiers.rows)
 
     def print_table(self):
         """Everything was printed when it was measured."""
 
     def clean(self):
-        self.systems.clean()
+        self.tiers.clean()
+        if self.systems:
+            self.systems.clean()
 
 
 if __name__ == "__main__":
