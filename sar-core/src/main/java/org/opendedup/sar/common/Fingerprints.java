@@ -6,8 +6,9 @@ import java.nio.ByteOrder;
 import java.util.HexFormat;
 
 /**
- * Fingerprints: the SHA-256 of a chunk's bytes, {@value #BYTES} bytes. On the hot paths, many lie one after another in
- * a {@code byte[]}; a fingerprint is then that array and the offset of its first byte.
+ * Fingerprints: the SHA-256 of a chunk's bytes, {@value #BYTES} bytes; those of clients with another function have the
+ * same length ({@link ContentHash}). On the hot paths, many lie one after another in a {@code byte[]}; a fingerprint is
+ * then that array and the offset of its first byte.
  */
 public final class Fingerprints {
     public static final int BYTES = 32;

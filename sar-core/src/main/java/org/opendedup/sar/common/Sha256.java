@@ -2,11 +2,10 @@ package org.opendedup.sar.common;
 
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 
-/** Computes and compares fingerprints. For use by one thread. */
+/** The JDK's SHA-256. */
 public final class Sha256 {
-    private final MessageDigest digest = newDigest();
+    private Sha256() {}
 
     /** Returns a new digest of this kind. */
     public static MessageDigest newDigest() {
@@ -15,12 +14,5 @@ public final class Sha256 {
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java platform has SHA-256", e);
         }
-    }
-
-    /** Returns whether {@code length} bytes from {@code offset} on have the fingerprint that begins at {@code at}. */
-    public boolean matches(byte[] bytes, int offset, int length, byte[] fingerprints, int at) {
-        digest.update(bytes, offset, length);
-        byte[] found = digest.digest();
-        return Arrays.equals(found, 0, Fingerprints.BYTES, fingerprints, at, at + Fingerprints.BYTES);
     }
 }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.common.Sha256;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.container.SealedContainers.Whole;
 import org.opendedup.sar.container.format.ChunkEntry;
 import org.opendedup.sar.container.format.Compression;
@@ -18,7 +18,7 @@ import org.opendedup.sar.container.format.FrameFormat;
  */
 final class FrameSalvage {
     private final Compressor decompressor;
-    private final Sha256 sha = new Sha256();
+    private final ContentHasher hasher = new ContentHasher();
 
     FrameSalvage(Compressor decompressor) {
         this.decompressor = decompressor;
@@ -60,7 +60,7 @@ final class FrameSalvage {
             int offset = directory.offset(slot);
             if (length > 0
                     && !found.containsKey(slot)
-                    && sha.matches(data, offset, length, directory.fingerprints(), slot * Fingerprints.BYTES)) {
+                    && hasher.matches(data, offset, length, directory.fingerprints(), slot * Fingerprints.BYTES)) {
                 found.put(slot, Arrays.copyOfRange(data, offset, offset + length));
             }
         }

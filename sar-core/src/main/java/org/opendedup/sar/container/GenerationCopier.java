@@ -6,7 +6,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.common.Sha256;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.container.SealedContainers.Whole;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.Compressor;
@@ -31,7 +31,7 @@ final class GenerationCopier {
 
     private final RawFrame replaced = new RawFrame(0);
     private final Bytes encoded = new Bytes(0);
-    private final Sha256 sha = new Sha256();
+    private final ContentHasher hasher = new ContentHasher();
 
     private @Nullable Copying copying;
 
@@ -193,7 +193,7 @@ final class GenerationCopier {
                 int fingerprint = slot * Fingerprints.BYTES;
                 if (chunk != null
                         && chunk.length == length
-                        && sha.matches(chunk, 0, length, directory.fingerprints(), fingerprint)) {
+                        && hasher.matches(chunk, 0, length, directory.fingerprints(), fingerprint)) {
                     replaced.add(chunk, 0, length, directory.fingerprints(), fingerprint);
                 } else {
                     replaced.addLost(length, directory.fingerprints(), fingerprint);

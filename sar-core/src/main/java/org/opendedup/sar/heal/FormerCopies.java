@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.common.Sha256;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.Compaction;
 import org.opendedup.sar.container.FormerChunks;
@@ -33,7 +33,7 @@ final class FormerCopies {
     private final Map<Integer, Set<Integer>> frames = new HashMap<>();
 
     private final KnownChunks known = new KnownChunks();
-    private final Sha256 sha = new Sha256();
+    private final ContentHasher hasher = new ContentHasher();
 
     private final List<StoredContainer> places;
 
@@ -83,7 +83,7 @@ final class FormerCopies {
         byte[] chunk = chunks.get(slot);
         boolean isRight = chunk != null
                 && chunk.length == directory.listedLength(slot)
-                && sha.matches(chunk, 0, chunk.length, directory.fingerprints(), slot * Fingerprints.BYTES);
+                && hasher.matches(chunk, 0, chunk.length, directory.fingerprints(), slot * Fingerprints.BYTES);
         return isRight ? chunk : null;
     }
 }

@@ -14,7 +14,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
-import org.opendedup.sar.common.Sha256;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskQueue;
@@ -37,7 +37,7 @@ final class Sources {
     private static final int NO_DATA = 0;
 
     private final HealParts parts;
-    private final Sha256 sha = new Sha256();
+    private final ContentHasher hasher = new ContentHasher();
     private final Segment segment = new Segment(NO_DATA);
     /** Fingerprints that no source had, with the copies that the search found for them. */
     private final Map<ByteBuffer, List<Long>> wanted = new HashMap<>();
@@ -169,6 +169,6 @@ final class Sources {
 
     private boolean isRight(byte[] bytes, int offset, int length, SealedContainer directory, int slot) {
         return length == directory.listedLength(slot)
-                && sha.matches(bytes, offset, length, directory.fingerprints(), slot * Fingerprints.BYTES);
+                && hasher.matches(bytes, offset, length, directory.fingerprints(), slot * Fingerprints.BYTES);
     }
 }

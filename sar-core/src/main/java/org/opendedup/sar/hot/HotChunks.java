@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.hot.copies.CopyCheck;
 import org.opendedup.sar.hot.copies.CountSource;
@@ -165,7 +166,7 @@ public final class HotChunks implements Closeable {
     /** Makes an empty folder the SSD location of a new volume. */
     public static void create(Path location, Timeline timeline) throws IOException {
         PrivateFiles.createFolders(location);
-        SsdStore.open(location, timeline, 0, new StoreMemory(0, 0), () -> {}, failure -> {})
+        SsdStore.open(location, ContentHash.SHA_256, timeline, 0, new StoreMemory(0, 0), () -> {}, failure -> {})
                 .close();
     }
 
@@ -186,7 +187,14 @@ public final class HotChunks implements Closeable {
             CountSource counts,
             String name) {
         return open(
-                location, timeline, settings, memory, counts, name, new StoreOpener(null), CopyCheck::byFingerprint);
+                location,
+                timeline,
+                settings,
+                memory,
+                counts,
+                name,
+                new StoreOpener(null, ContentHash.SHA_256),
+                CopyCheck::byFingerprint);
     }
 
     /** Returns how many files the copies with these settings have open at most. */
@@ -194,10 +202,21 @@ public final class HotChunks implements Closeable {
         return SsdStore.mostOpenFiles(settings.capacityBytes());
     }
 
-    /** Returns what opens hot chunks that share the capacity of its SSD with an index. */
-    public static Opener sharing(SsdBudget budget) {
+    /**
+     * Returns what opens hot chunks that share the capacity of its SSD with an index.
+     *
+     * @param hash makes the fingerprints of the chunks
+     */
+    public static Opener sharing(SsdBudget budget, ContentHash hash) {
         return (location, timeline, settings, memory, counts, name) -> open(
-                location, timeline, settings, memory, counts, name, new StoreOpener(budget), CopyCheck::byFingerprint);
+                location,
+                timeline,
+                settings,
+                memory,
+                counts,
+                name,
+                new StoreOpener(budget, hash),
+                () -> CopyCheck.byFingerprint(hash));
     }
 
     /** As above, with other ways to open SSDs and to check their copies. */

@@ -11,9 +11,10 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
-import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.hot.copies.AccessListener;
 import org.opendedup.sar.index.ChunkIndex;
@@ -55,7 +56,7 @@ public final class ChunkStoring implements Closeable {
     /** What a call needs for its chunk. For one thread at a time. */
     private static final class Call {
         private final Segment segment = new Segment(0);
-        private final Sha256 sha256 = new Sha256();
+        private final ContentHasher hasher = new ContentHasher();
 
         /** Returns the copy that the index led to when it was asked last; {@link ChunkId#NONE} if it led nowhere. */
         private long hint() {
@@ -111,7 +112,7 @@ public final class ChunkStoring implements Closeable {
     /**
      * Stores a chunk unless its content is stored, and adds references to it.
      *
-     * @param fingerprint SHA-256 of the chunk, {@value Fingerprints#BYTES} bytes
+     * @param fingerprint that of the chunk, {@value Fingerprints#BYTES} bytes
      * @param data array that begins with the chunk
      * @param references references to add, 0 or more
      * @param stream chunks of one stream are stored together
@@ -129,9 +130,8 @@ public final class ChunkStoring implements Closeable {
             Stored known = addToKnown(call, references);
             if (known == null) {
                 // The client computed it before. But a wrong one would take later writes of what it says as duplicates.
-                if (!call.sha256.matches(data, 0, length, fingerprint, 0)) {
-                    throw new IOException("the fingerprint " + Fingerprints.toHex(fingerprint, 0) + " is not the"
-                            + " SHA-256 of its chunk: the volume must use SHA-256 to fingerprint its chunks");
+                if (!call.hasher.matches(data, 0, length, fingerprint, 0)) {
+                    throw wrong(fingerprint);
                 }
                 admission.admit(length);
                 Content content = claim(fingerprint);
@@ -161,6 +161,11 @@ public final class ChunkStoring implements Closeable {
         } finally {
             calls.offer(call);
         }
+    }
+
+    private static IOException wrong(byte[] fingerprint) {
+        return new IOException("the fingerprint " + Fingerprints.toHex(fingerprint, 0) + " is not the "
+                + ContentHash.of(fingerprint) + " of its chunk");
     }
 
     /** Claims a content, when no other thread stores it any more. */

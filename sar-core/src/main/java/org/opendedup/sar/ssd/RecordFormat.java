@@ -4,13 +4,12 @@ import java.io.Closeable;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.security.DigestException;
-import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
 
@@ -60,7 +59,18 @@ class RecordFormat implements Closeable {
     static final Compression COMPRESSION = new Compression(Compression.Codec.ZSTD, 1, MAX_CHUNK_BYTES);
 
     private final Compressor compressor = new Compressor(COMPRESSION);
-    private final MessageDigest digest = Sha256.newDigest();
+    private final ContentHasher hasher = new ContentHasher();
+    private final ContentHash hash;
+
+    /** For chunks with the fingerprints of volumes of files. */
+    RecordFormat() {
+        this(ContentHash.SHA_256);
+    }
+
+    /** @param hash makes the fingerprints of the chunks */
+    RecordFormat(ContentHash hash) {
+        this.hash = hash;
+    }
 
     /** Returns the bytes that {@link #encode} needs for a chunk of this length. */
     int bound(int rawLength) {
@@ -80,7 +90,7 @@ class RecordFormat implements Closeable {
      * @return length of the record in bytes, or 0 if the bytes are not those of the chunk
      */
     int encode(long chunkId, int fingerprintPrefix, byte[] data, int from, int rawLength, byte[] target, int at) {
-        fingerprint(data, from, rawLength, target, at + FINGERPRINT_AT);
+        hasher.fingerprint(hash, data, from, rawLength, target, at + FINGERPRINT_AT);
         if (Fingerprints.fingerprintPrefix(target, at + FINGERPRINT_AT) != fingerprintPrefix) {
             return 0;
         }
@@ -99,15 +109,6 @@ class RecordFormat implements Closeable {
         INT.set(target, at + RAW_LENGTH_AT, rawLength);
         INT.set(target, at + STORED_LENGTH_AT, stored);
         return recordLength(stored);
-    }
-
-    private void fingerprint(byte[] data, int from, int length, byte[] target, int at) {
-        try {
-            digest.update(data, from, length);
-            digest.digest(target, at, Fingerprints.BYTES);
-        } catch (DigestException e) {
-            throw new AssertionError("there is room for a fingerprint in a record", e);
-        }
     }
 
     /**
@@ -207,7 +208,7 @@ class RecordFormat implements Closeable {
      * A chunk whose bytes have the fingerprint of its record.
      *
      * @param rawLength bytes of the chunk
-     * @param fingerprint its SHA-256
+     * @param fingerprint its fingerprint
      */
     record Whole(int rawLength, byte[] fingerprint) {}
 
@@ -222,10 +223,9 @@ class RecordFormat implements Closeable {
         if (data == null) {
             return null;
         }
-        byte[] fingerprint = Sha256.newDigest().digest(data);
-        int end = at + FINGERPRINT_AT + Fingerprints.BYTES;
-        return Arrays.equals(bytes, at + FINGERPRINT_AT, end, fingerprint, 0, Fingerprints.BYTES)
-                ? new Whole(data.length, fingerprint)
+        int from = at + FINGERPRINT_AT;
+        return new ContentHasher().matches(data, 0, data.length, bytes, from)
+                ? new Whole(data.length, Arrays.copyOfRange(bytes, from, from + Fingerprints.BYTES))
                 : null;
     }
 

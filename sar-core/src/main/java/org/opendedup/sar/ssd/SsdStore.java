@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -63,6 +64,7 @@ public final class SsdStore implements AttachedSsd {
      * Opens the store at a location, or creates an empty store in an empty folder. The Map table is loaded from its
      * database; entries are checked when they are used.
      *
+     * @param hash makes the fingerprints of the chunks
      * @param timeline timeline of the volume that owns the chunks. A location of another volume is refused with an
      *     IOException that says so; copies made in another history of this volume are forgotten
      * @param capacityBytes limit of the bytes used there; below about 7 MiB nothing is promoted
@@ -75,6 +77,7 @@ public final class SsdStore implements AttachedSsd {
      */
     public static SsdStore open(
             Path location,
+            ContentHash hash,
             Timeline timeline,
             long capacityBytes,
             StoreMemory memory,
@@ -89,7 +92,7 @@ public final class SsdStore implements AttachedSsd {
         Path folder = location.resolve(LocationFiles.SEGMENTS);
         PrivateFiles.createFolders(folder);
         Directory files = FileDirectory.open(folder);
-        return open(location, files, new RecordFormat(), timeline, capacityBytes, memory, makeRoom, failure);
+        return open(location, files, new RecordFormat(hash), timeline, capacityBytes, memory, makeRoom, failure);
     }
 
     /**

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.Directory;
 
@@ -44,7 +45,8 @@ final class SsdFixture {
     }
 
     SsdStore open() throws IOException {
-        return heard(SsdStore.open(location, timeline, capacity, memory(), () -> makeRoom.run(), failures::add));
+        return heard(SsdStore.open(
+                location, ContentHash.SHA_256, timeline, capacity, memory(), () -> makeRoom.run(), failures::add));
     }
 
     SsdStore open(Directory segments) throws IOException {

@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Enumeration;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.w3c.dom.Element;
 
 /**
  * Loads the engine and its libraries from a folder of the plugin's jar, so that they neither see those of SDFS nor are
@@ -44,12 +44,12 @@ final class EngineLoader extends ClassLoader {
     }
 
     /** Opens an engine, in a loader of its own; see {@link PluginEngine.Opener}. */
-    static PluginEngine open(Map<String, String> settings) throws IOException {
+    static PluginEngine open(Element config) throws IOException {
         ClassLoader host = EngineLoader.class.getClassLoader();
         EngineLoader loader = new EngineLoader(host == null ? ClassLoader.getSystemClassLoader() : host);
         try {
             Class<?> opener = loader.loadClass(OPENER);
-            return ((PluginEngine.Opener) opener.getDeclaredConstructor().newInstance()).open(settings);
+            return ((PluginEngine.Opener) opener.getDeclaredConstructor().newInstance()).open(config);
         } catch (ReflectiveOperationException | LinkageError e) {
             throw new IOException("the engine of SAR cannot be loaded from the plugin's jar: " + e, e);
         } finally {

@@ -2,10 +2,10 @@ package org.opendedup.sar.plugin;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.Map;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.collections.InsertRecord;
+import org.w3c.dom.Element;
 
 /**
  * The engine that a chunk store and its index use together. It stays open while a call uses it. Safe for use by many
@@ -24,13 +24,13 @@ final class OpenEngine implements Closeable {
         T use(PluginEngine engine) throws IOException;
     }
 
-    void open(Map<String, String> settings) throws IOException {
+    void open(Element config) throws IOException {
         lock.writeLock().lock();
         try {
             if (engine != null) {
                 throw new IOException("the chunk store of SAR is open already");
             }
-            engine = EngineLoader.open(settings);
+            engine = EngineLoader.open(config);
         } finally {
             lock.writeLock().unlock();
         }

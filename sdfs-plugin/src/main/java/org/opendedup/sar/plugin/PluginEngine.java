@@ -2,12 +2,12 @@ package org.opendedup.sar.plugin;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.w3c.dom.Element;
 
 /**
  * The engine as the plugin sees it. It has only types of the JDK and of this package, because the engine is loaded by a
- * class loader of its own. Fingerprints are SHA-256, 32 bytes. Safe for use by many threads.
+ * class loader of its own. Fingerprints are those of SDFS. Safe for use by many threads.
  */
 public interface PluginEngine extends Closeable {
     /** The answer that a chunk is not stored. */
@@ -18,10 +18,10 @@ public interface PluginEngine extends Closeable {
         /**
          * Opens the volume of chunks at its locations, or makes it if all of them are empty or absent.
          *
-         * @param settings by name; see {@link Settings}
+         * @param config the element {@code <extended-config>} of SDFS's volume file, which docs/PLUGIN.md describes
          * @throws IOException if it cannot be opened, or a setting is wrong; the message says why
          */
-        PluginEngine open(Map<String, String> settings) throws IOException;
+        PluginEngine open(Element config) throws IOException;
     }
 
     /** There is no room for a chunk. */

@@ -38,8 +38,8 @@ public final class SarChunkStore implements AbstractChunkStore {
     public void init(Element config) throws IOException {
         HostLog.use();
         HostFit.require(SarChunkStore.class, SarHashesMap.class);
-        cacheBytes = Settings.cacheBytes(config);
-        engine.open(Settings.of(config));
+        cacheBytes = HostCache.bytes(config);
+        engine.open(config);
         OpenStores.opened(engine);
     }
 

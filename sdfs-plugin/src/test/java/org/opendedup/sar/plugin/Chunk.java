@@ -22,12 +22,12 @@ record Chunk(byte[] bytes, byte[] hash) {
         SplittableRandom random = new SplittableRandom(number);
         byte[] bytes = new byte[4096 + random.nextInt(28 << 10)];
         random.nextBytes(bytes);
-        return new Chunk(bytes, sha256(bytes));
+        return of(bytes, "SHA-256");
     }
 
-    static byte[] sha256(byte[] bytes) {
+    static Chunk of(byte[] bytes, String algorithm) {
         try {
-            return MessageDigest.getInstance("SHA-256").digest(bytes);
+            return new Chunk(bytes, MessageDigest.getInstance(algorithm).digest(bytes));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }

@@ -66,9 +66,14 @@ final class Host {
 
     /** Returns the element {@code <extended-config>} of a volume below {@code folder}, whose name it has. */
     static Element config(Path folder, String attributes) {
-        String memory = attributes.contains(Settings.MEMORY) ? "" : Settings.MEMORY + "='300MB' ";
+        return config(folder, "VARIABLE_SHA256", attributes);
+    }
+
+    /** As above, with other fingerprints. */
+    static Element config(Path folder, String hashType, String attributes) {
+        String memory = attributes.contains("sar-memory-budget") ? "" : "sar-memory-budget='300MB' ";
         String xml = "<subsystem-config><locations dedup-db-store='" + folder.resolve("ddb") + "'/><io"
-                + " chunk-size='256' hash-type='VARIABLE_SHA256'/><volume name='" + folder.getFileName()
+                + " chunk-size='256' hash-type='" + hashType + "' hash-seed='-6442'/><volume name='" + folder.getFileName()
                 + "'/><local-chunkstore chunk-store='"
                 + folder.resolve("chunks") + "' hash-db-store='"
                 + folder.resolve("hashes") + "' allocation-size='10737418240' encrypt='false'"

@@ -11,10 +11,15 @@ import java.util.List;
 /** Maps of files as SDFS 3.12 writes them, with its default sizes: pages of 256 KiB, chunks of at least 4095 bytes. */
 public final class HostMaps {
     private static final int HEADER_BYTES = 256;
-    private static final int ENTRY_BYTES = 56;
-    public static final int RECORD_BYTES = 13 + 2 * ((256 << 10) / 4095) * ENTRY_BYTES;
+    private static final int PLACE_BYTES = 24;
+    /** Distance of records with fingerprints of SHA-256. */
+    public static final int RECORD_BYTES = recordBytes(32);
 
     private HostMaps() {}
+
+    private static int recordBytes(int hashBytes) {
+        return 13 + 2 * ((256 << 10) / 4095) * (hashBytes + PLACE_BYTES);
+    }
 
     /** A chunk of a page. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -29,7 +34,8 @@ public final class HostMaps {
     public static void write(Path folder, String guid, long page, List<Entry> entries) throws IOException {
         Path map = of(folder, guid);
         Files.createDirectories(map.getParent());
-        ByteBuffer record = ByteBuffer.allocate(13 + entries.size() * ENTRY_BYTES);
+        int hashBytes = entries.isEmpty() ? 32 : entries.get(0).hash.length;
+        ByteBuffer record = ByteBuffer.allocate(13 + entries.size() * (hashBytes + PLACE_BYTES));
         record.put((byte) 0).putInt(record.capacity()).putInt(entries.size());
         int at = 0;
         for (Entry entry : entries) {
@@ -46,7 +52,7 @@ public final class HostMaps {
                         .put((byte) 1)
                         .flip());
             }
-            channel.write(record, HEADER_BYTES + page * RECORD_BYTES);
+            channel.write(record, HEADER_BYTES + page * recordBytes(hashBytes));
         }
     }
 

@@ -72,7 +72,7 @@ public final class PluginBench {
         byte[] noise = new byte[CHUNK_BYTES / 2];
         random.nextBytes(noise);
         System.arraycopy(noise, 0, bytes, 0, noise.length);
-        return new Chunk(bytes, Chunk.sha256(bytes));
+        return Chunk.of(bytes, "SHA-256");
     }
 
     private void write(long mib) throws Exception {

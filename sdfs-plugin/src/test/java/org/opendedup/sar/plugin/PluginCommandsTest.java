@@ -76,7 +76,7 @@ class PluginCommandsTest {
                 .parse(volumeFile().toFile())
                 .getElementsByTagName("extended-config")
                 .item(0);
-        PluginEngine opened = EngineLoader.open(Settings.of(config));
+        PluginEngine opened = EngineLoader.open(config);
         engine = opened;
         return opened;
     }

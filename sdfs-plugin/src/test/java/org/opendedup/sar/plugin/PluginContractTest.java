@@ -60,12 +60,21 @@ class PluginContractTest {
         System.out.println("sar.seed=" + seed);
     }
 
+    /** Name of the function that makes the fingerprints. */
+    String algorithm() {
+        return "SHA-256";
+    }
+
+    private Chunk chunk(long number) {
+        return Chunk.of(Chunk.of(number).bytes(), algorithm());
+    }
+
     /** In the order of SDFS: the store, its init, the index, its init. */
     private void open(String attributes) throws Exception {
         store = (AbstractChunkStore) Class.forName("org.opendedup.sar.plugin.SarChunkStore")
                 .getDeclaredConstructor()
                 .newInstance();
-        store.init(Host.config(folder, attributes));
+        store.init(Host.config(folder, "VARIABLE_" + algorithm().replace("-", ""), attributes));
         map = (AbstractHashesMap) Class.forName("org.opendedup.sar.plugin.SarHashesMap")
                 .getDeclaredConstructor()
                 .newInstance();
@@ -85,7 +94,7 @@ class PluginContractTest {
     @Test
     void aChunkIsStoredOnceCountedAndReadByItsLocation() throws Exception {
         open("");
-        Chunk chunk = Chunk.of(1);
+        Chunk chunk = chunk(1);
         InsertRecord first = map.put(chunk.data(1, "file"));
         InsertRecord again = map.put(chunk.data(2, "other"), true);
         long location = Chunk.location(first);
@@ -101,16 +110,16 @@ class PluginContractTest {
         assertTrue(map.isClaimed(chunk.data(1, null)));
         assertEquals(location, map.claimKey(chunk.hash(), location, -3));
         assertFalse(map.isClaimed(chunk.data(1, null)));
-        assertEquals(-1, map.get(Chunk.of(2).hash()));
-        assertEquals(-1, map.claimKey(Chunk.of(2).hash(), location, 1));
-        assertThrows(KeyNotFoundException.class, () -> map.isClaimed(Chunk.of(2).data(1, null)));
-        assertThrows(IOException.class, () -> map.getData(Chunk.of(2).hash(), -1));
+        assertEquals(-1, map.get(chunk(2).hash()));
+        assertEquals(-1, map.claimKey(chunk(2).hash(), location, 1));
+        assertThrows(KeyNotFoundException.class, () -> map.isClaimed(chunk(2).data(1, null)));
+        assertThrows(IOException.class, () -> map.getData(chunk(2).hash(), -1));
     }
 
     @Test
     void whatSdfsMayGiveIsStoredOrRefusedWithTheWayOut() throws Exception {
         open("");
-        Chunk chunk = Chunk.of(1);
+        Chunk chunk = chunk(1);
         // References that are not set count as one.
         long location = Chunk.location(map.put(new ChunkData(chunk.hash(), chunk.bytes().length, chunk.bytes(), "f")));
         map.claimKey(chunk.hash(), location, -1);
@@ -118,14 +127,16 @@ class PluginContractTest {
 
         byte[] bytes = new byte[1 << 20];
         new SplittableRandom(seed).nextBytes(bytes);
-        Chunk large = new Chunk(bytes, Chunk.sha256(bytes));
+        Chunk large = Chunk.of(bytes, algorithm());
         location = Chunk.location(map.put(large.data(1, "file")));
         store.sync();
         assertArrayEquals(bytes, map.getData(large.hash(), location));
 
-        Chunk ofMd5 = new Chunk(new byte[5000], new byte[16]);
-        IOException e = assertThrows(IOException.class, () -> map.put(ofMd5.data(1, "file")));
-        assertTrue(e.getMessage().contains("SHA-256"), e.getMessage());
+        for (int length : new int[] {15, chunk.hash().length}) {
+            Chunk wrong = new Chunk(new byte[5000], new byte[length]);
+            IOException e = assertThrows(IOException.class, () -> map.put(wrong.data(1, "file")));
+            assertTrue(e.getMessage().contains(algorithm()), e.getMessage());
+        }
     }
 
     @Test
@@ -171,7 +182,7 @@ class PluginContractTest {
             {"local-cache-size='much'", "10737418240"},
             {"", "10737418240"}
         }) {
-            assertEquals(sizeAndBytes[1], String.valueOf(Settings.cacheBytes(Host.config(folder, sizeAndBytes[0]))));
+            assertEquals(sizeAndBytes[1], String.valueOf(HostCache.bytes(Host.config(folder, sizeAndBytes[0]))));
         }
         open("local-cache-size='20GB'");
         assertEquals(20L << 30, store.getMaxCacheSize());
@@ -184,8 +195,9 @@ class PluginContractTest {
         // SDFS's own index would keep the counts, and a later collection of SAR would find none.
         "local-chunkstore, hashdb-class, org.opendedup.collections.RocksDBMap, hashdb-class",
         "local-chunkstore, hashdb-class, '', hashdb-class",
-        "io, hash-type, VARIABLE_MD5, with hash-type VARIABLE_SHA256 on <io>",
-        "io, hash-type, '', with hash-type VARIABLE_SHA256 on <io>",
+        "io, hash-type, VARIABLE_HWY_128, with hash-type VARIABLE_SHA256",
+        "io, hash-type, tiger16, with hash-type VARIABLE_SHA256",
+        "io, hash-type, '', with hash-type VARIABLE_SHA256",
         "extended-config, sar-grace-period-minutes, soon, sar-grace-period-minutes",
         "extended-config, sar-read-ahead, yes, sar-read-ahead",
         "extended-config, sar-promote-on-read, 1, sar-promote-on-read",
@@ -204,14 +216,14 @@ class PluginContractTest {
     @Test
     void aDiskThatIsNotMountedDoesNotBecomeAnEmptyVolume() throws Exception {
         open("");
-        map.put(Chunk.of(1).data(1, "file"));
+        map.put(chunk(1).data(1, "file"));
         close();
         Files.move(folder.resolve("chunks"), folder.resolve("elsewhere"));
         IOException e = assertThrows(IOException.class, () -> new SarChunkStore().init(Host.config(folder, "")));
         assertTrue(e.getMessage().contains("not mounted"), e.getMessage());
         Files.move(folder.resolve("elsewhere"), folder.resolve("chunks"));
         open("");
-        assertTrue(map.containsKey(Chunk.of(1).hash()));
+        assertTrue(map.containsKey(chunk(1).hash()));
     }
 
     @Test
@@ -242,7 +254,7 @@ class PluginContractTest {
         open("");
         Set<Long> expected = new HashSet<>();
         for (int number = 0; number < 300; number++) {
-            expected.add(Chunk.location(map.put(Chunk.of(number).data(1, "file " + number % 3))));
+            expected.add(Chunk.location(map.put(chunk(number).data(1, "file " + number % 3))));
         }
         store.iterationInit(false);
         Set<Long> found = new HashSet<>();
@@ -275,7 +287,7 @@ class PluginContractTest {
         open("");
         long bytes = 0;
         for (int number = 0; number < 50; number++) {
-            Chunk chunk = Chunk.of(number);
+            Chunk chunk = chunk(number);
             map.put(chunk.data(1, "file"));
             map.put(chunk.data(1, "file"));
             bytes += chunk.bytes().length;
@@ -307,19 +319,19 @@ class PluginContractTest {
         assertTrue(event.getCount() > 0);
         assertTrue(store.compressedSize() < before / 2);
         assertTheRestIsThere(locations);
-        assertFalse(map.containsKey(Chunk.of(0).hash()));
+        assertFalse(map.containsKey(chunk(0).hash()));
     }
 
     /** Puts 200 chunks, of which a file has the last 50, and releases the others. Returns the locations. */
     private Map<Integer, Long> putAndRelease() throws Exception {
         Map<Integer, Long> locations = new HashMap<>();
         for (int number = 0; number < 200; number++) {
-            locations.put(number, Chunk.location(map.put(Chunk.of(number).data(1, "file"))));
+            locations.put(number, Chunk.location(map.put(chunk(number).data(1, "file"))));
         }
         store.sync();
         for (int number = 0; number < 200; number++) {
             if (number < 150) {
-                map.claimKey(Chunk.of(number).hash(), locations.get(number), -1);
+                map.claimKey(chunk(number).hash(), locations.get(number), -1);
             } else {
                 writePage(number, locations.get(number));
             }
@@ -330,12 +342,12 @@ class PluginContractTest {
     private void assertTheRestIsThere(Map<Integer, Long> locations) throws Exception {
         for (int number = 150; number < 200; number++) {
             assertArrayEquals(
-                    Chunk.of(number).bytes(), map.getData(Chunk.of(number).hash(), locations.get(number)));
+                    chunk(number).bytes(), map.getData(chunk(number).hash(), locations.get(number)));
         }
     }
 
     private void writePage(int number, long location) throws IOException {
-        var entry = new HostMaps.Entry(Chunk.of(number).hash(), location);
+        var entry = new HostMaps.Entry(chunk(number).hash(), location);
         HostMaps.write(folder, "aa-file", number, List.of(entry));
     }
 
@@ -371,7 +383,7 @@ class PluginContractTest {
             throws Exception {
         open(settings);
         SDFSLogger.LINES.clear();
-        Chunk chunk = Chunk.of(1);
+        Chunk chunk = chunk(1);
         long location = Chunk.location(map.put(chunk.data(1, "file")));
         map.claimKey(chunk.hash(), location, -1);
         Files.createDirectory(folder.resolve("ddb"));
@@ -388,7 +400,7 @@ class PluginContractTest {
             for (int number = 0; number < 40; number++) {
                 // After the first round in an order in which no two lie one after another: a long run stays on the
                 // disk.
-                map.put(Chunk.of(round == 0 ? number : number * 7 % 40).data(1, "file"));
+                map.put(chunk(round == 0 ? number : number * 7 % 40).data(1, "file"));
             }
         }
         store.sync();
@@ -402,9 +414,9 @@ class PluginContractTest {
         assertTrue(copies > 0, "copies on the SSD");
         for (int number = 0; number < 40; number++) {
             assertArrayEquals(
-                    Chunk.of(number).bytes(),
+                    chunk(number).bytes(),
                     map.getData(
-                            Chunk.of(number).hash(), map.get(Chunk.of(number).hash())));
+                            chunk(number).hash(), map.get(chunk(number).hash())));
         }
         store.close();
         assertFalse(server.isRegistered(table));
@@ -413,11 +425,11 @@ class PluginContractTest {
     @Test
     void aDeletedStoreLeavesNothing() throws Exception {
         open("");
-        map.put(Chunk.of(1).data(1, "file"));
+        map.put(chunk(1).data(1, "file"));
         store.deleteStore();
         assertFalse(Files.exists(folder.resolve("chunks/sar/data")));
         assertFalse(Files.exists(folder.resolve("chunks/sar/metadata")));
-        assertThrows(IOException.class, () -> map.put(Chunk.of(2).data(1, "file")));
+        assertThrows(IOException.class, () -> map.put(chunk(2).data(1, "file")));
     }
 
     @Test
@@ -458,7 +470,7 @@ class PluginContractTest {
     private void write(SplittableRandom random, long[] expected, Map<Integer, Long> locations) throws Exception {
         for (int step = 0; step < 700; step++) {
             int number = random.nextInt(expected.length);
-            Chunk chunk = Chunk.of(number);
+            Chunk chunk = chunk(number);
             int references = 1 + random.nextInt(3);
             boolean adds = random.nextInt(3) > 0;
             if (adds) {
@@ -489,7 +501,7 @@ class PluginContractTest {
     private void check(long[] expected, Map<Integer, Long> locations) throws Exception {
         int stored = 0;
         for (int number = 0; number < expected.length; number++) {
-            Chunk chunk = Chunk.of(number);
+            Chunk chunk = chunk(number);
             long location = map.get(chunk.hash());
             if (expected[number] > 0) {
                 stored++;

@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -55,11 +54,9 @@ class PluginSettingsTest {
                 .parse(new ByteArrayInputStream(xml.getBytes(StandardCharsets.UTF_8)))
                 .getElementsByTagName("extended-config")
                 .item(0);
-        Map<String, String> settings = Settings.of(config);
+        VolumeConfig.Locations read = PluginVolumeFile.of(config).locations();
         VolumeConfig.Locations found = locations(xml).orElseThrow();
-        assertEquals(settings.get(Settings.DATA), found.data().toString());
-        assertEquals(settings.get(Settings.METADATA), found.metadata().toString());
-        assertEquals(settings.get(Settings.INDEX), found.hashDb().toString());
+        assertEquals(read, found);
     }
 
     @Test

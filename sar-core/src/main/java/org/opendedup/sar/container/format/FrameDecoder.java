@@ -1,12 +1,11 @@
 package org.opendedup.sar.container.format;
 
-import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.function.IntFunction;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.common.Sha256;
 
 /** Decodes a frame that a frame table describes, and checks that its bytes are what was written. */
 public final class FrameDecoder {
@@ -131,18 +130,11 @@ public final class FrameDecoder {
     private static void verify(
             byte[] data, int start, int end, byte[] fingerprints, int fingerprint, Expected expected, int chunk)
             throws CorruptionException {
-        byte[] found = sha256(data, start, end - start);
-        if (!Arrays.equals(found, 0, Fingerprints.BYTES, fingerprints, fingerprint, fingerprint + Fingerprints.BYTES)) {
+        if (!new ContentHasher().matches(data, start, end - start, fingerprints, fingerprint)) {
             int slot = expected.table().firstSlot(expected.frame()) + chunk;
             throw expected.corrupt(
                     "in slot " + slot + " a chunk with fingerprint " + Fingerprints.toHex(fingerprints, fingerprint),
-                    Fingerprints.toHex(found, 0));
+                    "one with another");
         }
-    }
-
-    private static byte[] sha256(byte[] bytes, int offset, int length) {
-        MessageDigest digest = Sha256.newDigest();
-        digest.update(bytes, offset, length);
-        return digest.digest();
     }
 }

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.ssd.AttachedSsd;
 import org.opendedup.sar.ssd.SsdStore;
@@ -14,8 +15,9 @@ import org.opendedup.sar.ssd.StoreMemory;
  * Opens the stores of SSDs.
  *
  * @param budget the bound of the SSD, if an index shares it; else null
+ * @param hash makes the fingerprints of the chunks
  */
-public record StoreOpener(@Nullable SsdBudget budget) implements AttachedSsd.Opener {
+public record StoreOpener(@Nullable SsdBudget budget, ContentHash hash) implements AttachedSsd.Opener {
     @Override
     public long bound(long capacityBytes) {
         return budget == null ? capacityBytes : budget.bound(capacityBytes);
@@ -43,7 +45,7 @@ public record StoreOpener(@Nullable SsdBudget budget) implements AttachedSsd.Ope
             Consumer<IOException> failure)
             throws IOException {
         long bytes = budget == null ? capacityBytes : budget.place(location, capacityBytes);
-        SsdStore store = SsdStore.open(location, timeline, bytes, memory, makeRoom, failure);
+        SsdStore store = SsdStore.open(location, hash, timeline, bytes, memory, makeRoom, failure);
         if (budget != null) {
             budget.opened(store::usedBytes, store::resize);
         }

@@ -2,8 +2,8 @@ package org.opendedup.sar.volume.chunks;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.ingest.StreamLogWriter;
 import org.opendedup.sar.metadata.pending.ContainerTable;
@@ -73,7 +73,7 @@ final class ChunkReadAhead {
             return null;
         }
         byte[] bytes = read.bytes(Fingerprints.fingerprintPrefix(fingerprint, 0));
-        return bytes != null && new Sha256().matches(bytes, 0, bytes.length, fingerprint, 0) ? bytes : null;
+        return bytes != null && new ContentHasher().matches(bytes, 0, bytes.length, fingerprint, 0) ? bytes : null;
     }
 
     /** Reads a chunk that the client says it will read, while the caller goes on. */

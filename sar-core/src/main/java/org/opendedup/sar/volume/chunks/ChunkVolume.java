@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Deque;
+import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
@@ -15,10 +16,11 @@ import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Closing;
+import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
-import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.ingest.ChunkStoring;
 import org.opendedup.sar.io.Directory;
@@ -44,8 +46,8 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * their recipes, and reports the references. It has no files and no names, and {@link Volume} does not open it.
  *
  * <p>A chunk has a <em>location</em>, which the client keeps and gives back: the id of its copy. It is at least 65 536,
- * never negative, and stays valid when containers are written anew. A fingerprint is the SHA-256 of the chunk, 32
- * bytes. Other fingerprints are refused: containers, collector and SSD verify by SHA-256.
+ * never negative, and stays valid when containers are written anew. Fingerprints are
+ * those of {@link VolumeConfig#hash}: containers, collector and SSD verify by them.
  *
  * <p>What was put and claimed is durable when {@link #sync} returns; everything else after at most ten seconds and the
  * duration of a commit. A crash loses calls after the last commit as a whole: a chunk never appears without its count.
@@ -111,7 +113,7 @@ public final class ChunkVolume implements Closeable {
         if (client != null) {
             ClientRecount.Copies copies = new ClientRecount.Copies(
                     engine.damaged()::contains,
-                    storing::lookUp,
+                    fingerprint -> storing.lookUp(config.hash().stored(fingerprint)),
                     () -> engine.rebuilder().condition().updating());
             collector.relyOn(new ClientRecount(recent, client, metadata, committer, copies, plan.checkTuples()));
         }
@@ -165,6 +167,7 @@ public final class ChunkVolume implements Closeable {
         try {
             volume.committer.commitRecovery();
             volume.engine.updateIndex();
+            volume.requireHash();
             volume.committer.start();
             volume.engine.hot().demoteUnreferenced();
             return volume;
@@ -175,6 +178,16 @@ public final class ChunkVolume implements Closeable {
                 e.addSuppressed(suppressed);
             }
             throw e;
+        }
+    }
+
+    /** Requires that the fingerprints were always made in the same way; an index without an entry knows none. */
+    private void requireHash() throws IOException {
+        ContentHash[] found = {config.hash()};
+        engine.index().sample(new SplittableRandom(), (fingerprint, chunk) -> found[0] = ContentHash.of(fingerprint));
+        if (!found[0].equals(config.hash())) {
+            throw new IOException("the fingerprints of the volume's chunks are " + found[0] + ", and the client's now "
+                    + config.hash() + ": none of its chunks would be found. Nothing was changed");
         }
     }
 
@@ -189,16 +202,16 @@ public final class ChunkVolume implements Closeable {
     /**
      * Stores a chunk unless its content is stored, and adds references to it.
      *
-     * @param fingerprint its SHA-256
+     * @param ofClient its fingerprint, as the client has it
      * @param data array that begins with the chunk; not used after the call
      * @param length bytes of the chunk, 1 to 16 MiB
      * @param references references to add, 0 or more
      * @param stream names the file being written: chunks of one stream are stored together, in the order of the calls,
      *     and a reader of all of them, the known ones as well, is read ahead in that order
-     * @throws IOException if the fingerprint is not the chunk's SHA-256, there is no space, or a write failed earlier
+     * @throws IOException if the fingerprint is not the chunk's, there is no space, or a write failed earlier
      */
-    public Put put(byte[] fingerprint, byte[] data, int length, int references, long stream) throws IOException {
-        checkFingerprint(fingerprint);
+    public Put put(byte[] ofClient, byte[] data, int length, int references, long stream) throws IOException {
+        byte[] fingerprint = config.hash().stored(ofClient);
         if (references < 0) {
             throw new IllegalArgumentException("a chunk is put with 0 or more references, not " + references);
         }
@@ -214,17 +227,9 @@ public final class ChunkVolume implements Closeable {
         return new Put(stored.chunkId(), stored.isNew());
     }
 
-    private static void checkFingerprint(byte[] fingerprint) throws IOException {
-        if (fingerprint.length != Fingerprints.BYTES) {
-            throw new IOException("a fingerprint has " + Fingerprints.BYTES + " bytes, the SHA-256 of the chunk, not "
-                    + fingerprint.length + ": the volume must use SHA-256 to fingerprint its chunks");
-        }
-    }
-
     /** Returns the location of a content; {@link #NOT_FOUND} if it is not stored, or only damaged. */
-    public long find(byte[] fingerprint) throws IOException {
-        checkFingerprint(fingerprint);
-        long found = storing.find(fingerprint);
+    public long find(byte[] ofClient) throws IOException {
+        long found = storing.find(config.hash().stored(ofClient));
         return found == ChunkId.NONE ? NOT_FOUND : found;
     }
 
@@ -240,8 +245,8 @@ public final class ChunkVolume implements Closeable {
      * @param delta references to add; negative: to take away
      * @return the location of the copy that was counted; {@link #NOT_FOUND} if the content is not stored
      */
-    public long claim(byte[] fingerprint, long location, long delta) throws IOException {
-        checkFingerprint(fingerprint);
+    public long claim(byte[] ofClient, long location, long delta) throws IOException {
+        byte[] fingerprint = config.hash().stored(ofClient);
         committer.checkWritable();
         try (GracePeriod.Use use = engine.uses().begin()) {
             long indexed = storing.lookUp(fingerprint);
@@ -259,8 +264,8 @@ public final class ChunkVolume implements Closeable {
      * @return null if it is not stored
      * @throws IOException if its copies are damaged or cannot be read
      */
-    public byte @Nullable [] get(byte[] fingerprint, long location) throws IOException {
-        checkFingerprint(fingerprint);
+    public byte @Nullable [] get(byte[] ofClient, long location) throws IOException {
+        byte[] fingerprint = config.hash().stored(ofClient);
         try (GracePeriod.Use use = engine.uses().begin()) {
             byte[] bytes = null;
             IOException failure = null;
@@ -324,7 +329,7 @@ public final class ChunkVolume implements Closeable {
 
     /** Reports damage if a chunk whose fingerprint begins as this one does has another. */
     private void verify(byte[] bytes, byte[] fingerprint, long copy) throws IOException {
-        if (!new Sha256().matches(bytes, 0, bytes.length, fingerprint, 0)) {
+        if (!new ContentHasher().matches(bytes, 0, bytes.length, fingerprint, 0)) {
             CorruptionException e = new CorruptionException(
                     "chunk " + ChunkId.toString(copy),
                     -1,

@@ -3,11 +3,11 @@ package org.opendedup.sar.volume.chunks;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.metadata.record.ContainerCounts;
@@ -79,7 +79,7 @@ public final class ChunkWalk {
             if (counts.isAlive(slot) && directory.length(slot) > 0) {
                 int at = slot * Fingerprints.BYTES;
                 chunks.add(new StoredChunk(
-                        Arrays.copyOfRange(directory.fingerprints(), at, at + Fingerprints.BYTES),
+                        ContentHash.ofClient(directory.fingerprints(), at),
                         ChunkId.of(container, slot),
                         directory.length(slot),
                         counts.count(slot)));

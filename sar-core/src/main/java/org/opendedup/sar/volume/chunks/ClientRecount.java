@@ -65,7 +65,7 @@ public final class ClientRecount implements SpaceCollector.Basis {
         @FunctionalInterface
         public interface Look {
             /** Returns a copy of a content; {@link ChunkId#NONE} if there is none. */
-            long up(byte[] fingerprint);
+            long up(byte[] fingerprint) throws IOException;
         }
     }
 

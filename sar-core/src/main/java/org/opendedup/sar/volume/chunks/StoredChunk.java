@@ -3,7 +3,7 @@ package org.opendedup.sar.volume.chunks;
 /**
  * A chunk of a volume of chunks.
  *
- * @param fingerprint its SHA-256, 32 bytes
+ * @param fingerprint as the client has it
  * @param location its location; see {@link ChunkVolume}
  * @param length its bytes before compression
  * @param references references to it, as the client has counted them

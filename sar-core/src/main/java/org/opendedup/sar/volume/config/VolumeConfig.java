@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.config;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.index.IndexClass;
@@ -32,6 +33,7 @@ import org.opendedup.sar.restore.RestoreSettings;
  * @param index kind of the fingerprint index
  * @param indexSettings sizes of the index
  * @param requests share of the memory budget that the front end uses; not kept with the volume
+ * @param hash how fingerprints follow from the bytes of chunks; SHA-256 for volumes of files
  */
 public record VolumeConfig(
         String name,
@@ -49,7 +51,8 @@ public record VolumeConfig(
         RawSettings raw,
         IndexClass index,
         IndexSettings indexSettings,
-        RequestBuffers requests) {
+        RequestBuffers requests,
+        ContentHash hash) {
     /**
      * Checks the settings.
      *
@@ -93,43 +96,49 @@ public record VolumeConfig(
                 RawSettings.NONE,
                 IndexClass.ROCKSDB,
                 IndexSettings.DEFAULT,
-                RequestBuffers.NONE);
+                RequestBuffers.NONE,
+                ContentHash.SHA_256);
     }
 
     /** Returns these settings with an SSD. */
     public VolumeConfig withSsd(Path location, HotSettings settings) {
         Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
-        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexSettings, requests);
+        return with(withSsd, memoryBudgetBytes, settings, restore, raw, index, indexSettings, requests, hash);
     }
 
     /** Returns these settings with another memory budget, in bytes. */
     public VolumeConfig withMemoryBudget(long bytes) {
-        return with(locations, bytes, hot, restore, raw, index, indexSettings, requests);
+        return with(locations, bytes, hot, restore, raw, index, indexSettings, requests, hash);
     }
 
     /** Returns these settings with other restore settings. */
     public VolumeConfig withRestore(RestoreSettings settings) {
-        return with(locations, memoryBudgetBytes, hot, settings, raw, index, indexSettings, requests);
+        return with(locations, memoryBudgetBytes, hot, settings, raw, index, indexSettings, requests, hash);
     }
 
     /** Returns these settings with other settings for raw files. */
     public VolumeConfig withRaw(RawSettings settings) {
-        return with(locations, memoryBudgetBytes, hot, restore, settings, index, indexSettings, requests);
+        return with(locations, memoryBudgetBytes, hot, restore, settings, index, indexSettings, requests, hash);
     }
 
     /** Returns these settings with an index of another kind. */
     public VolumeConfig withIndex(IndexClass kind) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, kind, indexSettings, requests);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, kind, indexSettings, requests, hash);
     }
 
     /** Returns these settings with other sizes of the index. */
     public VolumeConfig withIndexSettings(IndexSettings settings) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, index, settings, requests);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, settings, requests, hash);
     }
 
     /** Returns these settings for another front end. */
     public VolumeConfig withRequests(RequestBuffers buffers) {
-        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, buffers);
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, buffers, hash);
+    }
+
+    /** Returns these settings of a volume of chunks whose client makes fingerprints in another way. */
+    public VolumeConfig withHash(ContentHash made) {
+        return with(locations, memoryBudgetBytes, hot, restore, raw, index, indexSettings, requests, made);
     }
 
     /** Returns these settings with other values for what may be changed after the volume was created. */
@@ -141,7 +150,8 @@ public record VolumeConfig(
             RawSettings raw,
             IndexClass index,
             IndexSettings indexSettings,
-            RequestBuffers requests) {
+            RequestBuffers requests,
+            ContentHash hash) {
         return new VolumeConfig(
                 name,
                 capacityBytes,
@@ -158,7 +168,8 @@ public record VolumeConfig(
                 raw,
                 index,
                 indexSettings,
-                requests);
+                requests,
+                hash);
     }
 
     /**

@@ -104,7 +104,7 @@ public final class VolumeLocations {
                     metadata,
                     index,
                     KernelClock.machine(),
-                    budget == null ? HotChunks::open : HotChunks.sharing(budget),
+                    budget == null ? HotChunks::open : HotChunks.sharing(budget, config.hash()),
                     rawFiles(config),
                     VolumeDevices.of(locations, ballasts));
         } catch (IOException | RuntimeException e) {

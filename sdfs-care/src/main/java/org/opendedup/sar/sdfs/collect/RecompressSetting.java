@@ -47,7 +47,7 @@ public final class RecompressSetting {
     }
 
     /** Returns limits with the level of this setting. Lets those containers be that are young. */
-    CollectionLimits limits(double garbageShare, boolean dryRun) {
+    public CollectionLimits limits(double garbageShare, boolean dryRun) {
         return new CollectionLimits(garbageShare, dryRun, level.level(), false);
     }
 

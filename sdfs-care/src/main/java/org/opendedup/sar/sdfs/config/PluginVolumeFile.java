@@ -1,33 +1,98 @@
 package org.opendedup.sar.sdfs.config;
 
+import static org.opendedup.sar.sdfs.config.Checks.check;
+
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
+import org.w3c.dom.NamedNodeMap;
+import org.w3c.dom.Node;
 import org.xml.sax.InputSource;
 import org.xml.sax.SAXException;
 import org.xml.sax.helpers.DefaultHandler;
 
 /**
- * The volume file of an OpenDedup SDFS whose chunks the plugin stores: only where these are. The rules are those of the
- * plugin (docs/PLUGIN.md).
+ * The volume file of an OpenDedup SDFS whose chunks the plugin stores, as the plugin, {@code sdfscli},
+ * {@code sdfs-check} and {@code sar-plugin} read it. Checked when it is made.
  */
 public final class PluginVolumeFile {
-    private static final String STORE_CLASS = "org.opendedup.sar.plugin.SarChunkStore";
+    /** Names the chunk store of the plugin: {@code chunkstore-class} on {@code <local-chunkstore>}. */
+    public static final String STORE_CLASS = "org.opendedup.sar.plugin.SarChunkStore";
 
-    private PluginVolumeFile() {}
+    /** Names the index of the plugin: {@code hashdb-class} on {@code <local-chunkstore>}. */
+    public static final String INDEX_CLASS = "org.opendedup.sar.plugin.SarHashesMap";
+
+    static final String ELEMENT = "extended-config";
+    private static final String STORE = "local-chunkstore";
+    private static final String CHUNKS = "chunk-store";
+
+    private static final List<VolumeOption<?>> LOCATIONS =
+            List.of(VolumeOptions.DATA_LOCATION, VolumeOptions.METADATA_LOCATION, VolumeOptions.INDEX_LOCATION);
+
+    /** SDFS's process has a heap of its own, which it does not know to be shared. */
+    private static final long MEMORY_BYTES = 1L << 30;
+
+    /** SDFS's sizes if its volume file has none, in KiB. */
+    private static final int PAGE_KB = 256;
+
+    private static final int LEAST_CHUNK_KB = 4;
+
+    private final Element config;
+    private final OptionValues given;
+    private final ContentHash hash;
+    private final VolumeDefinition definition;
+
+    private PluginVolumeFile(Element config) {
+        this.config = config;
+        Element store = config.getParentNode() instanceof Element parent ? parent : config;
+        check(
+                !Boolean.parseBoolean(attribute(store, "encrypt")),
+                "the volume is to be encrypted (encrypt=\"true\" on <local-chunkstore>): the chunk store of SAR does"
+                        + " not encrypt. Encrypt the disk below it, and set encrypt=\"false\"");
+        check(
+                INDEX_CLASS.equals(attribute(store, "hashdb-class")),
+                "the chunk store of SAR works only with the index of SAR, which counts references: set hashdb-class on"
+                        + " <local-chunkstore> to " + INDEX_CLASS);
+        hash = hash(attribute("io", "hash-type"), attribute("io", "hash-seed"));
+        given = given(config);
+        check(
+                given.get(VolumeOptions.INDEX) != IndexClass.SILO,
+                VolumeOptions.INDEX.ofPlugin() + ": silo is not for this volume: it finds duplicates by segments of a"
+                        + " file, and SDFS brings chunks one by one. Use rocksdb or chunkstash");
+        definition = new VolumeDefinition(complete(store));
+    }
 
     /**
-     * Returns the locations of the chunks.
+     * Reads and checks the settings of a volume.
+     *
+     * @param config the element {@code <extended-config>}, in the file or alone
+     * @throws IOException if SDFS is to encrypt, has another index or fingerprints that are not known here, if a name
+     *     or a value is wrong, or no location can be found; the message says which and what to do
+     */
+    public static PluginVolumeFile of(Element config) throws IOException {
+        try {
+            return new PluginVolumeFile(config);
+        } catch (IllegalArgumentException e) {
+            throw new IOException("the settings of SAR in SDFS's volume file: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Returns the locations of the chunks, which is all that is read and checked.
      *
      * @return empty if it is no volume file of OpenDedup SDFS, or its chunks are not stored by the plugin
      * @throws IOException if the file cannot be read, or does not say where the chunks are
@@ -39,31 +104,175 @@ public final class PluginVolumeFile {
         } catch (SAXException | CharacterCodingException e) {
             return Optional.empty(); // The reader of our own files says what is wrong.
         }
-        Element store = first(document.getDocumentElement(), "local-chunkstore");
+        Element store = first(document, STORE);
         if (store == null || !STORE_CLASS.equals(attribute(store, "chunkstore-class"))) {
             return Optional.empty();
         }
-        Element extended = first(store, "extended-config");
-        String chunks = attribute(store, "chunk-store");
-        String index = attribute(store, "hash-db-store");
-        return Optional.of(new VolumeConfig.Locations(
-                place(file, extended, "sar-data-location", chunks, "data"),
-                place(file, extended, "sar-metadata-location", chunks, "metadata"),
-                place(file, extended, "sar-index-location", index == null ? chunks : index, "index")));
+        Element extended = first(document, ELEMENT);
+        OptionValues set = OptionValues.NONE;
+        for (VolumeOption<?> option : LOCATIONS) {
+            String value = extended == null ? null : attribute(extended, option.ofPlugin());
+            set = value == null ? set : PluginOptions.with(set, option.ofPlugin(), value);
+        }
+        try {
+            OptionValues places = placed(set, store);
+            return Optional.of(new VolumeConfig.Locations(
+                    places.get(VolumeOptions.DATA_LOCATION),
+                    places.get(VolumeOptions.METADATA_LOCATION),
+                    places.get(VolumeOptions.INDEX_LOCATION)));
+        } catch (IllegalArgumentException e) {
+            throw new VolumeFileException(file, 0, String.valueOf(e.getMessage()), e);
+        }
     }
 
-    private static Path place(
-            Path file, @Nullable Element extended, String setting, @Nullable String store, String folder)
-            throws IOException {
-        String set = extended == null ? null : attribute(extended, setting);
-        if (set == null && store == null) {
-            throw new VolumeFileException(
-                    file,
-                    0,
-                    "it is not known where the chunks are: there is neither " + setting + " nor a store",
-                    null);
+    private static ContentHash hash(@Nullable String type, @Nullable String seed) {
+        String name = type == null ? "" : type.toUpperCase(Locale.ROOT);
+        return switch (name) {
+            case "VARIABLE_SHA256" -> ContentHash.SHA_256;
+            // SDFS 3.12 computes MD5 for the two others as well.
+            case "VARIABLE_MD5", "VARIABLE_SIP", "VARIABLE_SIP2" -> ContentHash.MD5;
+            case "VARIABLE_MURMUR3" -> {
+                check(seed != null, "hash-type " + type + " needs hash-seed on <io>, which is not there");
+                yield ContentHash.murmur3(OptionKind.integer("SEED").parser().apply(seed.trim()));
+            }
+            default -> throw new IllegalArgumentException("the volume's fingerprints are "
+                    + (type == null ? "those that SDFS takes without hash-type on <io>" : type)
+                    + ", by which the chunk store of SAR cannot verify chunks: make another volume, with hash-type"
+                    + " VARIABLE_SHA256, VARIABLE_MD5 or VARIABLE_MURMUR3 on <io>");
+        };
+    }
+
+    private static OptionValues given(Element config) {
+        OptionValues values = OptionValues.NONE;
+        NamedNodeMap attributes = config.getAttributes();
+        for (int i = 0; i < attributes.getLength(); i++) {
+            Node attribute = attributes.item(i);
+            if (attribute.getNodeName().startsWith(PluginOptions.PREFIX)) {
+                values = PluginOptions.with(values, attribute.getNodeName(), attribute.getNodeValue());
+            }
         }
-        return set == null ? Path.of(store + "/sar/" + folder) : Path.of(set);
+        return values;
+    }
+
+    /** Returns the values of all options that a volume has: those of the plugin, and what it takes for the others. */
+    private OptionValues complete(Element store) {
+        String size = attribute(store, "allocation-size");
+        OptionValues values = placed(given, store);
+        Path data = values.get(VolumeOptions.DATA_LOCATION);
+        return values.get(VolumeOptions.COMPRESSION)
+                .into(values)
+                .with(VolumeOptions.NAME, volume())
+                .with(VolumeOptions.BASE_PATH, data.getParent() == null ? data : data.getParent())
+                .with(VolumeOptions.MAXIMUM_FULL, 100)
+                .with(VolumeOptions.OWNER, 0)
+                .with(VolumeOptions.GROUP, 0)
+                .orElse(
+                        VolumeOptions.CAPACITY,
+                        size == null ? Long.MAX_VALUE : VolumeOptions.CAPACITY.parse(size.trim()))
+                .orElse(VolumeOptions.MEMORY_BUDGET, MEMORY_BYTES)
+                .orElse(
+                        VolumeOptions.WRITE_THREADS,
+                        Math.max(2, Runtime.getRuntime().availableProcessors()))
+                .orElse(VolumeOptions.SAR_ENABLED, given.isSet(VolumeOptions.SSD_LOCATION));
+    }
+
+    /** Returns values with the locations that were not given: below those of SDFS's own store. */
+    private static OptionValues placed(OptionValues given, Element store) {
+        String chunks = attribute(store, CHUNKS);
+        String index = attribute(store, "hash-db-store");
+        OptionValues values = placed(given, VolumeOptions.DATA_LOCATION, chunks, "data");
+        values = placed(values, VolumeOptions.METADATA_LOCATION, chunks, "metadata");
+        return placed(values, VolumeOptions.INDEX_LOCATION, index == null ? chunks : index, "index");
+    }
+
+    private static OptionValues placed(
+            OptionValues values, VolumeOption<Path> option, @Nullable String store, String folder) {
+        check(
+                store != null || values.isSet(option),
+                "it is not known where to store chunks: set " + option.ofPlugin() + " on <extended-config>, or "
+                        + CHUNKS + " on <local-chunkstore>");
+        return values.isSet(option) ? values : values.with(option, Path.of(store + "/sar/" + folder));
+    }
+
+    /** Returns the name of the volume in SDFS's file, as far as it can name a volume here. */
+    public String volume() {
+        String name = attribute("volume", "name");
+        return name == null
+                ? "sdfs"
+                : name.replaceAll("[^A-Za-z0-9._-]", "_").replaceFirst("^[.-]", "_");
+    }
+
+    /** Returns the volume's name in JMX. */
+    public String jmxName() {
+        return given.find(PluginOptions.JMX_NAME).orElse(volume());
+    }
+
+    /** Returns the value of an option of {@link PluginOptions} that has a default, or is one of any volume. */
+    public <T> T get(VolumeOption<T> option) {
+        return given.isSet(option) || !definition.values().isSet(option)
+                ? given.get(option)
+                : definition.values().get(option);
+    }
+
+    /** Returns the values of all options that the plugin has, for reports. */
+    public OptionValues values() {
+        OptionValues all = definition.values();
+        for (VolumeOption<?> option : PluginOptions.ALL) {
+            all = all.isSet(option) || !given.isSet(option) ? all : copied(all, option);
+        }
+        return all.with(PluginOptions.JMX_NAME, jmxName());
+    }
+
+    private <T> OptionValues copied(OptionValues values, VolumeOption<T> option) {
+        return values.with(option, given.get(option));
+    }
+
+    /** Returns the settings that any volume has. */
+    public VolumeDefinition definition() {
+        return definition;
+    }
+
+    /** Returns the settings with which the engine makes and opens the volume. */
+    public VolumeConfig engineConfig() {
+        return definition.engineConfig().withHash(hash);
+    }
+
+    /** Returns the folders that only the engine has. */
+    public VolumeConfig.Locations locations() {
+        return engineConfig().locations();
+    }
+
+    /** Returns where SDFS's own chunk store would be; empty if that is not known. */
+    public String hostChunks() {
+        String chunks = config.getParentNode() instanceof Element store ? attribute(store, CHUNKS) : null;
+        return chunks == null ? "" : chunks;
+    }
+
+    /** Returns where SDFS has the maps of its files; empty if that is not known. */
+    public String hostMaps() {
+        String maps = attribute("locations", "dedup-db-store");
+        return maps == null ? "" : maps;
+    }
+
+    /** Returns the bytes of a page of a file of SDFS, in KiB. */
+    public int pageKb() {
+        return number("chunk-size", PAGE_KB);
+    }
+
+    /** Returns the least bytes of a chunk of SDFS, in KiB. */
+    public int leastChunkKb() {
+        return number("min-variable-segment-size", LEAST_CHUNK_KB);
+    }
+
+    private int number(String name, int otherwise) {
+        String value = attribute("io", name);
+        return value == null ? otherwise : OptionKind.integer(name).parser().apply(value.trim());
+    }
+
+    /** Returns an attribute of the first element with this tag in the file. */
+    private @Nullable String attribute(String tag, String name) {
+        Element found = first(config.getOwnerDocument(), tag);
+        return found == null ? null : attribute(found, name);
     }
 
     private static Document parse(String text) throws SAXException, IOException {
@@ -78,7 +287,7 @@ public final class PluginVolumeFile {
         }
     }
 
-    private static @Nullable Element first(Element in, String name) {
+    private static @Nullable Element first(Document in, String name) {
         return in.getElementsByTagName(name).item(0) instanceof Element element ? element : null;
     }
 

@@ -18,6 +18,7 @@ public final class VolumeOption<T> {
     private @Nullable T byDefault;
     private String defaultText = "";
     private String changedBy = "";
+    private String ofPlugin = "";
     private String text = "";
     private @Nullable T least;
     private @Nullable T most;
@@ -95,6 +96,11 @@ public final class VolumeOption<T> {
     /** Returns the command that changes it in a mounted volume, such as {@code sar set --max-run}; empty: none. */
     public String changedBy() {
         return changedBy;
+    }
+
+    /** Returns the attribute by which the plugin for SDFS has it, such as {@code sar-policy}; empty: it has none. */
+    public String ofPlugin() {
+        return ofPlugin;
     }
 
     /** Returns whether mkfs.sdfs must be told. */
@@ -228,6 +234,12 @@ public final class VolumeOption<T> {
 
     VolumeOption<T> required() {
         required = true;
+        return this;
+    }
+
+    /** Names the attribute of {@code <extended-config>} by which the plugin for SDFS has it. */
+    VolumeOption<T> inPlugin(String attribute) {
+        ofPlugin = attribute;
         return this;
     }
 

@@ -47,6 +47,7 @@ public final class VolumeOptions {
             .required()
             // A smaller value is most likely a size without its unit.
             .from(1L << 20)
+            .inPlugin("sar-capacity")
             .text("Largest total size of the files, before deduplication and without holes. At least 1MB.");
 
     public static final VolumeOption<Path> BASE_PATH = VOLUME.option(
@@ -57,16 +58,19 @@ public final class VolumeOptions {
     public static final VolumeOption<Path> DATA_LOCATION = VOLUME.option(
                     "--chunk-store-data-location", "local-chunkstore/chunk-store", "dataLocation", FOLDER)
             .byDefaultAs("BASE/chunkstore/chunks")
+            .inPlugin("sar-data-location")
             .text("Containers.");
 
     public static final VolumeOption<Path> METADATA_LOCATION = VOLUME.option(
                     "--dedup-db-store", "locations/dedup-db-store", "metadataLocation", FOLDER)
             .byDefaultAs("BASE/ddb")
+            .inPlugin("sar-metadata-location")
             .text("Folder of names, recipes and counts. They are as important as the data.");
 
     public static final VolumeOption<Path> INDEX_LOCATION = VOLUME.option(
                     "--chunk-store-hashdb-location", "local-chunkstore/hash-db-store", "hashDbLocation", FOLDER)
             .byDefaultAs("BASE/chunkstore/hdb")
+            .inPlugin("sar-index-location")
             .text("Folder of the fingerprint index. Use the SSD if there is one. A lost index is rebuilt.");
 
     public static final VolumeOption<IndexClass> INDEX = VOLUME.option(
@@ -76,6 +80,7 @@ public final class VolumeOptions {
                     choice("INDEX", IndexClass::label, IndexClass.values()))
             .byDefault(IndexClass.ROCKSDB)
             .changedBy("index convert")
+            .inPlugin("sar-index-class")
             .text("Type of fingerprint index. rocksdb: for any disk; exact. chunkstash: for an SSD; 6 bytes of "
                     + "memory a chunk, faster; exact while memory suffices. silo: for disks only, with little "
                     + "memory a TB; finds nearly all duplicates.");
@@ -111,6 +116,7 @@ public final class VolumeOptions {
                     "--chunk-store-compress", "", "", text("CODEC", CompressionChoice::parse))
             .byDefault(CompressionChoice.parse("zstd"))
             .byDefaultAs("zstd:1; with --backup-volume zstd:3")
+            .inPlugin("sar-compression")
             .text("Compression: zstd, zstd:LEVEL (1 to 19), lz4 or none.");
 
     public static final VolumeOption<Compression.Codec> CODEC = VOLUME.option(
@@ -140,6 +146,7 @@ public final class VolumeOptions {
             .byDefault(RecompressLevel.OFF)
             .added()
             .changedBy("gc set --recompress")
+            .inPlugin("sar-recompress")
             .text("Compression that garbage collections give to what has stayed since the one before: zstd:LEVEL "
                     + "(1 to 19), harder than that of writing, or off. In the background, each container is "
                     + "written once more. zstd:9 stores up to a tenth less and needs a second of a core for "
@@ -155,6 +162,7 @@ public final class VolumeOptions {
             .byDefaultAs("the number of cores")
             .from(1)
             .to(256)
+            .inPlugin("sar-write-threads")
             .text("Number of threads that fingerprint and compress.");
 
     public static final VolumeOption<Long> MEMORY_BUDGET = VOLUME.option(
@@ -162,6 +170,7 @@ public final class VolumeOptions {
             .byDefaultAs("the smaller of 1GB and a quarter of RAM, at least 256MB, and more for many threads")
             // Below it, the index and the caches have no room to work.
             .from(MemoryPlan.MIN_BUDGET_BYTES)
+            .inPlugin("sar-memory-budget")
             .text("Memory of the mounted volume, native memory included. About 150MB for the JVM itself are added.");
 
     public static final VolumeOption<Integer> MAXIMUM_FULL = VOLUME.option(
@@ -225,6 +234,7 @@ public final class VolumeOptions {
                     "metadataBackupInterval",
                     text("TIME", BackupSettings::checkedInterval))
             .byDefault(BackupSettings.DEFAULT_INTERVAL)
+            .inPlugin("sar-metadata-backup-interval")
             .text("Time from one automatic backup of the mounted volume's metadata to the next, such as 6h or "
                     + "30m, or off.");
 
@@ -233,6 +243,7 @@ public final class VolumeOptions {
             .byDefault(BackupSettings.DEFAULT_KEEP)
             .from(1)
             .to(BackupSettings.KEEP_MAX)
+            .inPlugin("sar-metadata-backups-kept")
             .text("Number of automatic backups of the metadata that are kept.");
 
     private static final Section INDEX_ON_SSD =
@@ -244,6 +255,7 @@ public final class VolumeOptions {
             .byDefaultAs("as much as the device has")
             // The least table, and segments of a MiB.
             .from(16L << 20)
+            .inPlugin("sar-index-ssd-capacity")
             .text("Largest total size of a chunkstash index in the hashdb location. When it is full, or its "
                     + "device is, its oldest part moves to an index beside the containers, which is asked last. At "
                     + "least 16MB; 40 to 60 bytes a chunk are enough for all.");
@@ -255,12 +267,14 @@ public final class VolumeOptions {
             .byDefault(false)
             .byDefaultAs("true if an SSD location is given")
             .changedBy("sar set --enabled")
+            .inPlugin("sar-enabled")
             .text("Promote chunks. With false, copies on the SSD are still read.");
 
     public static final VolumeOption<Path> SSD_LOCATION = SAR.option(
                     "--sar-ssd-location", "ssd-location", "ssdLocation", FOLDER)
             .mayBeAbsent("")
             .changedBy("sar attach")
+            .inPlugin("sar-ssd-location")
             .text("Folder on the SSD for copies of chunks. Losing it loses no data.");
 
     public static final VolumeOption<Long> SSD_CAPACITY = SAR.option(
@@ -269,6 +283,7 @@ public final class VolumeOptions {
             // A smaller one holds no chunk, as the log and the Map table's database need room.
             .from(SsdSize.leastCapacity())
             .changedBy("sar resize")
+            .inPlugin("sar-ssd-capacity")
             .text("Largest space to use on the SSD, including the database of the Map table and space that is not yet "
                     + "reclaimed. If a chunkstash index is on the same device, for both together. Required "
                     + "with a location.");
@@ -282,6 +297,7 @@ public final class VolumeOptions {
             .from(HotSettings.THRESHOLD_MIN)
             .to(Integer.MAX_VALUE)
             .changedBy("sar set --threshold")
+            .inPlugin("sar-reference-count-threshold")
             .text("Number of references from which the policy reference-count promotes a chunk that is written again.");
 
     public static final VolumeOption<Long> SAR_MAX_RUN = SAR.option("--sar-max-run", "max-run", "maxRunBytes", SIZE)
@@ -289,6 +305,7 @@ public final class VolumeOptions {
             .from((long) HotSettings.RUN_BYTES_MIN)
             .to((long) HotSettings.RUN_BYTES_MAX)
             .changedBy("sar set --max-run")
+            .inPlugin("sar-max-run")
             .text("Length from which runs of neighbouring chunks stay on the disk, which reads them well. With the policy "
                     + "cost, for written chunks: of what is read, it promotes up to 2 MB, the transfer time of a seek.");
 
@@ -296,6 +313,7 @@ public final class VolumeOptions {
                     "--sar-promote-on-read", "promote-on-read", "promoteOnRead", BOOLEAN)
             .byDefault(true)
             .changedBy("sar set --promote-on-read")
+            .inPlugin("sar-promote-on-read")
             .text("Promote chunks when they are read, too: a second time, or with the policy open a first time.");
 
     public static final VolumeOption<Integer> SAR_LRU_ENTRIES = SAR.option(
@@ -304,6 +322,7 @@ public final class VolumeOptions {
             .from(0)
             .to(HotSettings.LRU_ENTRIES_MAX)
             .changedBy("sar set --lru-entries")
+            .inPlugin("sar-lru-entries")
             .text("Number of entries in the list of recent reads, which detects second reads; 12 bytes of "
                     + "memory each. A change takes effect when the SSD is attached or the volume is mounted.");
 
@@ -315,6 +334,7 @@ public final class VolumeOptions {
             .byDefault(HotSettings.Policy.COST)
             .byDefaultAs("cost, and open with --tier-mode=tddfs")
             .changedBy("sar set --policy")
+            .inPlugin("sar-policy")
             .text("Which chunks get copies on the SSD, and their ranking: reference-count (number of references, as "
                     + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "
                     + "(whatever is read, with the first read, as in the TDDFS paper).");
@@ -390,6 +410,7 @@ public final class VolumeOptions {
     public static final VolumeOption<CacheChoice> RESTORE_CACHE = RESTORE.option(
                     "--restore-cache", "cache", "cache", text("POLICY", CacheChoice::parse))
             .byDefault(CacheChoice.DEFAULT)
+            .inPlugin("sar-restore-cache")
             .text("Chunks of read containers that stay in memory for a sequential reader: default (those that its "
                     + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru. The two of the lookahead "
                     + "paper take its parameters: lookahead-log:hot=5%,references=bloom drops victims with references "
@@ -401,6 +422,7 @@ public final class VolumeOptions {
             .mayBeAbsent(null)
             .byDefaultAs("their part of the memory budget")
             .from(StreamBudget.MIN_SHARE_BYTES)
+            .inPlugin("sar-restore-cache-size")
             .text("Memory limit of all sequential readers together.");
 
     public static final VolumeOption<Long> RESTORE_WINDOW = RESTORE.option(
@@ -408,6 +430,7 @@ public final class VolumeOptions {
             .mayBeAbsent(null)
             .byDefaultAs("16 times the cache size with default, half the cache size with lookahead-*")
             .from(1L)
+            .inPlugin("sar-restore-window")
             .text("Lookahead window: bytes of a reader's file that default and lookahead-* examine ahead.");
 
     public static final VolumeOption<Double> RESTORE_LOG_SHARE = RESTORE.option(
@@ -415,12 +438,14 @@ public final class VolumeOptions {
             .byDefault(CacheParameters.DEFAULT_LOG_SHARE)
             .from(0.0)
             .to(CacheParameters.MAX_LOG_SHARE)
+            .inPlugin("sar-restore-log-share")
             .text("Share of the memory, 0 to 0.9, in which lookahead-log keeps chunks of evicted containers.");
 
     public static final VolumeOption<DiskOption> RESTORE_DISK = RESTORE.option(
                     "--restore-disk", "disk", "disk", text("DISK", DiskOption::parse))
             .byDefault(DiskOption.AUTO)
             .added()
+            .inPlugin("sar-restore-disk")
             .text("Disk of the containers: auto (measured during reads), hdd, ssd, or "
                     + "SEEK_MS,MB_PER_S[,CONCURRENCY] (time to skip to the next request, rate, number of requests at "
                     + "once).");

@@ -140,8 +140,8 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
         }
     }
 
-    private static String capitalized(String name) {
-        return name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
+    static String capitalized(String name) {
+        return name.isEmpty() ? name : name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
     }
 
     /** Adds an attribute that is no figure of a record. */

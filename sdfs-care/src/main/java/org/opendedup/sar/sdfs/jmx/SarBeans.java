@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -42,7 +41,7 @@ record SarBeans(SarAdministration sar) {
         String key = option.key();
         bean.setting(
                 type,
-                key.substring(0, 1).toUpperCase(Locale.ROOT) + key.substring(1),
+                RecordBean.capitalized(key),
                 option.text().replaceFirst("\\.$", ""),
                 unit,
                 Limits.of(option),

@@ -15,6 +15,8 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.config.OptionValues;
+import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
@@ -130,6 +132,28 @@ public final class VolumeRegistration implements AutoCloseable {
     /** @param data the data location */
     public void backups(MetadataBackups backups, MetadataBackups.Copies copies, Path data) {
         add("MetadataBackup", JobBeans.backups(backups, copies, data));
+    }
+
+    /** Adds the settings with which the volume was mounted, as their options are declared. */
+    public void settings(List<VolumeOption<?>> options, OptionValues values) {
+        var bean = new RecordBean("Settings with which the volume was mounted");
+        for (VolumeOption<?> option : options) {
+            if (!option.key().isEmpty()) {
+                Object value = values.json(option);
+                setting(bean, option, value == null ? "" : value);
+            }
+        }
+        add("Settings", bean);
+    }
+
+    @SuppressWarnings("unchecked") // The class is that of the value.
+    private static <T> void setting(RecordBean bean, VolumeOption<?> option, T value) {
+        bean.attribute(
+                (Class<T>) value.getClass(),
+                RecordBean.capitalized(option.part()) + RecordBean.capitalized(option.key()),
+                option.text().replaceFirst("\\.$", ""),
+                option.label(),
+                () -> value);
     }
 
     /** Adds the beans of the SSD. */

@@ -13,7 +13,6 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.index.IndexClass;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
@@ -32,7 +31,6 @@ import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.FailureText;
 import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.upstream.MkfsSpellings;
-import org.opendedup.sar.sdfs.config.CompressionChoice;
 import org.opendedup.sar.sdfs.config.OptionValues;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
@@ -72,9 +70,7 @@ import picocli.CommandLine.Spec;
             "  mkfs.sdfs --recover /srv/pool0/chunkstore/chunks   # writes a lost volume file anew"
         })
 public final class MkfsCommand implements Callable<Integer>, Spellings {
-    private static final long FRAME_BYTES = 64 << 10;
     private static final long BACKUP_FRAME_BYTES = 256 << 10;
-    private static final int ZSTD_LEVEL = 1;
     private static final int BACKUP_ZSTD_LEVEL = 3;
 
     private final Environment environment;
@@ -188,12 +184,9 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
     }
 
     private static OptionValues compressed(OptionValues values) {
-        CompressionChoice choice = values.get(VolumeOptions.COMPRESSION);
-        boolean backup = values.get(VolumeOptions.BACKUP_VOLUME);
-        int level = choice.level().orElse(backup ? BACKUP_ZSTD_LEVEL : ZSTD_LEVEL);
-        return values.with(VolumeOptions.CODEC, choice.codec())
-                .with(VolumeOptions.CODEC_LEVEL, choice.codec() == Compression.Codec.ZSTD ? level : 0)
-                .with(VolumeOptions.FRAME_SIZE, backup ? BACKUP_FRAME_BYTES : FRAME_BYTES);
+        return values.get(VolumeOptions.BACKUP_VOLUME)
+                ? values.get(VolumeOptions.COMPRESSION).into(values, BACKUP_ZSTD_LEVEL, BACKUP_FRAME_BYTES)
+                : values.get(VolumeOptions.COMPRESSION).into(values);
     }
 
     private static Path absolute(Path path) {

@@ -17,7 +17,6 @@ import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.volume.chunks.ClientReferences;
 
 /**
@@ -43,18 +42,24 @@ final class SdfsMaps implements ClientReferences {
     static final int RECORD_BYTES = 13;
 
     static final int ENTRIES_AT = 9;
-    static final int ENTRY_BYTES = Fingerprints.BYTES + Long.BYTES + 4 * Integer.BYTES;
+
+    /** Bytes of an entry without its fingerprint. */
+    static final int PLACE_BYTES = Long.BYTES + 4 * Integer.BYTES;
 
     /** File systems keep times of changes that are older than the call by up to a tick of the kernel. */
     private static final long TICK_MS = 100;
 
     private final String folder;
     private final int mostEntries;
+    private final int fingerprintBytes;
+    private final int entryBytes;
 
     /** @param mostEntries maximum number of entries in a record, which decides where the next one begins */
-    private SdfsMaps(String folder, int mostEntries) {
+    private SdfsMaps(String folder, int mostEntries, int fingerprintBytes) {
         this.folder = folder;
         this.mostEntries = mostEntries;
+        this.fingerprintBytes = fingerprintBytes;
+        entryBytes = fingerprintBytes + PLACE_BYTES;
     }
 
     /**
@@ -63,19 +68,21 @@ final class SdfsMaps implements ClientReferences {
      * @param folder where the maps are; empty if that is not known: then no visit succeeds
      * @param pageKb bytes of a page of a file, in units of 1024
      * @param leastChunkKb least bytes of a chunk, in units of 1024
+     * @param fingerprintBytes bytes of a fingerprint of SDFS
      */
-    static SdfsMaps of(String folder, long pageKb, long leastChunkKb) {
+    static SdfsMaps of(String folder, long pageKb, long leastChunkKb, int fingerprintBytes) {
         if (pageKb < 1 || pageKb > 1 << 20 || leastChunkKb < 1 || leastChunkKb > pageKb) {
             throw new IllegalArgumentException("a page of " + pageKb + " KiB and chunks of at least " + leastChunkKb
                     + " KiB are not what SDFS 3.12 has: see chunk-size and min-variable-segment-size on <io>");
         }
         // SDFS has room for twice the chunks that a page can have, and takes the least size to be 1 byte less.
-        return new SdfsMaps(folder, (int) (2 * ((pageKb << 10) / ((leastChunkKb << 10) - 1))));
+        int mostEntries = (int) (2 * ((pageKb << 10) / ((leastChunkKb << 10) - 1)));
+        return new SdfsMaps(folder, mostEntries, fingerprintBytes);
     }
 
     /** Returns the distance from one record to the next. */
     int recordBytes() {
-        return RECORD_BYTES + mostEntries * ENTRY_BYTES;
+        return RECORD_BYTES + mostEntries * entryBytes;
     }
 
     @Override
@@ -201,15 +208,15 @@ final class SdfsMaps implements ClientReferences {
         if (bytes == 0) {
             return;
         }
-        if (entries < 0 || entries > mostEntries || bytes != RECORD_BYTES + entries * ENTRY_BYTES) {
+        if (entries < 0 || entries > mostEntries || bytes != RECORD_BYTES + entries * entryBytes) {
             throw new MalformedException(map, "has no valid record for page " + page);
         }
         // A killed process may have written only a part of the last record.
-        int written = Math.min(entries, (record.limit() - ENTRIES_AT) / ENTRY_BYTES);
-        byte[] fingerprint = new byte[Fingerprints.BYTES];
-        for (int at = ENTRIES_AT; at < ENTRIES_AT + written * ENTRY_BYTES; at += ENTRY_BYTES) {
+        int written = Math.min(entries, (record.limit() - ENTRIES_AT) / entryBytes);
+        byte[] fingerprint = new byte[fingerprintBytes];
+        for (int at = ENTRIES_AT; at < ENTRIES_AT + written * entryBytes; at += entryBytes) {
             record.get(at, fingerprint);
-            visitor.reference(fingerprint, record.getLong(at + Fingerprints.BYTES));
+            visitor.reference(fingerprint, record.getLong(at + fingerprintBytes));
         }
     }
 }

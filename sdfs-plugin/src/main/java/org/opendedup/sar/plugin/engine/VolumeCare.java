@@ -17,7 +17,6 @@ import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.metadata.record.ScrubRecord;
 import org.opendedup.sar.metadata.record.ScrubTotals;
-import org.opendedup.sar.plugin.Settings;
 import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.cli.control.BackupControl;
@@ -38,9 +37,10 @@ import org.opendedup.sar.sdfs.cli.report.Json;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
-import org.opendedup.sar.sdfs.config.BackupSettings;
-import org.opendedup.sar.sdfs.config.RecompressLevel;
+import org.opendedup.sar.sdfs.config.PluginOptions;
+import org.opendedup.sar.sdfs.config.PluginVolumeFile;
 import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthWatch;
@@ -77,10 +77,18 @@ final class VolumeCare implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(VolumeCare.class);
     private static final Duration SAMPLE_AGE_MAX = Duration.ofMillis(500);
 
+    /** At least this often a scrub must be complete to be late after the time that {@link StoreRules} name. */
+    private static final Duration MONTHLY = Duration.ofDays(31);
+
     private final VolumeConfig config;
     private final ChunkVolume volume;
     private final ChunkMaintenance maintenance;
-    private final CareSettings settings;
+    private final PluginVolumeFile file;
+    private final boolean collects;
+    /** Time from the end of a scrub to the next one; zero: none starts by itself. */
+    private final Duration scrubInterval;
+
+    private final RecompressSetting recompress;
     private final BackupTimer backups;
     private final Heals heals;
     private final GarbageCollections collections;
@@ -96,38 +104,30 @@ final class VolumeCare implements Closeable {
     /** Answers commands; null if no command can reach the process. */
     private volatile @Nullable ControlServer control;
 
-    /**
-     * What happens by itself.
-     *
-     * @param collects whether collections remove anything
-     * @param scrubInterval time from the end of a scrub to the next one; zero: none starts by itself
-     * @param backups when the metadata are backed up
-     */
-    record CareSettings(boolean collects, Duration scrubInterval, BackupSettings backups) {
-        /** At least this often a scrub must be complete to be late after the time that {@link StoreRules} name. */
-        private static final Duration MONTHLY = Duration.ofDays(31);
-
-        boolean scrubsMonthly() {
-            return !scrubInterval.isZero() && scrubInterval.compareTo(MONTHLY) <= 0;
-        }
-    }
-
-    private VolumeCare(ChunkVolume volume, VolumeConfig config, String bean, CareSettings settings) {
-        this.config = config;
+    private VolumeCare(ChunkVolume volume, PluginVolumeFile file) {
+        this.file = file;
         this.volume = volume;
-        this.settings = settings;
+        config = file.engineConfig();
+        collects = file.get(PluginOptions.COLLECT);
+        scrubInterval = Duration.ofDays(file.get(PluginOptions.SCRUB_DAYS));
+        String bean = file.jmxName();
         maintenance = volume.maintenance();
         String name = config.name();
         Clock clock = Clock.systemDefaultZone();
+        // A restored backup lacks the references that SDFS counted since: nothing else knows them.
         backups = BackupTimer.start(
-                name, maintenance.backups(), settings.backups(), maintenance.collector()::isRunning, clock);
+                name,
+                maintenance.backups(),
+                file.definition().backups().withEachEnd(),
+                maintenance.collector()::isRunning, clock);
         heals = new Heals(name, maintenance.heal(), clock);
-        // What compresses harder lasts until the next mount: there is no volume file of ours.
+        // What 'gc set' changes lasts until the next mount: SDFS writes its volume file.
+        recompress = new RecompressSetting(file.definition().recompress(), config.compression(), level -> {});
         collections = new GarbageCollections(
                 name,
                 maintenance.collector(),
                 null,
-                new RecompressSetting(RecompressLevel.OFF, config.compression(), level -> {}),
+                recompress,
                 this::checkCollects,
                 clock);
         checks = new VolumeChecks(name, maintenance.check()::run, clock);
@@ -137,7 +137,7 @@ final class VolumeCare implements Closeable {
                 "the scrub",
                 () -> scrubs.start(Cause.SCHEDULE).isPresent(),
                 this::lastScrub,
-                settings.scrubInterval(),
+                scrubInterval,
                 clock);
         resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
         PluginRemedies remedies =
@@ -152,12 +152,12 @@ final class VolumeCare implements Closeable {
     /**
      * Begins to take care of a volume, and logs how it is.
      *
-     * @param bean name of the volume in JMX; all else has its name in SDFS's volume file
+     * @param file the settings, of which JMX has a name of its own
      */
-    static VolumeCare begin(ChunkVolume volume, VolumeConfig config, String bean, CareSettings settings) {
-        VolumeCare care = new VolumeCare(volume, config, bean, settings);
+    static VolumeCare begin(ChunkVolume volume, PluginVolumeFile file) {
+        VolumeCare care = new VolumeCare(volume, file);
         try {
-            care.answerCommands(bean);
+            care.answerCommands(file.jmxName());
             care.health.start();
             care.logHealth();
             return care;
@@ -196,6 +196,7 @@ final class VolumeCare implements Closeable {
                         maintenance.backups(),
                         backupTargets(),
                         config.locations().data());
+                beans.settings(PluginOptions.ALL, file.values());
                 if (sar != null) {
                     beans.sar(sar);
                 }
@@ -258,7 +259,7 @@ final class VolumeCare implements Closeable {
         });
         handlers.put(SarControl.COMMAND, (arguments, caller) -> {
             if (sar == null) {
-                throw new IOException("the volume has no SSD; " + Settings.SSD
+                throw new IOException("the volume has no SSD; " + VolumeOptions.SSD_LOCATION.ofPlugin()
                         + " on <extended-config> gives it one at the next mount");
             }
             return new SarControl(sar, (path, from, visitor) -> {
@@ -328,7 +329,7 @@ final class VolumeCare implements Closeable {
                 collections.lastFailure().map(Throwable::toString).orElse(null),
                 null,
                 new ScrubFacts(
-                        settings.scrubsMonthly(),
+                        scrubsMonthly(),
                         scrubs.running().isPresent(),
                         lastScrub(),
                         scrubs.last().map(ScrubRecord::totals).orElse(ScrubTotals.NONE),
@@ -340,15 +341,24 @@ final class VolumeCare implements Closeable {
                 Instant.now());
     }
 
+    private boolean scrubsMonthly() {
+        return !scrubInterval.isZero() && scrubInterval.compareTo(MONTHLY) <= 0;
+    }
+
+    /** Returns the limits of a collection that SDFS asks for. */
+    CollectionLimits limits(double garbageShare) {
+        return recompress.limits(garbageShare, false);
+    }
+
     /** Returns whether collections remove anything. */
     boolean collects() {
-        return settings.collects;
+        return collects;
     }
 
     private void checkCollects() throws IOException {
-        if (!settings.collects) {
+        if (!collects) {
             throw new IOException(
-                    "nothing is collected, because " + Settings.COLLECT + " on <extended-config> is false");
+                    "nothing is collected, because " + PluginOptions.COLLECT.ofPlugin() + " on <extended-config> is false");
         }
     }
 

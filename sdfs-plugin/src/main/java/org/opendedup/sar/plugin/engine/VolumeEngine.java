@@ -14,7 +14,7 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.plugin.PluginEngine;
-import org.opendedup.sar.plugin.Settings;
+import org.opendedup.sar.sdfs.config.PluginOptions;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
 import org.opendedup.sar.volume.chunks.ChunkVolumeStatistics;
 import org.opendedup.sar.volume.chunks.ChunkWalk;
@@ -88,11 +88,11 @@ final class VolumeEngine implements PluginEngine {
     @Override
     public long collect(boolean everything, Progress progress) throws IOException {
         if (!care.collects()) {
-            log.warn("nothing is collected: {} is false", Settings.COLLECT);
+            log.warn("nothing is collected: {} is false", PluginOptions.COLLECT.ofPlugin());
             return 0;
         }
         long before = volume.statistics().chunks();
-        CollectionLimits limits = new CollectionLimits(everything ? 0 : CollectionLimits.DEFAULT_GARBAGE_SHARE, false);
+        CollectionLimits limits = care.limits(everything ? 0 : CollectionLimits.DEFAULT_GARBAGE_SHARE);
         CollectionWatcher.Watch watch = care.collecting(limits);
         @Nullable CollectionReport report = null;
         @Nullable Exception failure = null;

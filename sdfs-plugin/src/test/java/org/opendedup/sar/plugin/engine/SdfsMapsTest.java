@@ -24,7 +24,7 @@ class SdfsMapsTest {
     Path folder;
 
     private SdfsMaps maps() {
-        return SdfsMaps.of(folder.resolve("ddb").toString(), 256, 4);
+        return SdfsMaps.of(folder.resolve("ddb").toString(), 256, 4, 32);
     }
 
     /** Returns the entry with this location; its fingerprint says the same. */
@@ -78,7 +78,7 @@ class SdfsMapsTest {
     @Test
     void aRecordHasRoomForTwiceTheChunksOfAPage() throws IOException {
         assertEquals(HostMaps.RECORD_BYTES, maps().recordBytes());
-        assertEquals(13 + 2 * 8 * 56, SdfsMaps.of("", 128, 16).recordBytes());
+        assertEquals(13 + 2 * 8 * 56, SdfsMaps.of("", 128, 16, 32).recordBytes());
         long[] most = new long[128];
         for (int i = 0; i < most.length; i++) {
             most[i] = 100 + i;
@@ -86,7 +86,7 @@ class SdfsMapsTest {
         write("aa-1", 0, most);
         write("aa-1", 1, 1);
         assertEquals(most.length + 1, locations().size());
-        assertThrows(IllegalArgumentException.class, () -> SdfsMaps.of("", 4, 8));
+        assertThrows(IllegalArgumentException.class, () -> SdfsMaps.of("", 4, 8, 32));
     }
 
     @Test
@@ -129,7 +129,7 @@ class SdfsMapsTest {
         Files.move(map, map.resolveSibling("aa-1.map.lz4"));
         assertTrue(refusal().contains("set compress-metadata to false"), refusal());
         IOException unknown =
-                assertThrows(IOException.class, () -> SdfsMaps.of("", 256, 4).visit((fingerprint, location) -> {}));
+                assertThrows(IOException.class, () -> SdfsMaps.of("", 256, 4, 32).visit((fingerprint, location) -> {}));
         assertTrue(String.valueOf(unknown.getMessage()).contains("dedup-db-store on <locations>"), unknown::toString);
     }
 
