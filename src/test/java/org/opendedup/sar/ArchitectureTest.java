@@ -139,8 +139,10 @@ class ArchitectureTest {
             entry(
                     "volume.care",
                     Set.of(
+                            "ChunkSearch",
                             "DamageFound",
                             "DamageReport",
+                            "FoundChunk",
                             "Maintenance",
                             "NewDamageListener",
                             "OfflineCheck",

@@ -72,6 +72,15 @@ public interface ChunkIndex extends Closeable {
      */
     byte @Nullable [] forEachAfter(byte @Nullable [] position, int count, EntryVisitor visitor) throws IOException;
 
+    /**
+     * Visits up to {@code count} entries from a fingerprint on, in the order of the fingerprints.
+     *
+     * @return false if the index has not that order: it visits none
+     */
+    default boolean forEachFrom(byte[] fingerprint, int count, EntryVisitor visitor) throws IOException {
+        return false;
+    }
+
     /** Visits a random entry, each with about the same chance. May visit none if few are left of many. */
     void sample(RandomGenerator random, EntryVisitor visitor) throws IOException;
 

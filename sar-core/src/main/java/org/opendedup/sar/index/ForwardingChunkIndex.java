@@ -57,6 +57,11 @@ public abstract class ForwardingChunkIndex implements ChunkIndex {
     }
 
     @Override
+    public boolean forEachFrom(byte[] fingerprint, int count, EntryVisitor visitor) throws IOException {
+        return index.forEachFrom(fingerprint, count, visitor);
+    }
+
+    @Override
     public void sample(RandomGenerator random, EntryVisitor visitor) throws IOException {
         index.sample(random, visitor);
     }

@@ -15,6 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.common.ContentHasher;
+import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.heal.HealReport;
 import org.opendedup.sar.hot.policy.HotSettings;
@@ -38,7 +41,13 @@ final class ChunkFolder implements Closeable {
 
     /** @param ssd folder for copies; null for none */
     ChunkFolder(Path folder, @Nullable Path ssd) throws IOException {
-        VolumeConfig without = VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256);
+        this(folder, ssd, ContentHash.SHA_256);
+    }
+
+    /** As above, with other fingerprints. */
+    ChunkFolder(Path folder, @Nullable Path ssd, ContentHash hash) throws IOException {
+        VolumeConfig without =
+                VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256).withHash(hash);
         config = ssd == null
                 ? without
                 : without.withSsd(
@@ -47,6 +56,14 @@ final class ChunkFolder implements Closeable {
                                 true, 64 << 20, 2, 128 << 10, true, 10_000, HotSettings.Policy.REFERENCE_COUNT));
         ChunkVolume.create(config);
         open();
+    }
+
+    /** Returns the fingerprint of a chunk, as the client has it. */
+    byte[] fingerprint(long number) {
+        byte[] chunk = ChunkTrial.chunk(number);
+        byte[] made = new byte[Fingerprints.BYTES];
+        new ContentHasher().fingerprint(config.hash(), chunk, 0, chunk.length, made, 0);
+        return ContentHash.ofClient(made, 0);
     }
 
     void open() throws IOException {
@@ -67,7 +84,7 @@ final class ChunkFolder implements Closeable {
     void put(long from, long to) throws IOException {
         for (long number = from; number < to; number++) {
             byte[] chunk = ChunkTrial.chunk(number);
-            long location = volume.put(ChunkTrial.fingerprint(chunk), chunk, chunk.length, 1, 1)
+            long location = volume.put(fingerprint(number), chunk, chunk.length, 1, 1)
                     .location();
             locations.putIfAbsent(number, location);
         }
@@ -75,7 +92,7 @@ final class ChunkFolder implements Closeable {
     }
 
     byte @Nullable [] get(long number) throws IOException {
-        return volume.get(ChunkTrial.fingerprint(ChunkTrial.chunk(number)), locations.get(number));
+        return volume.get(fingerprint(number), locations.get(number));
     }
 
     /** Returns how many of the chunks give an error; the others must have the right bytes. */
@@ -97,7 +114,7 @@ final class ChunkFolder implements Closeable {
     /** Takes the reference of each chunk away that gives an error, as if its file were deleted. */
     void claimUnreadable() throws IOException {
         for (Map.Entry<Long, Long> chunk : locations.entrySet()) {
-            byte[] fingerprint = ChunkTrial.fingerprint(ChunkTrial.chunk(chunk.getKey()));
+            byte[] fingerprint = fingerprint(chunk.getKey());
             try {
                 volume.get(fingerprint, chunk.getValue());
             } catch (IOException e) {

@@ -12,6 +12,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -19,10 +21,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.Sha256;
 import org.opendedup.sar.hot.SsdState;
 import org.opendedup.sar.hot.policy.HotSettings;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.record.Inode;
+import org.opendedup.sar.volume.care.FoundChunk;
 import org.opendedup.sar.volume.care.VolumeHeal;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -74,6 +78,25 @@ class VolumeSsdTest extends OpenVolumeTrial {
         assertEquals(FILE_BYTES, volume.read(file, 0, ByteBuffer.wrap(found)));
         assertArrayEquals(shared, found);
         volume.close(file);
+    }
+
+    /** By the fingerprint of its bytes: how many files have it, and whether the SSD does. */
+    @Test
+    void aChunkOfFilesIsFoundByItsFingerprint() throws IOException {
+        writeShared();
+        writeShared();
+        byte[] first = Sha256.newDigest().digest(Arrays.copyOf(shared, 4096));
+        FoundChunk found =
+                volume.maintenance().chunks().find(HexFormat.of().formatHex(first)).get(0);
+        assertEquals(2, found.chunk().getCount());
+        assertFalse(found.isOnSsd());
+        promoted();
+        TestWait.until(() -> volume.hot().contains(found.chunk().getChunkId()));
+        assertTrue(volume.maintenance()
+                .chunks()
+                .find(found.fingerprint())
+                .get(0)
+                .isOnSsd());
     }
 
     private long promoted() throws IOException {

@@ -125,7 +125,8 @@ class PluginBeansTest {
     void everyBeanCanBeReadAndIsGoneAfterClosing() throws Exception {
         PluginEngine engine = open("one", "");
         put(engine);
-        Set<String> expected = Set.of("Volume", "GarbageCollector", "Scrub", "Heal", "Check", "MetadataBackup");
+        Set<String> expected =
+                Set.of("Volume", "GarbageCollector", "Scrub", "Heal", "Check", "MetadataBackup", "Settings");
         assertEquals(new TreeSet<>(expected), types("one"));
         for (String type : expected) {
             for (MBeanAttributeInfo attribute :

@@ -15,9 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -269,6 +271,28 @@ class PluginCommandsTest {
         assertTrue(err.toString().contains("because sar-collect on <extended-config> is false"), err::toString);
         assertEquals(1, cli("sar", "status"));
         assertTrue(err.toString().contains("the volume has no SSD; sar-ssd-location"), err::toString);
+    }
+
+    @Test
+    void aChunkIsShownByItsFingerprint() throws Exception {
+        PluginEngine opened = open();
+        put(opened);
+        opened.claim(Chunk.of(7).hash(), 0, 4);
+        Map<String, Object> found = Json.objects(
+                        json("chunk", HexFormat.of().formatHex(Chunk.of(7).hash())), "chunks")
+                .get(0);
+        assertEquals(5, Json.number(found, "references"));
+        assertEquals(Chunk.of(7).bytes().length, Json.number(found, "lengthBytes"));
+        CompositeData[] chunks = (CompositeData[]) ManagementFactory.getPlatformMBeanServer()
+                .invoke(
+                        new ObjectName("org.opendedup.sar:type=Volume,volume=pool0"),
+                        "findChunk",
+                        new Object[] {String.valueOf(found.get("fingerprint")).substring(0, 12)},
+                        new String[] {String.class.getName()});
+        assertEquals(1, chunks.length);
+        assertEquals("HashChunk", chunks[0].getCompositeType().getTypeName());
+        assertEquals(5, chunks[0].get("references"));
+        assertEquals(false, chunks[0].get("damaged"));
     }
 
     @Test

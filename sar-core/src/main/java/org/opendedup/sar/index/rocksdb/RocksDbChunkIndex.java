@@ -54,6 +54,12 @@ final class RocksDbChunkIndex extends Records implements ChunkIndex {
         return visited[0] < count || !increment(last[0]) ? null : last[0];
     }
 
+    @Override
+    public boolean forEachFrom(byte[] fingerprint, int count, EntryVisitor visitor) throws IOException {
+        database.forEachFingerprint(IndexKeys.fingerprint(fingerprint, 0), count, visitor);
+        return true;
+    }
+
     /** Changes a fingerprint to the next one; returns false if there is none. */
     private static boolean increment(byte[] fingerprint) {
         for (int i = fingerprint.length - 1; i >= 0; i--) {

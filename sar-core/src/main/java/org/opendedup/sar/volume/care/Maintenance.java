@@ -15,6 +15,7 @@ public class Maintenance {
     private final VolumeHeal heal;
     private final VolumeScrub scrub;
     private final VolumeDamage damage;
+    private final ChunkSearch chunks;
 
     /**
      * @param hasFiles whether the volume has files; otherwise it is one of chunks, and its client has the references
@@ -33,6 +34,7 @@ public class Maintenance {
         heal = new VolumeHeal(volume, storing);
         scrub = new VolumeScrub(volume, hasFiles ? check : null, heal, backups);
         damage = new VolumeDamage(volume, hasFiles);
+        chunks = new ChunkSearch(volume.engine(), config.hash());
     }
 
     /** Returns the scrub, which verifies everything that the volume stores. */
@@ -48,6 +50,11 @@ public class Maintenance {
     /** Returns the list of damage, which also reports new damage. */
     public final VolumeDamage damage() {
         return damage;
+    }
+
+    /** Returns what looks up stored chunks by their fingerprints. */
+    public final ChunkSearch chunks() {
+        return chunks;
     }
 
     /** Returns the backups of the volume's metadata. */

@@ -4,11 +4,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.container.format.Compression;
 
 /** Values of options. Immutable. */
 public record OptionValues(Map<VolumeOption<?>, Object> values) {
     /** No values: each option has its default. */
     public static final OptionValues NONE = new OptionValues(Map.of());
+
+    private static final int ZSTD_LEVEL = 1;
+    private static final long FRAME_BYTES = 64 << 10;
 
     public OptionValues {
         values = Map.copyOf(values);
@@ -78,6 +82,25 @@ public record OptionValues(Map<VolumeOption<?>, Object> values) {
     /** Returns the value for a report; null if it has none. */
     public <T> @Nullable Object json(VolumeOption<T> option) {
         return find(option).map(option::json).orElse(option.absentInReport());
+    }
+
+    /** As below, with the default level, and frames of the default size. */
+    public OptionValues compressed() {
+        return compressed(ZSTD_LEVEL, FRAME_BYTES);
+    }
+
+    /**
+     * Returns these values with those that the volume file has for the choice of compression.
+     *
+     * @param zstdLevel level of zstd if the choice has none
+     * @param frameBytes bytes of a frame before compression
+     */
+    public OptionValues compressed(int zstdLevel, long frameBytes) {
+        CompressionChoice choice = get(VolumeOptions.COMPRESSION);
+        int level = choice.codec() == Compression.Codec.ZSTD ? choice.level().orElse(zstdLevel) : 0;
+        return with(VolumeOptions.CODEC, choice.codec())
+                .with(VolumeOptions.CODEC_LEVEL, level)
+                .with(VolumeOptions.FRAME_SIZE, frameBytes);
     }
 
     /**

@@ -159,8 +159,7 @@ public final class PluginVolumeFile {
         String size = attribute(store, "allocation-size");
         OptionValues values = placed(given, store);
         Path data = values.get(VolumeOptions.DATA_LOCATION);
-        return values.get(VolumeOptions.COMPRESSION)
-                .into(values)
+        return values.compressed()
                 .with(VolumeOptions.NAME, volume())
                 .with(VolumeOptions.BASE_PATH, data.getParent() == null ? data : data.getParent())
                 .with(VolumeOptions.MAXIMUM_FULL, 100)
@@ -218,13 +217,13 @@ public final class PluginVolumeFile {
     public OptionValues values() {
         OptionValues all = definition.values();
         for (VolumeOption<?> option : PluginOptions.ALL) {
-            all = all.isSet(option) || !given.isSet(option) ? all : copied(all, option);
+            all = all.isSet(option) ? all : copied(all, option);
         }
         return all.with(PluginOptions.JMX_NAME, jmxName());
     }
 
     private <T> OptionValues copied(OptionValues values, VolumeOption<T> option) {
-        return values.with(option, given.get(option));
+        return values.with(option, given.find(option).orElse(null));
     }
 
     /** Returns the settings that any volume has. */

@@ -132,7 +132,7 @@ public final class RecordBean implements DynamicMBean, NotificationEmitter {
         }
     }
 
-    private static Object value(RecordComponent component, Object record) {
+    static Object value(RecordComponent component, Object record) {
         try {
             return component.getAccessor().invoke(record);
         } catch (ReflectiveOperationException e) {

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.management.InstanceAlreadyExistsException;
@@ -13,16 +14,19 @@ import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
 import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.OptionValues;
 import org.opendedup.sar.sdfs.config.VolumeOption;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jobs.StartTimes;
 import org.opendedup.sar.sdfs.join.Joins;
 import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.care.DamageReport.Fault;
 import org.opendedup.sar.volume.care.NewDamageListener;
 import org.slf4j.Logger;
@@ -74,8 +78,9 @@ public final class VolumeRegistration implements AutoCloseable {
     }
 
     /** Adds the figures of a volume of files, which also send notifications of its health. */
-    public void volume(Supplier<VolumeFigures> figures, HealthWatch<?> health) {
+    public void volume(Supplier<VolumeFigures> figures, HealthWatch<?> health, ChunkFigures.Search chunks) {
         var bean = new RecordBean("A mounted volume", notifications).figures(VolumeFigures.class, figures);
+        addSearch(bean, chunks);
         add(objectName(volume), bean);
         health.listen(notifications::send);
     }
@@ -85,7 +90,11 @@ public final class VolumeRegistration implements AutoCloseable {
      *
      * @param resume makes the volume accept changes again; returns whether it accepted none
      */
-    public void chunkVolume(Supplier<StoreFigures> figures, Beans.Call<Boolean> resume, HealthWatch<?> health) {
+    public void chunkVolume(
+            Supplier<StoreFigures> figures,
+            Beans.Call<Boolean> resume,
+            HealthWatch<?> health,
+            ChunkFigures.Search chunks) {
         var bean = new RecordBean("A volume of chunks: the chunk store of an SDFS volume", notifications)
                 .figures(StoreFigures.class, figures)
                 .operation(
@@ -96,8 +105,29 @@ public final class VolumeRegistration implements AutoCloseable {
                         "true or false",
                         List.of(),
                         arguments -> Beans.call(resume));
+        addSearch(bean, chunks);
         add(objectName(volume), bean);
         health.listen(notifications::send);
+    }
+
+    private static void addSearch(RecordBean bean, ChunkFigures.Search chunks) {
+        bean.operation(
+                CompositeData[].class,
+                "findChunk",
+                "Finds stored chunks by their fingerprint: count of references, place, length, whether on the SSD, "
+                        + "damage",
+                "chunks",
+                List.of(new RecordBean.Parameter(
+                        String.class,
+                        "fingerprint",
+                        "The fingerprint of a chunk, or its first digits, of which up to " + ChunkSearch.MOST
+                                + " chunks are shown; an index of class chunkstash or silo needs all digits",
+                        "hexadecimal digits",
+                        RecordBean.Limits.NONE)),
+                arguments -> Beans.call(() -> chunks.find(String.valueOf(arguments[0])).stream()
+                        .map(found -> Composite.of(
+                                "HashChunk", "A stored chunk with its reference count", ChunkFigures.of(found)))
+                        .toArray(CompositeData[]::new)));
     }
 
     /** @param figures looks at all raw files */
@@ -134,26 +164,24 @@ public final class VolumeRegistration implements AutoCloseable {
         add("MetadataBackup", JobBeans.backups(backups, copies, data));
     }
 
-    /** Adds the settings with which the volume was mounted, as their options are declared. */
+    /** Adds the settings with which the volume was mounted: the texts that the volume file takes; empty: none. */
     public void settings(List<VolumeOption<?>> options, OptionValues values) {
-        var bean = new RecordBean("Settings with which the volume was mounted");
+        var bean = new RecordBean("Settings with which the volume was mounted, as the volume file has them");
         for (VolumeOption<?> option : options) {
-            if (!option.key().isEmpty()) {
-                Object value = values.json(option);
-                setting(bean, option, value == null ? "" : value);
+            String name = RecordBean.capitalized(option.part()) + RecordBean.capitalized(option.key());
+            if (option == VolumeOptions.COMPRESSION && values.isSet(option)) {
+                name = "Compression"; // Reports have it from the options that it decides.
+            }
+            if (!name.isEmpty()) {
+                bean.attribute(
+                        String.class,
+                        name,
+                        option.text().replaceFirst("\\.$", ""),
+                        option.label(),
+                        () -> Objects.requireNonNullElse(values.text(option), ""));
             }
         }
         add("Settings", bean);
-    }
-
-    @SuppressWarnings("unchecked") // The class is that of the value.
-    private static <T> void setting(RecordBean bean, VolumeOption<?> option, T value) {
-        bean.attribute(
-                (Class<T>) value.getClass(),
-                RecordBean.capitalized(option.part()) + RecordBean.capitalized(option.key()),
-                option.text().replaceFirst("\\.$", ""),
-                option.label(),
-                () -> value);
     }
 
     /** Adds the beans of the SSD. */

@@ -29,6 +29,7 @@ import org.opendedup.sar.sdfs.check.VolumeChecks;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.heal.FakeHeal;
 import org.opendedup.sar.sdfs.heal.Heals;
 import org.opendedup.sar.sdfs.health.Facts;
@@ -60,9 +61,10 @@ class BeanContractTest {
                 var heals = new Heals("contract", new FakeHeal(), clock);
                 var checks = new VolumeChecks("contract", progress -> new StoredVolume.Report(7, List.of()), clock);
                 var chunks = VolumeRegistration.register(
-                        "contract-chunks", beans -> beans.chunkVolume(() -> null, () -> true, health));
+                        "contract-chunks", beans -> beans.chunkVolume(() -> null, () -> true, health, digits -> List.of()));
                 var registration = VolumeRegistration.register("contract", beans -> {
-                    beans.volume(() -> null, health);
+                    beans.volume(() -> null, health, digits -> List.of());
+                    beans.settings(VolumeOptions.ALL, definition.values());
                     beans.sar(new SarAdministration("contract", ssd, definition.sar(), kept -> {}, location -> {}));
                     beans.fastTier(new FakeFastTier()::figures);
                     beans.collections(collections, StartTimes.NEVER);

@@ -97,7 +97,9 @@ class SarBeansTest {
         administration = new SarAdministration("beans", ssd, definition.sar(), kept::add, this::checkLocation);
         registration = VolumeRegistration.register("beans", beans -> {
             beans.volume(
-                    VolumeFigures.of("beans", "/mnt", SarBeansTest::noFigures, SarBeansTest::noSpace, health), health);
+                    VolumeFigures.of("beans", "/mnt", SarBeansTest::noFigures, SarBeansTest::noSpace, health),
+                    health,
+                    digits -> List.of());
             beans.sar(administration);
             beans.fastTier(fastTier::figures);
             beans.collections(collections, timer);

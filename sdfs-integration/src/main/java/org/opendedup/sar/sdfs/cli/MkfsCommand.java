@@ -185,8 +185,8 @@ public final class MkfsCommand implements Callable<Integer>, Spellings {
 
     private static OptionValues compressed(OptionValues values) {
         return values.get(VolumeOptions.BACKUP_VOLUME)
-                ? values.get(VolumeOptions.COMPRESSION).into(values, BACKUP_ZSTD_LEVEL, BACKUP_FRAME_BYTES)
-                : values.get(VolumeOptions.COMPRESSION).into(values);
+                ? values.compressed(BACKUP_ZSTD_LEVEL, BACKUP_FRAME_BYTES)
+                : values.compressed();
     }
 
     private static Path absolute(Path path) {

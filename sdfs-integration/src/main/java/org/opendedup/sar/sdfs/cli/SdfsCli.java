@@ -42,6 +42,7 @@ import picocli.CommandLine.ScopeType;
             DfCommand.class,
             TopCommand.class,
             FileCommand.class,
+            ChunkCommand.class,
             DefragCommand.class,
             GcCommand.class,
             ScrubCommand.class,

@@ -187,7 +187,8 @@ final class VolumeCare implements Closeable {
     private @Nullable VolumeRegistration register(String bean) {
         try {
             VolumeRegistration all = VolumeRegistration.register(bean, beans -> {
-                beans.chunkVolume(figures, maintenance::resume, health);
+                beans.chunkVolume(
+                        figures, maintenance::resume, health, maintenance.chunks()::find);
                 beans.collections(collections, StartTimes.NEVER);
                 beans.scrubs(scrubs, scrubTimer);
                 beans.heals(heals, maintenance.damage()::faults);
@@ -232,7 +233,7 @@ final class VolumeCare implements Closeable {
         String name = config.name();
         var state = new DaemonState("mounted", null, ProcessHandle.current().pid(), null, null, null, null, bean);
         var jobs = new CareJobs(collections, StartTimes.NEVER, scrubs, scrubTimer, heals, checks, copies);
-        Map<String, Handler> handlers = CareHandlers.of(jobs, backupTargets());
+        Map<String, Handler> handlers = CareHandlers.of(jobs, backupTargets(), maintenance.chunks()::find);
         handlers.put(VolumeCommands.PING, (arguments, caller) -> state);
         handlers.put(
                 VolumeCommands.STATUS,

@@ -15,6 +15,7 @@ public final class PluginCommands {
             HealControl.COMMAND,
             CheckControl.COMMAND,
             BackupControl.COMMAND,
+            ChunkControl.COMMAND,
             IndexControl.COMMAND,
             SarControl.COMMAND);
 
@@ -36,7 +37,7 @@ public final class PluginCommands {
 
     /** Says why all other requests are refused. */
     public static String refusal(String volume) {
-        return volume + " is a volume of OpenDedup SDFS with the plugin: it has no files and no volume file of its own,"
-                + " and its index has one class; use SDFS's commands (docs/PLUGIN.md)";
+        return volume + " is a volume of OpenDedup SDFS with the plugin: it has no files and no volume file of its own;"
+                + " use SDFS's commands, and settings in SDFS's volume file (docs/PLUGIN.md)";
     }
 }

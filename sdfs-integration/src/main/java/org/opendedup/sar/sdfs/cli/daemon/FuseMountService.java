@@ -30,6 +30,7 @@ import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.FoundChunk;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -196,6 +197,11 @@ public final class FuseMountService implements MountService {
             var rules = new FileExplainer.Rules(volume.hot()::find, settings);
             return new VolumePaths(volume)
                     .use(path, inode -> volume.maintenance().explain(inode, from, rules, visitor));
+        }
+
+        @Override
+        public List<FoundChunk> findChunks(String digits) throws IOException {
+            return volume.maintenance().chunks().find(digits);
         }
 
         @Override

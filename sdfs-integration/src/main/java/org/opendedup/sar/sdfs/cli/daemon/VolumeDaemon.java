@@ -240,7 +240,8 @@ public final class VolumeDaemon {
             Recent<VolumeFigures> figures =
                     VolumeFigures.of(name(), mountPoint.toString(), volume::statistics, volume::space, health);
             try (VolumeRegistration registration = VolumeRegistration.register(name(), beans -> {
-                        beans.volume(figures, health);
+                        beans.volume(figures, health, volume::findChunks);
+                        beans.settings(VolumeOptions.ALL, definition.values());
                         beans.sar(administration);
                         beans.fastTier(volume.tier()::figures);
                         beans.collections(collections, timer);
@@ -270,7 +271,8 @@ public final class VolumeDaemon {
                         volume,
                         kind -> settings.keep(VolumeOptions.INDEX, kind),
                         joins);
-                whileMounted.putAll(CareHandlers.of(jobs, BackupTargets.of(volume.backups(), definition, mountPoint)));
+                whileMounted.putAll(CareHandlers.of(
+                        jobs, BackupTargets.of(volume.backups(), definition, mountPoint), volume::findChunks));
                 whileMounted.put(VolumeCommands.STATS, (arguments, caller) -> stats(figures, administration, volume));
                 whileMounted.put(VolumeCommands.RESUME, (arguments, caller) -> resume(volume));
                 whileMounted.put(SarControl.COMMAND, (arguments, caller) -> sar.answer(arguments));

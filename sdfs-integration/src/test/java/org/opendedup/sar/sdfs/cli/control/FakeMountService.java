@@ -47,6 +47,7 @@ import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.sdfs.join.FakeJoin;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.FoundChunk;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.engine.VolumeCondition;
@@ -86,6 +87,9 @@ public final class FakeMountService implements MountService {
 
     /** The file tools of what is mounted. */
     public FileTools files = new FakeFileTools();
+
+    /** The chunks of what is mounted. */
+    public List<FoundChunk> chunks = List.of();
 
     /** The raw files of what is mounted. */
     public FakeTierTools tier = new FakeTierTools();
@@ -273,6 +277,13 @@ public final class FakeMountService implements MountService {
         @Override
         public MetadataBackups backups() {
             return backups;
+        }
+
+        @Override
+        public List<FoundChunk> findChunks(String digits) {
+            return chunks.stream()
+                    .filter(chunk -> chunk.fingerprint().startsWith(digits))
+                    .toList();
         }
 
         @Override

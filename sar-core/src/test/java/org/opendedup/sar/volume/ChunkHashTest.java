@@ -1,0 +1,149 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.MemoryFolder;
+import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.volume.care.ChunkSearch;
+import org.opendedup.sar.volume.care.FoundChunk;
+import org.opendedup.sar.volume.chunks.ChunkVolume;
+import org.opendedup.sar.volume.chunks.ChunkWalk;
+import org.opendedup.sar.volume.chunks.StoredChunk;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/** Volumes of chunks whose client makes fingerprints otherwise than by SHA-256, and looking chunks up by them. */
+@Timeout(300)
+final class ChunkHashTest {
+    private static final long CHUNKS = 120;
+
+    @MemoryFolder
+    private Path folder;
+
+    static Stream<ContentHash> hashes() {
+        return Stream.of(ContentHash.MD5, ContentHash.murmur3(-6442));
+    }
+
+    private static String hex(byte[] fingerprint) {
+        return HexFormat.of().formatHex(fingerprint);
+    }
+
+    /** Scrub, reads of copies on the SSD, and healing verify by the same function. */
+    @ParameterizedTest
+    @MethodSource("hashes")
+    void damageIsFoundAndHealedFromTheSsd(ContentHash hash) throws IOException {
+        try (ChunkFolder chunks = new ChunkFolder(folder.resolve("volume"), folder.resolve("ssd"), hash)) {
+            chunks.put(0, CHUNKS);
+            for (long number = 0; number < CHUNKS; number++) {
+                chunks.put(number * 7 % CHUNKS, number * 7 % CHUNKS + 1);
+            }
+            ChunkFolder.await(() -> chunks.locations.values().stream()
+                    .allMatch(location -> chunks.volume.hot().contains(location)));
+            chunks.assertWhole();
+            chunks.damage();
+            assertTrue(chunks.scrub().damagedFrames() > 0);
+            long damaged = chunks.damagedChunks();
+            assertTrue(damaged > 0);
+            ChunkSearch search = chunks.volume.maintenance().chunks();
+            assertEquals(damaged, search(chunks, search).filter(FoundChunk::isDamaged).count());
+            assertTrue(search(chunks, search).allMatch(FoundChunk::isOnSsd));
+            assertTrue(chunks.heal().fromSsd() > 0);
+            chunks.assertWhole();
+            assertEquals(0, search(chunks, search).filter(FoundChunk::isDamaged).count());
+        }
+    }
+
+    private static Stream<FoundChunk> search(ChunkFolder chunks, ChunkSearch search) throws IOException {
+        Stream.Builder<FoundChunk> found = Stream.builder();
+        for (long number : chunks.locations.keySet()) {
+            search.find(hex(chunks.fingerprint(number))).forEach(found);
+        }
+        return found.build();
+    }
+
+    @ParameterizedTest
+    @MethodSource("hashes")
+    void aLostIndexIsMadeAnewAndAWrongFingerprintRefused(ContentHash hash) throws IOException {
+        try (ChunkFolder chunks = new ChunkFolder(folder, null, hash)) {
+            chunks.put(0, CHUNKS);
+            chunks.volume.close();
+            try (Stream<Path> files = Files.list(chunks.config.locations().hashDb())) {
+                for (Path file : files.toList()) {
+                    Files.delete(file);
+                }
+            }
+            chunks.open();
+            ChunkFolder.await(() -> !chunks.volume.engine().rebuilder().condition().updating());
+            for (long number : chunks.locations.keySet()) {
+                assertEquals(chunks.locations.get(number), chunks.volume.find(chunks.fingerprint(number)));
+            }
+            byte[] chunk = ChunkTrial.chunk(CHUNKS);
+            IOException e = assertThrows(
+                    IOException.class, () -> chunks.volume.put(chunks.fingerprint(0 - 1), chunk, chunk.length, 1, 1));
+            assertTrue(e.getMessage().contains(hash.toString()), e.getMessage());
+            ChunkWalk walk = chunks.volume.walk();
+            for (StoredChunk stored = walk.next(); stored != null; stored = walk.next()) {
+                assertEquals(hash.bytes(), stored.fingerprint().length);
+                assertEquals(stored.location(), chunks.volume.find(stored.fingerprint()));
+            }
+        }
+    }
+
+    @Test
+    void anotherFunctionThanThatOfTheStoredChunksIsRefusedAtOpening() throws IOException {
+        VolumeConfig config;
+        try (ChunkFolder chunks = new ChunkFolder(folder, null, ContentHash.murmur3(1))) {
+            chunks.put(0, 10);
+            config = chunks.config;
+        }
+        for (ContentHash other : List.of(ContentHash.SHA_256, ContentHash.MD5, ContentHash.murmur3(2))) {
+            IOException e = assertThrows(
+                    IOException.class,
+                    () -> ChunkVolume.open(config.withHash(other), Duration.ofHours(1), visitor -> {}));
+            assertTrue(e.getMessage().contains("Murmur3 with the seed 1"), e.getMessage());
+        }
+        // The control: the function with which the chunks were stored.
+        ChunkVolume.open(config, Duration.ofHours(1), visitor -> {}).close();
+    }
+
+    @Test
+    void aChunkIsFoundByItsFingerprintOrTheFirstDigitsWithItsCount() throws IOException {
+        try (ChunkFolder chunks = new ChunkFolder(folder, null)) {
+            chunks.put(0, CHUNKS);
+            chunks.put(3, 5);
+            ChunkSearch search = chunks.volume.maintenance().chunks();
+            for (long number = 0; number < CHUNKS; number++) {
+                String all = hex(chunks.fingerprint(number));
+                FoundChunk found = search.find(all).get(0);
+                assertEquals(all, found.fingerprint());
+                assertEquals(number == 3 || number == 4 ? 2 : 1, found.chunk().getCount());
+                assertEquals(ChunkTrial.chunk(number).length, found.chunk().getLength());
+                assertEquals(chunks.locations.get(number), found.chunk().getChunkId());
+                assertEquals(List.of(found), search.find(all.substring(0, 15).toUpperCase(java.util.Locale.ROOT)));
+                assertFalse(found.isOnSsd());
+            }
+            List<FoundChunk> some = search.find("a");
+            assertTrue(some.size() > 1 && some.size() <= ChunkSearch.MOST, some::toString);
+            assertTrue(some.stream().allMatch(found -> found.fingerprint().startsWith("a")));
+            assertEquals(List.of(), search.find(hex(chunks.fingerprint(-1))));
+            for (String wrong : List.of("", "g0", "a".repeat(65))) {
+                assertThrows(IllegalArgumentException.class, () -> search.find(wrong), wrong);
+            }
+            assertArrayEquals(ChunkTrial.chunk(0), chunks.get(0));
+        }
+    }
+}
