@@ -55,6 +55,7 @@ public final class RestoreEngine {
     private final RecipeReads reads;
     private final ChunkReads chunks;
     private final ScheduledExecutorService prefetchers;
+    private final @Nullable HotSource hot;
 
     /**
      * The places that files are read from.
@@ -91,13 +92,14 @@ public final class RestoreEngine {
         this.frames = frames;
         loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
         HotSource usable = verifyFingerprints ? null : sources.hot();
+        hot = usable;
         this.budget = budget;
         batches = new BatchSources(loader, new PinnedChunks(memory, budget.mostHeldBytes()), usable);
         streams = new ReadStreams(recipes, batches, budget, prefetchers);
         trees = sources.names() == null ? null : new TreeReads(streams, sources.names(), recipes, prefetchers);
-        SplitReads hot = usable == null ? null : new SplitReads(usable, loader);
-        reads = new RecipeReads(recipes, loader, hot);
-        chunks = new ChunkReads(loader, hot, usable);
+        SplitReads split = usable == null ? null : new SplitReads(usable, loader);
+        reads = new RecipeReads(recipes, loader, split);
+        chunks = new ChunkReads(loader, split, usable);
     }
 
     /**
@@ -131,7 +133,7 @@ public final class RestoreEngine {
 
     /** Returns what reads ahead for such a client, in the order in which the chunks were written. */
     public WriteOrderReads inWriteOrder(WriteOrderReads.NextContainer next) {
-        return new WriteOrderReads(containers, loader, prefetchers, next, frames.maxBytes());
+        return new WriteOrderReads(containers, loader, prefetchers, next, frames.maxBytes(), hot);
     }
 
     /**

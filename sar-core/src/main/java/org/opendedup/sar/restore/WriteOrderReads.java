@@ -10,6 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.ContainerStore;
@@ -18,6 +19,7 @@ import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.FrameSink;
 import org.opendedup.sar.restore.frame.FrameTurn;
+import org.opendedup.sar.restore.frame.HotSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * container has the new chunks of one stream in their order, and the next container of its pack those after them. Reads
  * of neighbouring slots are taken for a reader of that stream, and the frames after them are read in large requests. A
  * reader that jumps, because it comes to a duplicate that lies elsewhere, leaves its place there: it is found again
- * when it comes back. Single reads read nothing ahead. Safe for use by many threads.
+ * when it comes back. Single reads read nothing ahead. A frame of which the SSD has all chunks that are referred to is
+ * left out: the SSD serves them without a seek. Safe for use by many threads.
  */
 public final class WriteOrderReads {
     private static final Logger log = LoggerFactory.getLogger(WriteOrderReads.class);
@@ -58,6 +61,7 @@ public final class WriteOrderReads {
     private final Executor prefetchers;
     private final NextContainer next;
     private final long mostBytes;
+    private final @Nullable HotSource hot;
     /** The place of the last read comes first. Guarded by this. */
     private final Deque<Place> places = new ArrayDeque<>();
 
@@ -95,9 +99,18 @@ public final class WriteOrderReads {
     /** Where the next step of a reader begins, and how much is ahead of the reader after it. */
     private record Position(long container, int slot, long aheadContainer, int aheadFrame, long ahead, long window) {}
 
-    /** @param cacheBytes bytes of the cache of frames: at most a quarter of it is read ahead for one reader */
+    /**
+     * @param cacheBytes bytes of the cache of frames: at most a quarter of it is read ahead for one reader
+     * @param hot the SSD with copies of chunks; null if there is none
+     */
     WriteOrderReads(
-            ContainerStore containers, FrameLoader loader, Executor prefetchers, NextContainer next, long cacheBytes) {
+            ContainerStore containers,
+            FrameLoader loader,
+            Executor prefetchers,
+            NextContainer next,
+            long cacheBytes,
+            @Nullable HotSource hot) {
+        this.hot = hot;
         this.containers = containers;
         this.loader = loader;
         this.prefetchers = prefetchers;
@@ -151,7 +164,7 @@ public final class WriteOrderReads {
 
     /** Reads the frame of a chunk that the client says it will read, while the caller goes on. */
     public void expect(long chunk) {
-        if (steps.get() < MAX_STEPS) {
+        if (steps.get() < MAX_STEPS && (hot == null || !hot.distributor().isOnSsd(chunk))) {
             submit(
                     () -> {
                         int frame = containers.frameOf(chunk);
@@ -219,8 +232,10 @@ public final class WriteOrderReads {
             FrameTable table = containers.frameTable(container);
             for (; frame < table.frames() && ahead < from.window; frame++) {
                 if (!table.isRemoved(frame)) {
-                    chosen.add(FrameId.of(container, frame));
                     ahead += table.rawLength(frame);
+                    if (!isOnSsd(container, table, frame)) {
+                        chosen.add(FrameId.of(container, frame));
+                    }
                 }
             }
             if (frame == table.frames()) {
@@ -233,6 +248,24 @@ public final class WriteOrderReads {
             }
         }
         return new Position(from.container, from.slot, container, frame, ahead, from.window);
+    }
+
+    /** Returns whether the SSD has a copy of each chunk of a frame that has references, and of one at least. */
+    private boolean isOnSsd(long container, FrameTable table, int frame) throws IOException {
+        if (hot == null || !hot.distributor().isActive()) {
+            return false;
+        }
+        boolean hasCopy = false;
+        int end = table.firstSlot(frame) + table.slotCount(frame);
+        for (int slot = table.firstSlot(frame); slot < end; slot++) {
+            long chunk = ChunkId.of(container, slot);
+            if (hot.distributor().isOnSsd(chunk)) {
+                hasCopy = true;
+            } else if (hot.counts().count(chunk) > 0) {
+                return false;
+            }
+        }
+        return hasCopy;
     }
 
     /** A step of reading ahead. */

@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.MemoryFolder;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.record.StreamLogDefects;
@@ -24,6 +26,9 @@ class ChunkReadAheadTest {
 
     private final long seed = TestSeed.next();
     private ChunkTrial trial;
+
+    @MemoryFolder
+    private Path folder;
     private final List<Long> locations = new ArrayList<>();
 
     /** Two streams by turns, in several containers each. */
@@ -96,6 +101,29 @@ class ChunkReadAheadTest {
                 }
             }
             assertEquals(0, volume.statistics().framesAhead());
+        }
+    }
+
+    /** The disk is not asked for what the SSD serves. Control: the same reader, without the SSD. */
+    @Test
+    void whatHasCopiesOnTheSsdIsNotReadAheadFromTheContainers() throws IOException {
+        int count = 400;
+        try (ChunkFolder chunks = new ChunkFolder(folder.resolve("volume"), folder.resolve("ssd"))) {
+            chunks.volume.setReadAhead(false); // No log is written.
+            chunks.put(0, count);
+            for (long number = 0; number < count; number++) {
+                chunks.put(number * 7 % count, number * 7 % count + 1);
+            }
+            ChunkFolder.await(() -> chunks.locations.values().stream()
+                    .allMatch(location -> chunks.volume.hot().contains(location)));
+            chunks.reopen();
+            assertEquals(0, chunks.unreadable());
+            assertEquals(0, chunks.volume.statistics().framesAhead());
+            assertEquals(count, chunks.volume.hot().status().distributor().ssdHits());
+            chunks.reopen();
+            chunks.volume.hot().detach();
+            assertEquals(0, chunks.unreadable());
+            assertTrue(chunks.volume.statistics().framesAhead() > 0);
         }
     }
 

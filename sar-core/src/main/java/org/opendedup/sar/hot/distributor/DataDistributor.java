@@ -146,6 +146,12 @@ public final class DataDistributor implements Closeable {
         }
     }
 
+    /** Returns whether a read now would ask the SSD for a chunk. */
+    public boolean isOnSsd(long chunkId) {
+        CopyStore store = attached.get();
+        return store != null && store.holds(chunkId) && breaker.allows();
+    }
+
     /** Returns whether splitting is of any use now: an SSD is attached, answers in time, and holds copies. */
     public boolean isActive() {
         CopyStore store = attached.get();
