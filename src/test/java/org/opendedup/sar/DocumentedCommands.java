@@ -22,6 +22,7 @@ import org.opendedup.sar.disks.Commands;
 import org.opendedup.sar.sdfs.cli.CheckCommand;
 import org.opendedup.sar.sdfs.cli.MkfsCommand;
 import org.opendedup.sar.sdfs.cli.MountCommand;
+import org.opendedup.sar.sdfs.cli.PluginCommand;
 import org.opendedup.sar.sdfs.cli.SdfsCli;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
@@ -54,6 +55,7 @@ final class DocumentedCommands {
                 new SdfsCli(environment),
                 new MkfsCommand(environment, config -> {}),
                 new CheckCommand(environment),
+                new PluginCommand(environment),
                 new MountCommand(environment, new FuseMountService(), DaemonCommand.class, ProcessBuilder::start),
                 // By its name: the simulator is no dependency of these tests when they are compiled.
                 Class.forName("org.opendedup.sar.sim.SarSim")

@@ -16,6 +16,7 @@ import javax.xml.parsers.ParserConfigurationException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.index.IndexClass;
+import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
@@ -37,7 +38,7 @@ public final class PluginVolumeFile {
     public static final String INDEX_CLASS = "org.opendedup.sar.plugin.SarHashesMap";
 
     static final String ELEMENT = "extended-config";
-    private static final String STORE = "local-chunkstore";
+    static final String STORE = "local-chunkstore";
     private static final String CHUNKS = "chunk-store";
 
     private static final List<VolumeOption<?>> LOCATIONS =
@@ -74,6 +75,16 @@ public final class PluginVolumeFile {
                 VolumeOptions.INDEX.ofPlugin() + ": silo is not for this volume: it finds duplicates by segments of a"
                         + " file, and SDFS brings chunks one by one. Use rocksdb or chunkstash");
         definition = new VolumeDefinition(complete(store));
+        requireMemory();
+    }
+
+    /** A budget that is too small for the threads is a wrong setting as well. */
+    private void requireMemory() {
+        try {
+            var unused = MemoryPlan.ofChunks(engineConfig());
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(VolumeOptions.MEMORY_BUDGET.ofPlugin() + ": " + e.getMessage(), e);
+        }
     }
 
     /**
@@ -165,7 +176,7 @@ public final class PluginVolumeFile {
                 .with(VolumeOptions.MAXIMUM_FULL, 100)
                 .with(VolumeOptions.OWNER, 0)
                 .with(VolumeOptions.GROUP, 0)
-                .orElse(
+                .with(
                         VolumeOptions.CAPACITY,
                         size == null ? Long.MAX_VALUE : VolumeOptions.CAPACITY.parse(size.trim()))
                 .orElse(VolumeOptions.MEMORY_BUDGET, MEMORY_BYTES)
@@ -274,7 +285,7 @@ public final class PluginVolumeFile {
         return found == null ? null : attribute(found, name);
     }
 
-    private static Document parse(String text) throws SAXException, IOException {
+    static Document parse(String text) throws SAXException, IOException {
         try {
             DocumentBuilderFactory factory = DocumentBuilderFactory.newDefaultInstance();
             factory.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);
@@ -286,11 +297,11 @@ public final class PluginVolumeFile {
         }
     }
 
-    private static @Nullable Element first(Document in, String name) {
+    static @Nullable Element first(Document in, String name) {
         return in.getElementsByTagName(name).item(0) instanceof Element element ? element : null;
     }
 
-    private static @Nullable String attribute(Element element, String name) {
+    static @Nullable String attribute(Element element, String name) {
         String value = element.getAttribute(name);
         return value.isEmpty() ? null : value;
     }

@@ -19,6 +19,7 @@ public final class VolumeOption<T> {
     private String defaultText = "";
     private String changedBy = "";
     private String ofPlugin = "";
+    private String defaultOfPlugin = "";
     private String text = "";
     private @Nullable T least;
     private @Nullable T most;
@@ -101,6 +102,11 @@ public final class VolumeOption<T> {
     /** Returns the attribute by which the plugin for SDFS has it, such as {@code sar-policy}; empty: it has none. */
     public String ofPlugin() {
         return ofPlugin;
+    }
+
+    /** Returns the value that the plugin takes if it is not given, in words; empty if there is none. */
+    public String defaultOfPlugin() {
+        return defaultOfPlugin.isEmpty() ? defaultText() : defaultOfPlugin;
     }
 
     /** Returns whether mkfs.sdfs must be told. */
@@ -241,6 +247,12 @@ public final class VolumeOption<T> {
     VolumeOption<T> inPlugin(String attribute) {
         ofPlugin = attribute;
         return this;
+    }
+
+    /** As above, and says in words what the value is if it is not given there. */
+    VolumeOption<T> inPlugin(String attribute, String byDefault) {
+        defaultOfPlugin = byDefault;
+        return inPlugin(attribute);
     }
 
     /** A volume may be without a value; a report then has {@code inReport}, or nothing. */

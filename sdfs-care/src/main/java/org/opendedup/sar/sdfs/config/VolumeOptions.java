@@ -47,7 +47,6 @@ public final class VolumeOptions {
             .required()
             // A smaller value is most likely a size without its unit.
             .from(1L << 20)
-            .inPlugin("sar-capacity")
             .text("Largest total size of the files, before deduplication and without holes. At least 1MB.");
 
     public static final VolumeOption<Path> BASE_PATH = VOLUME.option(
@@ -58,19 +57,19 @@ public final class VolumeOptions {
     public static final VolumeOption<Path> DATA_LOCATION = VOLUME.option(
                     "--chunk-store-data-location", "local-chunkstore/chunk-store", "dataLocation", FOLDER)
             .byDefaultAs("BASE/chunkstore/chunks")
-            .inPlugin("sar-data-location")
+            .inPlugin("sar-data-location", "chunk-store on <local-chunkstore>, then /sar/data")
             .text("Containers.");
 
     public static final VolumeOption<Path> METADATA_LOCATION = VOLUME.option(
                     "--dedup-db-store", "locations/dedup-db-store", "metadataLocation", FOLDER)
             .byDefaultAs("BASE/ddb")
-            .inPlugin("sar-metadata-location")
+            .inPlugin("sar-metadata-location", "as above, /sar/metadata")
             .text("Folder of names, recipes and counts. They are as important as the data.");
 
     public static final VolumeOption<Path> INDEX_LOCATION = VOLUME.option(
                     "--chunk-store-hashdb-location", "local-chunkstore/hash-db-store", "hashDbLocation", FOLDER)
             .byDefaultAs("BASE/chunkstore/hdb")
-            .inPlugin("sar-index-location")
+            .inPlugin("sar-index-location", "hash-db-store on <local-chunkstore>, then /sar/index")
             .text("Folder of the fingerprint index. Use the SSD if there is one. A lost index is rebuilt.");
 
     public static final VolumeOption<IndexClass> INDEX = VOLUME.option(
@@ -116,7 +115,7 @@ public final class VolumeOptions {
                     "--chunk-store-compress", "", "", text("CODEC", CompressionChoice::parse))
             .byDefault(CompressionChoice.parse("zstd"))
             .byDefaultAs("zstd:1; with --backup-volume zstd:3")
-            .inPlugin("sar-compression")
+            .inPlugin("sar-compression", "zstd:1")
             .text("Compression: zstd, zstd:LEVEL (1 to 19), lz4 or none.");
 
     public static final VolumeOption<Compression.Codec> CODEC = VOLUME.option(
@@ -162,7 +161,7 @@ public final class VolumeOptions {
             .byDefaultAs("the number of cores")
             .from(1)
             .to(256)
-            .inPlugin("sar-write-threads")
+            .inPlugin("sar-write-threads", "the number of cores, at least 2")
             .text("Number of threads that fingerprint and compress.");
 
     public static final VolumeOption<Long> MEMORY_BUDGET = VOLUME.option(
@@ -170,7 +169,7 @@ public final class VolumeOptions {
             .byDefaultAs("the smaller of 1GB and a quarter of RAM, at least 256MB, and more for many threads")
             // Below it, the index and the caches have no room to work.
             .from(MemoryPlan.MIN_BUDGET_BYTES)
-            .inPlugin("sar-memory-budget")
+            .inPlugin("sar-memory-budget", "1GB")
             .text("Memory of the mounted volume, native memory included. About 150MB for the JVM itself are added.");
 
     public static final VolumeOption<Integer> MAXIMUM_FULL = VOLUME.option(
@@ -334,7 +333,7 @@ public final class VolumeOptions {
             .byDefault(HotSettings.Policy.COST)
             .byDefaultAs("cost, and open with --tier-mode=tddfs")
             .changedBy("sar set --policy")
-            .inPlugin("sar-policy")
+            .inPlugin("sar-policy", "reference-count")
             .text("Which chunks get copies on the SSD, and their ranking: reference-count (number of references, as "
                     + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "
                     + "(whatever is read, with the first read, as in the TDDFS paper).");

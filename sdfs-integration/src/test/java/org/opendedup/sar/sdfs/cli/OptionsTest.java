@@ -40,6 +40,7 @@ import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.OptionValues;
+import org.opendedup.sar.sdfs.config.PluginOptions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
@@ -319,11 +320,16 @@ class OptionsTest {
         return folder.resolve("etc/" + wanted.get(VolumeOptions.NAME) + "-volume-cfg.xml");
     }
 
-    /** The table is where the markers are. To renew it, copy what the failure shows. */
+    /** The tables are where the markers are. To renew one, copy what the failure shows. */
     @Test
-    void theTableOfTheDocumentationIsThatOfTheProgram() throws IOException {
-        String begin = "<!-- options: begin -->\n";
-        String end = "<!-- options: end -->";
+    void theTablesOfTheDocumentationAreThoseOfTheProgram() throws IOException {
+        assertEquals(List.of(table()), documented("options"));
+        assertEquals(List.of(tableOfPlugin()), documented("settings"));
+    }
+
+    private static List<String> documented(String name) throws IOException {
+        String begin = "<!-- " + name + ": begin -->\n";
+        String end = "<!-- " + name + ": end -->";
         List<String> found = new ArrayList<>();
         try (Stream<Path> pages = Files.list(Commands.projectFolder().resolve("docs"))) {
             for (Path page :
@@ -335,7 +341,23 @@ class OptionsTest {
                 }
             }
         }
-        assertEquals(List.of(table()), found);
+        return found;
+    }
+
+    private static String tableOfPlugin() {
+        var table = new StringBuilder("| attribute | default | allowed | |\n|---|---|---|---|\n");
+        for (VolumeOption<?> option : PluginOptions.ALL) {
+            String choices = option.choices().isEmpty() ? option.label() : String.join(", ", option.choices());
+            String allowed = option.range().isEmpty() ? choices : option.range();
+            table.append(String.join(
+                            " | ",
+                            "| `" + option.ofPlugin() + "`",
+                            option.defaultOfPlugin().replace("<", "`<").replace(">", ">`"),
+                            allowed.replace("|", "\\|"),
+                            option.text()))
+                    .append(" |\n");
+        }
+        return table.toString();
     }
 
     private static String table() {

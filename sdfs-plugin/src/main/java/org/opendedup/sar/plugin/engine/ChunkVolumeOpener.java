@@ -9,11 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.hot.SsdState;
 import org.opendedup.sar.plugin.PluginEngine;
+import org.opendedup.sar.sdfs.config.HostArchives;
 import org.opendedup.sar.sdfs.config.PluginOptions;
 import org.opendedup.sar.sdfs.config.PluginVolumeFile;
-import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.chunks.ChunkVolume;
-import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +39,6 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         } catch (IllegalArgumentException e) {
             throw new IOException("the sizes in SDFS's volume file: " + e.getMessage(), e);
         }
-        requireMemory(config);
         List<Path> used = usedFolders(config.locations());
         if (used.isEmpty()) {
             requireNoArchives(file.hostChunks());
@@ -79,15 +77,6 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
                 e.addSuppressed(suppressed);
             }
             throw e;
-        }
-    }
-
-    /** A budget that is too small for the threads is a wrong setting as well: nothing may be made then. */
-    private static void requireMemory(VolumeConfig config) throws IOException {
-        try {
-            var unused = MemoryPlan.ofChunks(config);
-        } catch (IllegalArgumentException e) {
-            throw new IOException(VolumeOptions.MEMORY_BUDGET.ofPlugin() + ": " + e.getMessage(), e);
         }
     }
 

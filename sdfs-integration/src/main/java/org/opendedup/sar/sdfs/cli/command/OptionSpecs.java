@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.config.OptionValues;
+import org.opendedup.sar.sdfs.config.PluginOptions;
 import org.opendedup.sar.sdfs.config.VolumeOption;
 import org.opendedup.sar.sdfs.config.VolumeOptions;
 import picocli.CommandLine.IModelTransformer;
@@ -17,14 +18,20 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Gives a command its options of {@link VolumeOptions}: mkfs.sdfs all, in their sections, and a command that changes a
- * mounted volume those that it changes.
+ * Gives a command its options of {@link VolumeOptions}: mkfs.sdfs all, in their sections, a command that changes a
+ * mounted volume those that it changes, and sar-plugin those of {@link PluginOptions}.
  */
 public final class OptionSpecs implements IModelTransformer {
+    /** Shorter names of options of sar-plugin, as {@code sdfscli VOLUME sar set} has them. */
+    private static final Map<String, String> SHORTER =
+            Map.of("--ssd-location", "--ssd", "--reference-count-threshold", "--threshold");
+
     @Override
     public CommandSpec transform(CommandSpec command) {
         if (command.name().equals("mkfs.sdfs")) {
             VolumeOptions.SECTIONS.forEach(section -> add(command, section));
+        } else if (command.name().equals("enable")) {
+            PluginOptions.ALL.forEach(option -> command.addOption(ofPlugin(option)));
         } else if (command.parent() != null) {
             // A command that is a method is also transformed before it has a parent.
             changed(command)
@@ -48,6 +55,33 @@ public final class OptionSpecs implements IModelTransformer {
             specs.forEach(group::addArg);
             command.addArgGroup(group.build());
         }
+    }
+
+    /** Returns the option of sar-plugin for a setting: its attribute without {@code sar-}, and a shorter name. */
+    private static OptionSpec ofPlugin(VolumeOption<?> option) {
+        String name = pluginName(option);
+        String words = option.defaultOfPlugin();
+        String end = words.isEmpty() ? "" : " Default: " + words + ".";
+        var spec = OptionSpec.builder(spec(name, option, option.text() + end, option::parse))
+                .required(false);
+        String shorter = SHORTER.get(name);
+        return (shorter == null ? spec : spec.names(shorter, name)).build();
+    }
+
+    private static String pluginName(VolumeOption<?> option) {
+        return option.ofPlugin().replaceFirst("^sar-", "--");
+    }
+
+    /** Returns the settings of the plugin that the command line gave, by their attributes. */
+    public static Map<String, String> ofPlugin(CommandSpec command) {
+        var settings = new LinkedHashMap<String, String>();
+        for (VolumeOption<?> option : PluginOptions.ALL) {
+            String text = matched(command, pluginName(option));
+            if (text != null) {
+                settings.put(option.ofPlugin(), text);
+            }
+        }
+        return settings;
     }
 
     /** Returns the options that a command changes, by their names for it. */

@@ -1,4 +1,4 @@
-package org.opendedup.sar.plugin.engine;
+package org.opendedup.sar.sdfs.config;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -10,13 +10,13 @@ import java.util.regex.Pattern;
  * The archives of SDFS's own chunk store: files in folders whose names are numbers, such as {@code 753} and
  * {@code -111}. SDFS makes the folders also for a volume that never had a chunk.
  */
-final class HostArchives {
+public final class HostArchives {
     private static final Pattern FOLDER = Pattern.compile("-?[0-9]{1,4}");
 
     private HostArchives() {}
 
     /** @param folder the location of SDFS's chunk store; may be missing */
-    static boolean areIn(Path folder) throws IOException {
+    public static boolean areIn(Path folder) throws IOException {
         if (!Files.isDirectory(folder)) {
             return false;
         }
