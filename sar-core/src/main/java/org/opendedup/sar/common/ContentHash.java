@@ -79,8 +79,8 @@ public record ContentHash(Function function, int seed) {
      */
     public byte[] stored(byte[] ofClient) throws IOException {
         if (ofClient.length != function.bytes) {
-            throw new IOException("a fingerprint has " + function.bytes + " bytes, the " + this
-                    + " of the chunk, not " + ofClient.length);
+            throw new IOException("a fingerprint has " + function.bytes + " bytes, the " + this + " of the chunk, not "
+                    + ofClient.length);
         }
         if (function == Function.SHA_256) {
             return ofClient;

@@ -19,8 +19,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.Directory;
 

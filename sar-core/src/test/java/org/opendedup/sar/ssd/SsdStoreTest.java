@@ -31,8 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestFolders;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.ContentHash;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Timeline;
 
 final class SsdStoreTest {
@@ -238,7 +238,10 @@ final class SsdStoreTest {
                         folder,
                         ContentHash.SHA_256,
                         Timeline.beginning(other, 0),
-                        1 << 26, new StoreMemory(1000, 0), () -> {}, e -> {}));
+                        1 << 26,
+                        new StoreMemory(1000, 0),
+                        () -> {},
+                        e -> {}));
         assertTrue(refused.getMessage().contains(SsdFixture.VOLUME.toString()), refused.getMessage());
         assertTrue(refused.getMessage().contains(folder.toString()), refused.getMessage());
         // The control: its own volume is accepted.

@@ -84,8 +84,8 @@ final class ChunkFolder implements Closeable {
     void put(long from, long to) throws IOException {
         for (long number = from; number < to; number++) {
             byte[] chunk = ChunkTrial.chunk(number);
-            long location = volume.put(fingerprint(number), chunk, chunk.length, 1, 1)
-                    .location();
+            long location =
+                    volume.put(fingerprint(number), chunk, chunk.length, 1, 1).location();
             locations.putIfAbsent(number, location);
         }
         volume.sync();

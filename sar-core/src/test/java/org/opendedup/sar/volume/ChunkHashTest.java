@@ -59,7 +59,9 @@ final class ChunkHashTest {
             long damaged = chunks.damagedChunks();
             assertTrue(damaged > 0);
             ChunkSearch search = chunks.volume.maintenance().chunks();
-            assertEquals(damaged, search(chunks, search).filter(FoundChunk::isDamaged).count());
+            assertEquals(
+                    damaged,
+                    search(chunks, search).filter(FoundChunk::isDamaged).count());
             assertTrue(search(chunks, search).allMatch(FoundChunk::isOnSsd));
             assertTrue(chunks.heal().fromSsd() > 0);
             chunks.assertWhole();
@@ -87,7 +89,8 @@ final class ChunkHashTest {
                 }
             }
             chunks.open();
-            ChunkFolder.await(() -> !chunks.volume.engine().rebuilder().condition().updating());
+            ChunkFolder.await(
+                    () -> !chunks.volume.engine().rebuilder().condition().updating());
             for (long number : chunks.locations.keySet()) {
                 assertEquals(chunks.locations.get(number), chunks.volume.find(chunks.fingerprint(number)));
             }

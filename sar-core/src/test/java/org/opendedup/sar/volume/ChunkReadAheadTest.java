@@ -29,6 +29,7 @@ class ChunkReadAheadTest {
 
     @MemoryFolder
     private Path folder;
+
     private final List<Long> locations = new ArrayList<>();
 
     /** Two streams by turns, in several containers each. */

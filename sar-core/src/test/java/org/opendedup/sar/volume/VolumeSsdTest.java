@@ -86,17 +86,16 @@ class VolumeSsdTest extends OpenVolumeTrial {
         writeShared();
         writeShared();
         byte[] first = Sha256.newDigest().digest(Arrays.copyOf(shared, 4096));
-        FoundChunk found =
-                volume.maintenance().chunks().find(HexFormat.of().formatHex(first)).get(0);
+        FoundChunk found = volume.maintenance()
+                .chunks()
+                .find(HexFormat.of().formatHex(first))
+                .get(0);
         assertEquals(2, found.chunk().getCount());
         assertFalse(found.isOnSsd());
         promoted();
         TestWait.until(() -> volume.hot().contains(found.chunk().getChunkId()));
-        assertTrue(volume.maintenance()
-                .chunks()
-                .find(found.fingerprint())
-                .get(0)
-                .isOnSsd());
+        assertTrue(
+                volume.maintenance().chunks().find(found.fingerprint()).get(0).isOnSsd());
     }
 
     private long promoted() throws IOException {

@@ -1,10 +1,9 @@
 package org.opendedup.sar.container.format;
 
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.function.IntFunction;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.ContentHasher;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 
 /** Decodes a frame that a frame table describes, and checks that its bytes are what was written. */

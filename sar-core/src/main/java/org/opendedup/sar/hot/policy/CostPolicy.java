@@ -26,8 +26,8 @@ public record CostPolicy(long maxRunBytes) implements PromotionPolicy {
     private static final int RECIPE_SHARE = 4;
 
     /**
-     * Promotes any written duplicate in a short run, and what was read in a run that the disk takes longer to reach than
-     * to read: programs that start want 128 KiB and more of a place, and wait for the seek all the same. The rank
+     * Promotes any written duplicate in a short run, and what was read in a run that the disk takes longer to reach
+     * than to read: programs that start want 128 KiB and more of a place, and wait for the seek all the same. The rank
      * decides where space is short.
      */
     @Override

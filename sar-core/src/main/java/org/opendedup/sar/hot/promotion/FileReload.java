@@ -43,8 +43,7 @@ public final class FileReload {
      * @param landed whether a copy of a chunk is on the SSD, not only on its way
      * @param closed whether to end early
      */
-    FileReload(
-            SelectivePromotion promotion, PromotionSources sources, LongPredicate landed, BooleanSupplier closed) {
+    FileReload(SelectivePromotion promotion, PromotionSources sources, LongPredicate landed, BooleanSupplier closed) {
         this.promotion = promotion;
         this.sources = sources;
         this.landed = landed;
@@ -134,7 +133,8 @@ public final class FileReload {
             long[] ids = chunks.keys().toArray();
             Arrays.sort(ids);
             Map<Long, Refusal> reasons = new HashMap<>();
-            long[] missing = Arrays.stream(ids).filter(id -> !promotion.contains(id)).toArray();
+            long[] missing =
+                    Arrays.stream(ids).filter(id -> !promotion.contains(id)).toArray();
             for (int from = 0; from < missing.length; ) {
                 int to = from + 1;
                 while (to < missing.length && ChunkId.container(missing[to]) == ChunkId.container(missing[from])) {

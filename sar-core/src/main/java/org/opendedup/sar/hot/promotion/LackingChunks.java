@@ -8,8 +8,8 @@ import org.opendedup.sar.ssd.Source;
 
 /**
  * Finds the chunks that a request read from home although other chunks that it wanted of the same frames have copies.
- * These copies were of no use: the disk reads a frame as a whole. With copies of the lacking chunks, the next request of
- * the kind needs no disk for these frames. No state.
+ * These copies were of no use: the disk reads a frame as a whole. With copies of the lacking chunks, the next request
+ * of the kind needs no disk for these frames. No state.
  */
 final class LackingChunks {
     private static final long[] NONE = {};

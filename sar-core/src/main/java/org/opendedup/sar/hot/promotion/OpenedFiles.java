@@ -85,7 +85,8 @@ final class OpenedFiles implements Closeable {
         if (closed) {
             return null;
         }
-        Map.Entry<Long, Long> first = Map.Entry.copyOf(waiting.entrySet().iterator().next());
+        Map.Entry<Long, Long> first =
+                Map.Entry.copyOf(waiting.entrySet().iterator().next());
         waiting.remove(first.getKey());
         if (reloaded.size() >= MAX_FILES) {
             reloaded.remove(reloaded.keySet().iterator().next());

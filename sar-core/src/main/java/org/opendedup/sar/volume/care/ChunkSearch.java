@@ -80,8 +80,8 @@ public final class ChunkSearch {
             }
         });
         if (!isOrdered) {
-            throw new IllegalArgumentException("an index of this class finds only whole fingerprints: all "
-                    + 2 * hash.bytes() + " digits");
+            throw new IllegalArgumentException(
+                    "an index of this class finds only whole fingerprints: all " + 2 * hash.bytes() + " digits");
         }
         List<FoundChunk> found = new ArrayList<>();
         for (int i = 0; i < chunks.size(); i++) {

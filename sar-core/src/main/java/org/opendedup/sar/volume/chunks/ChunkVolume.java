@@ -46,8 +46,8 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * their recipes, and reports the references. It has no files and no names, and {@link Volume} does not open it.
  *
  * <p>A chunk has a <em>location</em>, which the client keeps and gives back: the id of its copy. It is at least 65 536,
- * never negative, and stays valid when containers are written anew. Fingerprints are
- * those of {@link VolumeConfig#hash}: containers, collector and SSD verify by them.
+ * never negative, and stays valid when containers are written anew. Fingerprints are those of
+ * {@link VolumeConfig#hash}: containers, collector and SSD verify by them.
  *
  * <p>What was put and claimed is durable when {@link #sync} returns; everything else after at most ten seconds and the
  * duration of a commit. A crash loses calls after the last commit as a whole: a chunk never appears without its count.

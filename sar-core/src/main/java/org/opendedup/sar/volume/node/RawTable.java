@@ -2,10 +2,13 @@ package org.opendedup.sar.volume.node;
 
 import java.io.IOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.RecordCursor;
@@ -28,6 +31,8 @@ public final class RawTable {
     private final Set<Long> outgrown = ConcurrentHashMap.newKeySet();
 
     private ChangedBytes.@Nullable Keeper keeper;
+    /** Number of ranges of changed bytes of all files. */
+    private final AtomicLong ranges = new AtomicLong();
 
     /** Sets what keeps the records of changed bytes. Called before any node is made. */
     public void keepBy(ChangedBytes.Keeper changes) {
@@ -110,11 +115,26 @@ public final class RawTable {
     }
 
     public void put(RawFile file) {
-        files.put(file.inode(), file);
+        if (files.put(file.inode(), file) != file) {
+            ranges.addAndGet(ranges(file.record()));
+        }
+    }
+
+    /** Exchanges the record of a file that is in the table. Called under the change lock. */
+    public void setRecord(RawFile file, RawRecord record, long generation) {
+        ranges.addAndGet(ranges(record) - ranges(file.record()));
+        file.setRecord(record, generation);
     }
 
     public void remove(RawFile file) {
-        files.remove(file.inode(), file);
+        if (files.remove(file.inode(), file)) {
+            ranges.addAndGet(-ranges(file.record()));
+        }
+    }
+
+    private static int ranges(RawRecord record) {
+        List<ByteRanges.Range> changed = record.changed();
+        return changed == null ? 0 : changed.size();
     }
 
     public Collection<RawFile> all() {
@@ -123,5 +143,10 @@ public final class RawTable {
 
     public long size() {
         return files.mappingCount();
+    }
+
+    /** Returns how many files would take as much heap as those of the table: a range takes no more than a file. */
+    public long weight() {
+        return size() + ranges.get();
     }
 }

@@ -150,7 +150,11 @@ final class RawBatch {
             if (!members.isEmpty()) {
                 List<SmallFile> files = new ArrayList<>(members.size());
                 for (Member member : members) {
-                    files.add(new SmallFile(member.node.id, member, member.isOneChunk(), (from, to) -> copier.noteStored(member.node, to)));
+                    files.add(new SmallFile(
+                            member.node.id,
+                            member,
+                            member.isOneChunk(),
+                            (from, to) -> copier.noteStored(member.node, to)));
                 }
                 copier.store(() -> copier.pipeline().storeTogether(files, Inode.ROOT));
                 for (Member member : members) {

@@ -172,7 +172,7 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
     @Override
     public void changed(RawFile file, List<ByteRanges.Range> ranges, boolean isLess) {
         table.put(file);
-        file.setRecord(RawRecord.ofChanged(file.number(), ranges), committer.generation());
+        table.setRecord(file, RawRecord.ofChanged(file.number(), ranges), committer.generation());
         if (isLess) {
             file.noteShrunk(committer.generation());
         }

@@ -131,7 +131,7 @@ public final class RawFiles {
     }
 
     boolean hasRoom() {
-        return hasRoom && table.size() < maxFiles && !limit().isHanging();
+        return hasRoom && table.weight() < maxFiles && !limit().isHanging();
     }
 
     /** For calls of the fast tier that others must not wait for without end. */

@@ -176,7 +176,8 @@ class RecipePromotionTest {
         SelectivePromotion promotion =
                 new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
         PromotionSources sources = stored.sources(counts, () -> 0);
-        recipes.set(new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, chunk -> true, 0, "test"));
+        recipes.set(
+                new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, chunk -> true, 0, "test"));
         recipes.get().note(INODE);
         TestWait.until(() -> asked.get() > 0);
         closing.join();

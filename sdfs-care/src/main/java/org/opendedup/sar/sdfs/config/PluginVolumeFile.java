@@ -146,10 +146,11 @@ public final class PluginVolumeFile {
                 check(seed != null, "hash-type " + type + " needs hash-seed on <io>, which is not there");
                 yield ContentHash.murmur3(OptionKind.integer("SEED").parser().apply(seed.trim()));
             }
-            default -> throw new IllegalArgumentException("the volume's fingerprints are "
-                    + (type == null ? "those that SDFS takes without hash-type on <io>" : type)
-                    + ", by which the chunk store of SAR cannot verify chunks: make another volume, with hash-type"
-                    + " VARIABLE_SHA256, VARIABLE_MD5 or VARIABLE_MURMUR3 on <io>");
+            default ->
+                throw new IllegalArgumentException("the volume's fingerprints are "
+                        + (type == null ? "those that SDFS takes without hash-type on <io>" : type)
+                        + ", by which the chunk store of SAR cannot verify chunks: make another volume, with hash-type"
+                        + " VARIABLE_SHA256, VARIABLE_MD5 or VARIABLE_MURMUR3 on <io>");
         };
     }
 
@@ -176,9 +177,7 @@ public final class PluginVolumeFile {
                 .with(VolumeOptions.MAXIMUM_FULL, 100)
                 .with(VolumeOptions.OWNER, 0)
                 .with(VolumeOptions.GROUP, 0)
-                .with(
-                        VolumeOptions.CAPACITY,
-                        size == null ? Long.MAX_VALUE : VolumeOptions.CAPACITY.parse(size.trim()))
+                .with(VolumeOptions.CAPACITY, size == null ? Long.MAX_VALUE : VolumeOptions.CAPACITY.parse(size.trim()))
                 .orElse(VolumeOptions.MEMORY_BUDGET, MEMORY_BYTES)
                 .orElse(
                         VolumeOptions.WRITE_THREADS,
@@ -207,9 +206,7 @@ public final class PluginVolumeFile {
     /** Returns the name of the volume in SDFS's file, as far as it can name a volume here. */
     public String volume() {
         String name = attribute("volume", "name");
-        return name == null
-                ? "sdfs"
-                : name.replaceAll("[^A-Za-z0-9._-]", "_").replaceFirst("^[.-]", "_");
+        return name == null ? "sdfs" : name.replaceAll("[^A-Za-z0-9._-]", "_").replaceFirst("^[.-]", "_");
     }
 
     /** Returns the volume's name in JMX. */

@@ -41,8 +41,8 @@ final class TagEdit {
             }
             after = attribute.end();
         }
-        added.forEach((name, value) ->
-                value.ifPresent(present -> edited.append(' ').append(name).append('=').append(quoted(present, '"'))));
+        added.forEach((name, value) -> value.ifPresent(
+                present -> edited.append(' ').append(name).append('=').append(quoted(present, '"'))));
         return edited.append(text.substring(after)).toString();
     }
 

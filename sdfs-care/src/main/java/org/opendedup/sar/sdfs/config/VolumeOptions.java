@@ -305,8 +305,9 @@ public final class VolumeOptions {
             .to((long) HotSettings.RUN_BYTES_MAX)
             .changedBy("sar set --max-run")
             .inPlugin("sar-max-run")
-            .text("Length from which runs of neighbouring chunks stay on the disk, which reads them well. With the policy "
-                    + "cost, for written chunks: of what is read, it promotes up to 2 MB, the transfer time of a seek.");
+            .text(
+                    "Length from which runs of neighbouring chunks stay on the disk, which reads them well. With the policy "
+                            + "cost, for written chunks: of what is read, it promotes up to 2 MB, the transfer time of a seek.");
 
     public static final VolumeOption<Boolean> SAR_PROMOTE_ON_READ = SAR.option(
                     "--sar-promote-on-read", "promote-on-read", "promoteOnRead", BOOLEAN)

@@ -61,7 +61,8 @@ class BeanContractTest {
                 var heals = new Heals("contract", new FakeHeal(), clock);
                 var checks = new VolumeChecks("contract", progress -> new StoredVolume.Report(7, List.of()), clock);
                 var chunks = VolumeRegistration.register(
-                        "contract-chunks", beans -> beans.chunkVolume(() -> null, () -> true, health, digits -> List.of()));
+                        "contract-chunks",
+                        beans -> beans.chunkVolume(() -> null, () -> true, health, digits -> List.of()));
                 var registration = VolumeRegistration.register("contract", beans -> {
                     beans.volume(() -> null, health, digits -> List.of());
                     beans.settings(VolumeOptions.ALL, definition.values());

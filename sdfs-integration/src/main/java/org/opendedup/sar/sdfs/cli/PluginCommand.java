@@ -297,8 +297,8 @@ public final class PluginCommand implements Callable<Integer> {
         Path target = libraries().resolve(INSTALLED);
         String named = environment.variables().getOrDefault(JAR, "");
         if (named.isEmpty() || !Files.isRegularFile(Path.of(named))) {
-            throw new CommandFailedException("the plugin's jar is not there"
-                    + (named.isEmpty() ? "" : ": " + named) + "; build it: scripts/build. Nothing was changed");
+            throw new CommandFailedException("the plugin's jar is not there" + (named.isEmpty() ? "" : ": " + named)
+                    + "; build it: scripts/build. Nothing was changed");
         }
         Path jar = Path.of(named);
         List<Path> others = others(target);
@@ -312,7 +312,8 @@ public final class PluginCommand implements Callable<Integer> {
         }
         Path copy = libraries().resolve(INSTALLED + ".new");
         Files.copy(jar, copy, StandardCopyOption.REPLACE_EXISTING, LinkOption.NOFOLLOW_LINKS);
-        Files.setLastModifiedTime(copy, FileTime.from(Files.getLastModifiedTime(jar).toInstant()));
+        Files.setLastModifiedTime(
+                copy, FileTime.from(Files.getLastModifiedTime(jar).toInstant()));
         Files.move(copy, target, StandardCopyOption.ATOMIC_MOVE);
         for (Path other : others) {
             Files.delete(other);
@@ -355,8 +356,9 @@ public final class PluginCommand implements Callable<Integer> {
         if (version.find() && Integer.parseInt(version.group(1)) < LEAST_JAVA) {
             environment
                     .err()
-                    .println("sar-plugin: note: " + jre + " is of release " + version.group(1) + ", and the plugin needs "
-                            + LEAST_JAVA + ": make it a link to such a JDK, as docs/PLUGIN.md says");
+                    .println("sar-plugin: note: " + jre + " is of release " + version.group(1)
+                            + ", and the plugin needs " + LEAST_JAVA
+                            + ": make it a link to such a JDK, as docs/PLUGIN.md says");
         }
     }
 }

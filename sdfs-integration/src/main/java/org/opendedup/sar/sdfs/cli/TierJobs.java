@@ -88,7 +88,9 @@ final class TierJobs {
 
     /** Returns the exit code for results: whether each file was worked on. */
     static int exitCode(Map<String, Object> sum) {
-        long left = Json.number(sum, "failedFiles") + Json.number(sum, "inUseFiles") + Json.number(sum, "lostFiles")
+        long left = Json.number(sum, "failedFiles")
+                + Json.number(sum, "inUseFiles")
+                + Json.number(sum, "lostFiles")
                 + Json.number(sum, "incompleteFiles");
         return left == 0 ? ExitCode.OK : ExitCode.FAILED;
     }

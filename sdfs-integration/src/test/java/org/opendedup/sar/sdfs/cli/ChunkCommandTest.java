@@ -44,16 +44,14 @@ class ChunkCommandTest {
     @Test
     void aChunkIsShownWithItsCountAndPlace() throws Exception {
         assertEquals(ExitCode.OK, daemon.cli("chunk", "aa"), daemon::err);
-        assertEquals(
-                """
+        assertEquals("""
                 chunk aa01
                   references  12
                   length      4KB
                   place       container 3, slot 7, frame 2, in pack 9
                   on the SSD  yes
                   damaged     no
-                """,
-                daemon.out());
+                """, daemon.out());
         List<Map<String, Object>> found = Json.objects(daemon.json("chunk", "aa01"), "chunks");
         assertEquals(
                 Map.of(

@@ -30,8 +30,7 @@ import org.opendedup.sar.sdfs.cli.command.ExitCode;
 @Timeout(60)
 class PluginCommandTest {
     /** With what a parser would not give back: a comment with a tag in it, two kinds of quotes, odd blanks. */
-    private static final String XML =
-            """
+    private static final String XML = """
             <?xml version="1.0" encoding="UTF-8" standalone="no"?>
             <!-- by hand: <local-chunkstore encrypt="true"> -->
             <subsystem-config version="3.12.0">
@@ -98,11 +97,16 @@ class PluginCommandTest {
                 + " sar-reference-count-threshold=\"3\" sar-policy=\"cost\"";
         assertEquals(
                 ExitCode.OK,
-                run("enable", "pool0", "--ssd=" + folder + "/ssd", "--ssd-capacity=1GB", "--threshold=3", "--policy=cost"),
+                run(
+                        "enable",
+                        "pool0",
+                        "--ssd=" + folder + "/ssd",
+                        "--ssd-capacity=1GB",
+                        "--threshold=3",
+                        "--policy=cost"),
                 () -> err.toString());
         String expected = xml("VARIABLE_MD5")
-                .replace(
-                        "org.opendedup.sdfs.filestore.BatchFileChunkStore", "org.opendedup.sar.plugin.SarChunkStore")
+                .replace("org.opendedup.sdfs.filestore.BatchFileChunkStore", "org.opendedup.sar.plugin.SarChunkStore")
                 .replace("org.opendedup.collections.RocksDBMap", "org.opendedup.sar.plugin.SarHashesMap");
         int at = text().indexOf(" former-");
         String added = text().substring(at, text().indexOf("/>", at));
@@ -143,7 +147,9 @@ class PluginCommandTest {
         String[] arguments = Stream.concat(Stream.of("enable", "pool0"), Arrays.stream(options.split(" ")))
                 .toArray(String[]::new);
         assertTrue(run(arguments) != ExitCode.OK);
-        assertTrue(err.toString().contains(message.replace("sar-reference-count-threshold", "threshold")), () -> err.toString());
+        assertTrue(
+                err.toString().contains(message.replace("sar-reference-count-threshold", "threshold")),
+                () -> err.toString());
         assertEquals(xml("VARIABLE_MD5"), text());
         assertFalse(Files.exists(installed));
     }

@@ -152,7 +152,8 @@ class SarCommandTest {
 
     @Test
     void setChangesTheFileOfAVolumeThatIsNotMounted() throws Exception {
-        assertEquals(0, sar("set", "--policy=reference-count", "--promote-on-read=false", "--lru-entries=7"), output.err());
+        assertEquals(
+                0, sar("set", "--policy=reference-count", "--promote-on-read=false", "--lru-entries=7"), output.err());
         assertTrue(output.out().contains("policy: cost -> reference-count"), output.out());
         assertTrue(output.out().contains("takes effect at the next mount"), output.out());
         assertEquals(

@@ -153,7 +153,8 @@ class TierCommandTest {
         String inMount = daemon.mountPoint().resolve("vm").toString();
         assertEquals(0, daemon.cli("tier", "explain", inMount, "vm/disk.img"), daemon.err());
         daemon.shows("vm: folder; new files lie whole on the fast tier, and are not migrated (pin)");
-        daemon.shows("vm/disk.img: in chunks, deduplicated, but for 300 B that were changed since and are on the fast tier, 1000 B");
+        daemon.shows(
+                "vm/disk.img: in chunks, deduplicated, but for 300 B that were changed since and are on the fast tier, 1000 B");
         assertEquals(0, daemon.cli("tier", "explain", "vm", "vm/disk.img", "--json"), daemon.err());
         List<Map<String, Object>> files = Json.objects(Json.read(daemon.out()), "files");
         assertEquals(
@@ -210,7 +211,8 @@ class TierCommandTest {
 
     @Test
     void pinUnpinAndReloadWorkOnPaths() {
-        service.tier.report = Map.of("rawFiles", 2, "inChunksFiles", 1, "reloadedFiles", 4, "chunkBytes", 1 << 20, "onSsdBytes", 1 << 20);
+        service.tier.report = Map.of(
+                "rawFiles", 2, "inChunksFiles", 1, "reloadedFiles", 4, "chunkBytes", 1 << 20, "onSsdBytes", 1 << 20);
         assertEquals(0, daemon.cli("tier", "pin", "vm"), daemon.err());
         daemon.shows("Pinned 2 raw files; 1 in chunks, where nothing changes");
         assertEquals(0, daemon.cli("tier", "unpin", "vm"), daemon.err());

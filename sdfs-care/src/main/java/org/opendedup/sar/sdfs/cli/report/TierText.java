@@ -173,8 +173,8 @@ public final class TierText {
         var page = new TierText();
         long bytes = Json.number(report, "chunkBytes");
         long percent = bytes == 0 ? 100 : 100 * Json.number(report, "onSsdBytes") / bytes;
-        page.text.append("Reloaded " + number(report, "reloadedFiles", "file") + ", " + size(report, "chunkBytes") + ": "
-                + percent + " % on the SSD, " + size(report, "copiedBytes") + " copied now");
+        page.text.append("Reloaded " + number(report, "reloadedFiles", "file") + ", " + size(report, "chunkBytes")
+                + ": " + percent + " % on the SSD, " + size(report, "copiedBytes") + " copied now");
         page.more(report, "rawFiles", "on the fast tier already");
         page.more(report, "incompleteFiles", "not whole on the SSD");
         return page.ended(report);

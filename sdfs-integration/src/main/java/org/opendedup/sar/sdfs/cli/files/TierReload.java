@@ -2,10 +2,10 @@ package org.opendedup.sar.sdfs.cli.files;
 
 import java.io.IOException;
 import java.util.List;
-import org.opendedup.sar.hot.copies.Refusal;
-import org.opendedup.sar.hot.promotion.FileReload.Reloaded;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Progress;
+import org.opendedup.sar.hot.copies.Refusal;
+import org.opendedup.sar.hot.promotion.FileReload.Reloaded;
 import org.opendedup.sar.sdfs.restore.TreeEntry;
 import org.opendedup.sar.volume.raw.FastTier.Place;
 
@@ -43,7 +43,8 @@ final class TierReload extends TreeJob {
         add(ON_SSD, done.onSsdBytes());
         if (done.onSsdBytes() < done.bytes()) {
             add(INCOMPLETE, 1);
-            done.refused().forEach((why, bytes) -> name(REASONS, at + ": " + ByteSize.rounded(bytes) + " " + words(why)));
+            done.refused()
+                    .forEach((why, bytes) -> name(REASONS, at + ": " + ByteSize.rounded(bytes) + " " + words(why)));
         }
     }
 
