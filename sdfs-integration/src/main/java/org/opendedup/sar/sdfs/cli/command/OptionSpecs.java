@@ -98,7 +98,7 @@ public final class OptionSpecs implements IModelTransformer {
 
     private static OptionSpec spec(String name, VolumeOption<?> option, String text, Function<String, ?> parser) {
         // Before the command's own options, whose order is -1.
-        var spec = OptionSpec.builder(name).order(-2).description(text);
+        var spec = OptionSpec.builder(name).order(-2).description(text.replace("%", "%%"));
         return option.label().isEmpty()
                 ? spec.type(boolean.class).build()
                 : spec.type(String.class)
