@@ -185,7 +185,8 @@ class Bench:
         for cache in self.options.cache:
             # The first volume of a kind is enough where policies are compared.
             volumes = list(KINDS[kind].items())[: 1 if are_compared else None]
-            suffix = f"-{re.sub('[^a-z0-9]+', '-', cache)}" if are_compared else ""
+            # Short: the path of a control socket has it twice.
+            suffix = f"-{re.sub('[^a-z0-9]+', '-', cache.replace('references=', ''))}" if are_compared else ""
             systems += [Deduplicated(self.work, name + suffix, self.options, [f"--restore-cache={cache}", *more], hash_type="", whole=True)
                         for name, more in volumes]
         for system in systems:

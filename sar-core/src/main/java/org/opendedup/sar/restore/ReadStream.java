@@ -62,9 +62,13 @@ public final class ReadStream implements Closeable {
         try (AheadRequest request = request(offset, length)) {
             if (request != null) {
                 int start = target.position();
+                int first = request.length();
                 List<Long> chunks = new ArrayList<>();
-                if (reads.readAhead(request, inode, offset, length, target, chunks)) {
+                if (reads.readAhead(request, inode, offset, first, target, chunks)) {
                     request.took(chunks);
+                    if (first < length) {
+                        reads.read(inode, offset + first, length - first, true, target);
+                    }
                     return;
                 }
                 target.position(start);

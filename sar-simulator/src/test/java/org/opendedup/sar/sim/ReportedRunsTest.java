@@ -112,6 +112,7 @@ class ReportedRunsTest extends CommandTest {
                 "table-1",
                 "figure-3a",
                 "figure-3b",
+                "figure-3c",
                 "figure-4",
                 "figure-8",
                 "figure-9",
@@ -129,7 +130,9 @@ class ReportedRunsTest extends CommandTest {
         assertEquals(0.035, versions.get(1).get("storedSharePublished").asDouble());
         JsonNode first = rows("one", "figure-4").get(0);
         assertEquals(0, first.get("firstContainer").asInt());
-        assertTrue(rows("one", "figure-3").get(12).get("containersPercent").asDouble() == 100);
+        JsonNode whole = rows("one", "figure-3").get(12);
+        assertEquals(100, whole.get("containersPercent").asDouble());
+        assertEquals(100, whole.get("visitsPercent").asDouble());
         for (JsonNode row : rows("one", "figures")) {
             assertTrue(row.get("containerReads").asInt() >= row.get("floor").asInt(), row::toString);
             assertTrue(row.get("megabytesPerSecond").asDouble() > 0, row::toString);

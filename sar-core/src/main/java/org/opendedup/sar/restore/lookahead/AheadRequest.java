@@ -7,6 +7,9 @@ import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 
 /** A request of a reader of a file, which may use chunks that were fetched ahead; to be closed. */
 public interface AheadRequest extends AutoCloseable {
+    /** Returns how many bytes of the request, from its first one on, may have been fetched ahead; 1 or more. */
+    int length();
+
     /**
      * Returns the bytes of a chunk that the request wants at an offset of the file, to be closed; waits while they are
      * being fetched.
@@ -16,7 +19,7 @@ public interface AheadRequest extends AutoCloseable {
     @Nullable
     Pinned chunk(long chunkId, long at) throws IOException;
 
-    /** Notes that the reader has got all bytes of the request, from these chunks. */
+    /** Notes that the reader has got {@link #length} bytes of the request, from these chunks. */
     void took(List<Long> chunks);
 
     @Override

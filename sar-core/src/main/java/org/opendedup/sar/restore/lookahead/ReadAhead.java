@@ -141,6 +141,11 @@ public final class ReadAhead implements Closeable {
         }
 
         @Override
+        public int length() {
+            return length;
+        }
+
+        @Override
         public @Nullable Pinned chunk(long chunkId, long at) throws IOException {
             return own == null ? streams.chunk(chunkId) : own.chunk(chunkId, at);
         }

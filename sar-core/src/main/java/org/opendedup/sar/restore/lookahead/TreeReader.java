@@ -114,13 +114,21 @@ final class TreeReader implements TreeRecipe.KnownFiles {
         private final int length;
         private final LongAdder served;
 
-        /** @param served counts the requests that got all of their bytes */
+        /**
+         * @param length bytes of the request that are in the recipe of the tree
+         * @param served counts the requests that got these bytes
+         */
         Request(Place place, long offset, int length, LongAdder served) {
             this.place = place;
             this.offset = offset;
             this.length = length;
             this.served = served;
             place.reader.lookahead.enter();
+        }
+
+        @Override
+        public int length() {
+            return length;
         }
 
         @Override

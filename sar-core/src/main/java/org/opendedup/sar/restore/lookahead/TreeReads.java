@@ -149,8 +149,11 @@ public final class TreeReads {
     /** Begins a request that was noted; to be closed. Null if nothing was fetched for it. */
     public @Nullable AheadRequest request(long inode, long offset, int length) {
         Place place = place(inode);
-        boolean isAhead = place != null && offset + length <= place.length();
-        return isAhead ? new TreeReader.Request(place, offset, length, requestsAhead) : null;
+        if (place == null || offset >= place.length()) {
+            return null;
+        }
+        // The rest of a longer file is read ahead itself.
+        return new TreeReader.Request(place, offset, (int) Math.min(length, place.length() - offset), requestsAhead);
     }
 
     /** Number of requests whose chunks were there, or on the way, because the reader goes through a tree. */

@@ -29,12 +29,21 @@ final class ContainerAccesses {
     /**
      * A point of Figure 3: the shared containers of all versions of which at most a share of the chunks is used, and
      * more than the share before it. A container is shared if an earlier version filled it; it counts for each version
-     * that uses it.
+     * that uses it. The paper does not say whether it counts so, or each visit: the successive chunks of one container.
+     * Visits are also those to older containers of the same version.
      *
      * @param upToPercent share of the container's chunks
      * @param containersPercent share of the containers with this share of their chunks, or a smaller one
+     * @param visits visits that use this share of the chunks
+     * @param visitsPercent as {@code containersPercent}
      */
-    record ShareRow(String set, double upToPercent, int containers, double containersPercent) {}
+    record ShareRow(
+            String set,
+            double upToPercent,
+            int containers,
+            double containersPercent,
+            int visits,
+            double visitsPercent) {}
 
     /**
      * A part of a set's chunks in Figure 4.
@@ -73,7 +82,8 @@ final class ContainerAccesses {
     }
 
     private void addShares(BackupSet set, PackedTrace packed) {
-        int[] counts = new int[SHARES.length];
+        int[] containers = new int[SHARES.length];
+        int[] visits = new int[SHARES.length];
         for (Recipe recipe : packed.recipes()) {
             Map<Long, BitSet> used = new HashMap<>();
             for (int i = 0; i < recipe.count(); i++) {
@@ -82,18 +92,44 @@ final class ContainerAccesses {
                     used.computeIfAbsent(container, id -> new BitSet()).set(ChunkId.slot(recipe.chunkId(i)));
                 }
             }
-            used.forEach((container, slots) -> counts[
-                    boundOf(100.0 * slots.cardinality() / packed.containers().chunksOf(container))]++);
+            used.forEach(
+                    (container, slots) -> containers[boundOf(packed, container, slots.cardinality())]++);
+            countVisits(packed, recipe, visits);
         }
-        int all = Arrays.stream(counts).sum();
-        int sum = 0;
-        for (int i = 0; i < counts.length && all > 0; i++) {
-            sum += counts[i];
-            shares.add(new ShareRow(set.name(), SHARES[i], counts[i], rounded(100.0 * sum / all)));
+        for (int i = 0; i < SHARES.length; i++) {
+            shares.add(new ShareRow(
+                    set.name(),
+                    SHARES[i],
+                    containers[i],
+                    percentUpTo(containers, i),
+                    visits[i],
+                    percentUpTo(visits, i)));
         }
     }
 
-    private static int boundOf(double percent) {
+    private static void countVisits(PackedTrace packed, Recipe recipe, int[] visits) {
+        long newest = recipe.containersBefore();
+        for (int from = 0, to; from < recipe.count(); from = to) {
+            long container = ChunkId.container(recipe.chunkId(from));
+            BitSet slots = new BitSet();
+            for (to = from; to < recipe.count() && ChunkId.container(recipe.chunkId(to)) == container; to++) {
+                slots.set(ChunkId.slot(recipe.chunkId(to)));
+            }
+            if (container <= recipe.containersBefore() || container < newest) {
+                visits[boundOf(packed, container, slots.cardinality())]++;
+            }
+            newest = Math.max(newest, container);
+        }
+    }
+
+    private static double percentUpTo(int[] counts, int bound) {
+        int all = Arrays.stream(counts).sum();
+        int sum = Arrays.stream(counts, 0, bound + 1).sum();
+        return all == 0 ? 0 : rounded(100.0 * sum / all);
+    }
+
+    private static int boundOf(PackedTrace packed, long container, int used) {
+        double percent = 100.0 * used / packed.containers().chunksOf(container);
         int bound = 0;
         while (percent > SHARES[bound]) {
             bound++;

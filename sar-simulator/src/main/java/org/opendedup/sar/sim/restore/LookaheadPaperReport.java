@@ -19,6 +19,7 @@ final class LookaheadPaperReport {
     private static final Axis USED = Axis.log10("chunks used of a container, up to %");
     private static final Axis CONTAINERS = Axis.linear("containers");
     private static final Axis SUM = Axis.linear("% of the containers");
+    private static final Axis VISITS = Axis.linear("% of the visits");
     /** A number of one: many points, drawn as a line alone. */
     private static final Axis CONTAINER = Axis.linear("container");
 
@@ -90,7 +91,8 @@ final class LookaheadPaperReport {
                 })));
         sections.add(Section.of(
                 "Figure 3: use of shared containers",
-                "A container is shared if an earlier version filled it. It counts for each version that uses it.",
+                "A container is shared if an earlier version filled it. It counts for each version that uses it. A visit is "
+                        + "the successive chunks of one older container.",
                 chart(
                         "figure-3a",
                         "Figure 3a: shared containers by the chunks used",
@@ -108,6 +110,13 @@ final class LookaheadPaperReport {
                     accesses.shares().stream()
                             .filter(row -> row.set().equals(set))
                             .forEach(row -> line.add(row.upToPercent(), row.containersPercent()));
+                    lines.add(line.build());
+                }),
+                chart("figure-3c", "Figure 3b for each visit of a container", USED, VISITS, (set, lines) -> {
+                    Line.Builder line = Line.named(set);
+                    accesses.shares().stream()
+                            .filter(row -> row.set().equals(set))
+                            .forEach(row -> line.add(row.upToPercent(), row.visitsPercent()));
                     lines.add(line.build());
                 })));
         sections.add(Section.of(
