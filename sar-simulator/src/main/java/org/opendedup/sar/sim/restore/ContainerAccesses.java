@@ -92,8 +92,7 @@ final class ContainerAccesses {
                     used.computeIfAbsent(container, id -> new BitSet()).set(ChunkId.slot(recipe.chunkId(i)));
                 }
             }
-            used.forEach(
-                    (container, slots) -> containers[boundOf(packed, container, slots.cardinality())]++);
+            used.forEach((container, slots) -> containers[boundOf(packed, container, slots.cardinality())]++);
             countVisits(packed, recipe, visits);
         }
         for (int i = 0; i < SHARES.length; i++) {
