@@ -73,7 +73,8 @@ final class Host {
     static Element config(Path folder, String hashType, String attributes) {
         String memory = attributes.contains("sar-memory-budget") ? "" : "sar-memory-budget='300MB' ";
         String xml = "<subsystem-config><locations dedup-db-store='" + folder.resolve("ddb") + "'/><io"
-                + " chunk-size='256' hash-type='" + hashType + "' hash-seed='-6442'/><volume name='" + folder.getFileName()
+                + " chunk-size='256' hash-type='" + hashType + "' hash-seed='-6442'/><volume name='"
+                + folder.getFileName()
                 + "'/><local-chunkstore chunk-store='"
                 + folder.resolve("chunks") + "' hash-db-store='"
                 + folder.resolve("hashes") + "' allocation-size='10737418240' encrypt='false'"

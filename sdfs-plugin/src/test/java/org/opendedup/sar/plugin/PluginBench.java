@@ -19,7 +19,11 @@ public final class PluginBench {
     private static final int WRITERS = 4;
     private static final int CHUNK_BYTES = 16 << 10;
     private static final int BATCH = 2048;
-    private static final int RECORD_BYTES = 40;
+    /** Makes the fingerprints: SHA-256 or MD5. */
+    private static final String HASH = System.getProperty("plugin.hash", "SHA-256");
+
+    private static final int HASH_BYTES = HASH.equals("MD5") ? 16 : 32;
+    private static final int RECORD_BYTES = HASH_BYTES + Long.BYTES;
 
     private final Path folder;
     private final String attributes;
@@ -55,7 +59,7 @@ public final class PluginBench {
 
     private void open() throws Exception {
         store = new SarChunkStore();
-        store.init(Host.config(folder, attributes));
+        store.init(Host.config(folder, "VARIABLE_" + HASH.replace("-", ""), attributes));
         map = new SarHashesMap();
         map.init(1 << 20, folder.toString(), 0.001);
     }
@@ -72,7 +76,7 @@ public final class PluginBench {
         byte[] noise = new byte[CHUNK_BYTES / 2];
         random.nextBytes(noise);
         System.arraycopy(noise, 0, bytes, 0, noise.length);
-        return Chunk.of(bytes, "SHA-256");
+        return Chunk.of(bytes, HASH);
     }
 
     private void write(long mib) throws Exception {
@@ -181,7 +185,7 @@ public final class PluginBench {
         int reads = isRandom ? Math.min(chunks, 300) : chunks;
         for (int i = 0; i < reads; i++) {
             list.position((isRandom ? random.nextInt(chunks) : i) * RECORD_BYTES);
-            byte[] hash = new byte[32];
+            byte[] hash = new byte[HASH_BYTES];
             list.get(hash);
             if (map.getData(hash, list.getLong()).length != CHUNK_BYTES) {
                 throw new IllegalStateException("chunk " + i);

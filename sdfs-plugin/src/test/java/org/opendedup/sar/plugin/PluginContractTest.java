@@ -341,8 +341,7 @@ class PluginContractTest {
 
     private void assertTheRestIsThere(Map<Integer, Long> locations) throws Exception {
         for (int number = 150; number < 200; number++) {
-            assertArrayEquals(
-                    chunk(number).bytes(), map.getData(chunk(number).hash(), locations.get(number)));
+            assertArrayEquals(chunk(number).bytes(), map.getData(chunk(number).hash(), locations.get(number)));
         }
     }
 
@@ -415,8 +414,7 @@ class PluginContractTest {
         for (int number = 0; number < 40; number++) {
             assertArrayEquals(
                     chunk(number).bytes(),
-                    map.getData(
-                            chunk(number).hash(), map.get(chunk(number).hash())));
+                    map.getData(chunk(number).hash(), map.get(chunk(number).hash())));
         }
         store.close();
         assertFalse(server.isRegistered(table));

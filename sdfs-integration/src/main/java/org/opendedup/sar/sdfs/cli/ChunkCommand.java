@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Examples:",
             "  sdfscli pool0 chunk 9f86d081884c7d65",
-            "  sdfscli pool0 chunk $(head -c 4096 disk.img | sha256sum | cut -d' ' -f1)   # of a volume with 4 KiB chunks"
+            "  sdfscli pool0 chunk $(head -c 4096 disk.img | sha256sum | cut -d' ' -f1)   # with --hash-type=SHA256"
         })
 final class ChunkCommand extends VolumeCommand {
     @Parameters(

@@ -237,11 +237,17 @@ public final class PluginCommand implements Callable<Integer> {
     /** SDFS writes the file again when it unmounts, which would undo the change. */
     private void requireUnmounted(Path file, PluginSwitch before) throws IOException, CommandFailedException {
         for (List<String> command : hosts()) {
-            if (command.contains(before.volume()) || command.contains(file.toString())) {
+            if (command.stream().anyMatch(word -> names(word, file, before.volume()))) {
                 throw new CommandFailedException("the volume is mounted: unmount it first; SDFS writes " + file
                         + " at the unmount. Nothing was changed");
             }
         }
+    }
+
+    /** Returns whether a word of a command is the volume's name, an option with it, or its file. */
+    private static boolean names(String word, Path file, @Nullable String name) {
+        return word.endsWith(String.valueOf(file.getFileName()))
+                || name != null && (word.equals(name) || word.endsWith("=" + name));
     }
 
     /** Returns the command lines of all processes of SDFS that have a volume mounted. */

@@ -119,26 +119,18 @@ final class VolumeCare implements Closeable {
                 name,
                 maintenance.backups(),
                 file.definition().backups().withEachEnd(),
-                maintenance.collector()::isRunning, clock);
+                maintenance.collector()::isRunning,
+                clock);
         heals = new Heals(name, maintenance.heal(), clock);
         // What 'gc set' changes lasts until the next mount: SDFS writes its volume file.
         recompress = new RecompressSetting(file.definition().recompress(), config.compression(), level -> {});
-        collections = new GarbageCollections(
-                name,
-                maintenance.collector(),
-                null,
-                recompress,
-                this::checkCollects,
-                clock);
+        collections =
+                new GarbageCollections(name, maintenance.collector(), null, recompress, this::checkCollects, clock);
         checks = new VolumeChecks(name, maintenance.check()::run, clock);
         copies = new AttendedJobs<>(name, BackupControl.COMMAND);
         scrubs = new Scrubs(name, maintenance.scrub(), clock);
         scrubTimer = IntervalTimer.start(
-                "the scrub",
-                () -> scrubs.start(Cause.SCHEDULE).isPresent(),
-                this::lastScrub,
-                scrubInterval,
-                clock);
+                "the scrub", () -> scrubs.start(Cause.SCHEDULE).isPresent(), this::lastScrub, scrubInterval, clock);
         resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
         PluginRemedies remedies =
                 new PluginRemedies(name, bean, config.locations().hashDb(), () -> control != null);
@@ -187,8 +179,7 @@ final class VolumeCare implements Closeable {
     private @Nullable VolumeRegistration register(String bean) {
         try {
             VolumeRegistration all = VolumeRegistration.register(bean, beans -> {
-                beans.chunkVolume(
-                        figures, maintenance::resume, health, maintenance.chunks()::find);
+                beans.chunkVolume(figures, maintenance::resume, health, maintenance.chunks()::find);
                 beans.collections(collections, StartTimes.NEVER);
                 beans.scrubs(scrubs, scrubTimer);
                 beans.heals(heals, maintenance.damage()::faults);
@@ -358,8 +349,8 @@ final class VolumeCare implements Closeable {
 
     private void checkCollects() throws IOException {
         if (!collects) {
-            throw new IOException(
-                    "nothing is collected, because " + PluginOptions.COLLECT.ofPlugin() + " on <extended-config> is false");
+            throw new IOException("nothing is collected, because " + PluginOptions.COLLECT.ofPlugin()
+                    + " on <extended-config> is false");
         }
     }
 

@@ -128,8 +128,8 @@ class SdfsMapsTest {
         Path map = HostMaps.of(folder, "aa-1");
         Files.move(map, map.resolveSibling("aa-1.map.lz4"));
         assertTrue(refusal().contains("set compress-metadata to false"), refusal());
-        IOException unknown =
-                assertThrows(IOException.class, () -> SdfsMaps.of("", 256, 4, 32).visit((fingerprint, location) -> {}));
+        IOException unknown = assertThrows(
+                IOException.class, () -> SdfsMaps.of("", 256, 4, 32).visit((fingerprint, location) -> {}));
         assertTrue(String.valueOf(unknown.getMessage()).contains("dedup-db-store on <locations>"), unknown::toString);
     }
 

@@ -18,11 +18,11 @@ import org.opendedup.sar.hot.FileExplanation.Verdict;
 /** What {@code sar explain} shows of a file. The names are stable. */
 public record ExplanationReport(
         long chunks, long bytes, Map<String, Share> verdicts, Work fromDisk, Work withSsd, double savedSeconds) {
-    private static final String LINE = "%14s  %-16s %8s %10s %10s  %s";
+    private static final String LINE = "%14s  %-16s %-11s %8s %10s %10s  %s";
 
     /** Header above the lines of {@link Chunk#line}. */
     public static final String HEADER =
-            "\n" + String.format(LINE, "offset", "chunk", "bytes", "references", "run", "verdict");
+            "\n" + String.format(LINE, "offset", "chunk", "fingerprint", "bytes", "references", "run", "verdict");
 
     /** Predicted work of the disk, and of the SSD if it has a part of it. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -48,12 +48,14 @@ public record ExplanationReport(
         }
     }
 
-    /** One reference to a chunk. */
-    public record Chunk(long offset, String chunk, long bytes, long references, long runBytes, String verdict) {
+    /** One reference to a chunk; of its fingerprint the first digits, by which {@code sdfscli} finds it. */
+    public record Chunk(
+            long offset, String chunk, String fingerprint, long bytes, long references, long runBytes, String verdict) {
         public static Chunk of(FileExplanation.Chunk reference) {
             return new Chunk(
                     reference.fileOffset(),
                     ChunkId.toString(reference.chunk().getChunkId()),
+                    reference.chunk().getName(),
                     reference.chunk().getLength(),
                     reference.chunk().getCount(),
                     reference.runBytes(),
@@ -62,7 +64,7 @@ public record ExplanationReport(
 
         /** Returns a line for people. */
         public String line() {
-            return String.format(LINE, offset, chunk, bytes, references, runBytes, verdict);
+            return String.format(LINE, offset, chunk, fingerprint, bytes, references, runBytes, verdict);
         }
     }
 
