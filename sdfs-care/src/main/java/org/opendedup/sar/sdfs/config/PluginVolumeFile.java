@@ -143,7 +143,10 @@ public final class PluginVolumeFile {
             // SDFS 3.12 computes MD5 for the two others as well.
             case "VARIABLE_MD5", "VARIABLE_SIP", "VARIABLE_SIP2" -> ContentHash.MD5;
             case "VARIABLE_MURMUR3" -> {
-                check(seed != null, "hash-type " + type + " needs hash-seed on <io>, which is not there");
+                if (seed == null) {
+                    throw new IllegalArgumentException(
+                            "hash-type " + type + " needs hash-seed on <io>, which is not there");
+                }
                 yield ContentHash.murmur3(OptionKind.integer("SEED").parser().apply(seed.trim()));
             }
             default ->
