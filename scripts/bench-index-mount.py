@@ -232,6 +232,7 @@ class MadeBench:
     def of_device(self, volume, system, index, disk, old, drifted, number):
         new = self.sources / "new"
         make(new, self.sources / "unused", self.options.megabytes, 0, number)
+        make(old, drifted, self.options.megabytes, self.options.drift, self.options.seed, number)
         drop_kernel_caches()
         forgetting = self.keep(Forgetting(index, 0.05))
         forgetting.begin()
@@ -313,9 +314,9 @@ def process_io(pid):
     return {name: int(value) for name, value in (line.split(": ") for line in lines)}
 
 
-def make(new, drifted, megabytes, drift, seed):
+def make(new, drifted, megabytes, drift, seed, changes_seed=None):
     """Makes a file of random bytes, and a version of it of which a share changed, in runs."""
-    chance, changes = random.Random(f"new {seed}"), random.Random(f"changes {seed}")
+    chance, changes = random.Random(f"new {seed}"), random.Random(f"changes {changes_seed or seed}")
     with open(new, "wb") as first, open(drifted, "wb") as second:
         for _ in range(megabytes * MB // RUN_BYTES):
             run = chance.randbytes(RUN_BYTES)
