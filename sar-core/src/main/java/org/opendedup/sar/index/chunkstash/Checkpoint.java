@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  *              moves:u64 segments:u32 (segment:u32 end:u64)* pages:u32 page*
  *              covers:u32 (container:u64 place:u64 length:u32)*
  * page         page:u32 container:u64 place:u64 length:u32 count:u16 flags:u8 [notLive:128] [notKept:128]
- * table        number:u64 slots:u64 pointerBytes:u16 candidates:u16 interval:u32 inSlots:u64 aside:u32 buckets (g1:u64 pointer:u64)*
+ * table        number:u64 slots:u64 pointerBytes:u16 candidates:u16 interval:u32 inSlots:u64 aside:u32
+ *              buckets (g1:u64 pointer:u64)*
  * </pre>
  */
 final class Checkpoint {

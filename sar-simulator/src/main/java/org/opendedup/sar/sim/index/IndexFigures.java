@@ -91,8 +91,8 @@ final class IndexFigures {
         return List.of(
                 Section.of(
                         "Similarity alone (SiLo, figure 2)",
-                        "The similarity degree of a segment is the share of its chunks that the segment has to which its"
-                                + " representative leads; 0 if that is not known.",
+                        "The similarity degree of a segment is the share of its chunks that the segment has to which"
+                                + " its representative leads; 0 if that is not known.",
                         degrees.bars(
                                 "silo-2a",
                                 "Segments by their similarity degree (figure 2a)",
