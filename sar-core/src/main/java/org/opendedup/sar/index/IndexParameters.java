@@ -75,7 +75,7 @@ public record IndexParameters(Map<IndexParameter, Long> values) {
     public String toString() {
         return Arrays.stream(IndexParameter.values())
                 .filter(values::containsKey)
-                .map(each -> each.label() + "=" + each.text(values.get(each)))
+                .map(each -> each.label() + "=" + each.text(get(each, 0)))
                 .collect(Collectors.joining(","));
     }
 }

@@ -38,6 +38,9 @@ public record SiloSettings(
     /** Memory of a block of {@link #BLOCK_BYTES} with chunks of 8 KiB, in bytes. */
     static final long BLOCK_MEMORY_BYTES = 7L << 18;
 
+    /** Memory of the largest block that may be chosen: 1 GiB. */
+    private static final long MOST_BLOCK_MEMORY_BYTES = 4 * BLOCK_MEMORY_BYTES;
+
     /** Smallest memory of the database, in bytes. */
     private static final long MIN_DATABASE_BYTES = 4L << 20;
 
@@ -80,7 +83,7 @@ public record SiloSettings(
                     "a SiLo index needs " + MIN_MEMORY_BYTES + " bytes of memory or more, not " + memoryBytes);
         }
         long spare = memoryBytes - MIN_DATABASE_BYTES - MIN_SIMILARITY_BYTES;
-        long most = spare / LEAST_BLOCKS * BLOCK_BYTES / BLOCK_MEMORY_BYTES;
+        long most = Math.min(spare / LEAST_BLOCKS, MOST_BLOCK_MEMORY_BYTES) * BLOCK_BYTES / BLOCK_MEMORY_BYTES;
         long blockBytes =
                 Math.min(most, parameters.get(BLOCK, memoryBytes < SMALL_BYTES ? BLOCK_BYTES / 4 : BLOCK_BYTES));
         long blockMemory = Math.max(1, BLOCK_MEMORY_BYTES * blockBytes / BLOCK_BYTES);

@@ -194,6 +194,9 @@ class SiloChunkIndexTest {
         assertEquals(1 << 20, chosen.segmentBytes());
         assertEquals(64L << 20, chosen.blockBytes());
         assertEquals(40, chosen.cachedBlocks());
+        assertEquals(
+                1L << 30,
+                SiloSettings.of(1L << 50, IndexParameters.parse("block=1GB")).blockBytes());
         for (int mib : new int[] {8, 16, 64}) {
             SiloSettings large = SiloSettings.of((long) mib << 20, IndexParameters.parse("block=1GB,cache=1024"));
             long blocks = large.cachedBlocks() + large.writtenBlocks() + 1;
