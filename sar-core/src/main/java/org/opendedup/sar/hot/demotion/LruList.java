@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.opendedup.sar.common.ChunkHash;
 
 /**
- * The list of chunks recently read from the disk (SAR paper §3.3): 12 bytes per item, in primitive arrays, lost at
- * unmount. Safe for use by many threads.
+ * The list of chunks recently read (SAR paper §3.3): 12 bytes per item, in primitive arrays, lost at unmount. Safe for
+ * use by many threads.
  *
  * <p>The paper keeps one linked list. Its links would need almost as much memory again as the items, and all readers
  * would contend for one lock. So this is a set-associative list: an item belongs to one of many sets of 16 (up to 31
@@ -45,7 +45,7 @@ public final class LruList {
     }
 
     /**
-     * Notes that a chunk was read from the disk.
+     * Notes that a chunk was read.
      *
      * @return whether it was in the list already; it is then removed, since it is promoted (SAR paper §3.4)
      */

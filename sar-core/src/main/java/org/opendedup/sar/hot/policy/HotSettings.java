@@ -10,7 +10,7 @@ package org.opendedup.sar.hot.policy;
  * @param maxRunBytes runs of neighbouring chunks of at least this many bytes are sequential work for the disk and stay
  *     there
  * @param promoteOnRead whether reads also promote: the second read of a chunk, or the first if the policy says so
- * @param lruEntries entries of the list of chunks recently read from the disk; a change takes effect at the next attach
+ * @param lruEntries entries of the list of chunks recently read; a change takes effect at the next attach
  * @param policy rule that decides which chunks are worth their space
  */
 public record HotSettings(

@@ -18,7 +18,7 @@ public interface PromotionPolicy {
      */
     boolean promotes(Cause cause, int count, int lengthBytes, long runBytes);
 
-    /** Returns whether the first read of a chunk from the disk promotes it; else the second one does. */
+    /** Returns whether the first read of a chunk promotes it; else the second one does. */
     default boolean promotesFirstRead() {
         return false;
     }

@@ -12,7 +12,8 @@ import org.opendedup.sar.ssd.Source;
  * of the kind needs no disk for these frames. No state.
  */
 final class LackingChunks {
-    private static final long[] NONE = {};
+    /** No chunk is lacking. */
+    static final long[] NONE = {};
 
     private LackingChunks() {}
 

@@ -55,7 +55,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     /**
      * @param target destination of promoted chunks, across attach and detach
      * @param admission guards a full SSD
-     * @param recentReads chunks recently read from the disk, an {@code LruList}; replaced at attach as well
+     * @param recentReads chunks recently read, an {@code LruList}; replaced at attach as well
      * @param mostRemembered chunks that may be remembered while the queue is full
      */
     public SelectivePromotion(
@@ -351,7 +351,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     public void onChunksRead(ChunkRequest request, CountSource counts) {
         Rules now = rules;
         boolean promotes = now.settings().enabled() && now.settings().promoteOnRead() && target.isAvailable();
-        long[] lacking = promotes ? LackingChunks.runBytes(request, target) : new long[0];
+        long[] lacking = promotes ? LackingChunks.runBytes(request, target) : LackingChunks.NONE;
         int hits = 0;
         for (int from = 0; from < request.count(); ) {
             int to = Runs.end(request, from);

@@ -6,7 +6,9 @@ import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Measures the reads of a machine's disk and SSD by the size of the requests, one at a time (SAR paper §2.3, Figure 3). */
+/**
+ * Measures the reads of a machine's disk and SSD by the size of the requests, one at a time (SAR paper §2.3, Figure 3).
+ */
 public final class RequestSizes {
     private static final int LEAST_BYTES = 4 << 10;
     private static final int MOST_BYTES = 4 << 20;

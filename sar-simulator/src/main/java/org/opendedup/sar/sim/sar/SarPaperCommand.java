@@ -77,8 +77,9 @@ public final class SarPaperCommand extends SimCommand {
             arity = "0..1",
             paramLabel = "TIMES",
             fallbackValue = "20",
-            description = "Weigh the gain of the SSD against its price: a byte of SSD costs this many times a byte of disk. "
-                    + "Without a number 20, as in the paper.")
+            description =
+                    "Weigh the gain of the SSD against its price: a byte of SSD costs this many times a byte of disk. "
+                            + "Without a number 20, as in the paper.")
     double priceRatio;
 
     @Option(

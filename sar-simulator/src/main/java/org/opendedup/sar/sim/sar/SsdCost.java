@@ -51,13 +51,7 @@ final class SsdCost {
                 double share = row.ssdBytes() / (profile.fileSystemBytes() * STORAGE_UNIT);
                 double cost = 1 + priceRatio * share;
                 rows.add(new Row(
-                        replayed.name(),
-                        row.system(),
-                        row.ssdBytes(),
-                        PERCENT * share,
-                        cost,
-                        faster,
-                        faster / cost));
+                        replayed.name(), row.system(), row.ssdBytes(), PERCENT * share, cost, faster, faster / cost));
             }
         }
     }
@@ -69,7 +63,8 @@ final class SsdCost {
     Section section() {
         return new Section(
                 "§4.5.1: what the SSD costs",
-                "A byte of SSD costs " + priceRatio + " times a byte of disk; the storage is that of the paper's Table I."
+                "A byte of SSD costs " + priceRatio
+                        + " times a byte of disk; the storage is that of the paper's Table I."
                         + " Published, for web-vm with the largest SSD: 1.57 times the cost, 28.18 times faster, so 17.95"
                         + " times faster for the money. Above the dashed line the SSD gains more than it costs.",
                 List.of(chart()),
@@ -79,9 +74,13 @@ final class SsdCost {
     private Chart chart() {
         List<Line> lines = new ArrayList<>();
         for (String trace : rows.stream().map(Row::trace).distinct().toList()) {
-            List<Row> ofTrace = rows.stream().filter(row -> row.trace().equals(trace)).toList();
+            List<Row> ofTrace =
+                    rows.stream().filter(row -> row.trace().equals(trace)).toList();
             double most = ofTrace.stream().mapToDouble(Row::costTimes).max().orElse(1);
-            lines.add(Line.bound(trace, "gain as high as cost").add(1, 1).add(most, most).build());
+            lines.add(Line.bound(trace, "gain as high as cost")
+                    .add(1, 1)
+                    .add(most, most)
+                    .build());
             for (String system : ofTrace.stream().map(Row::system).distinct().toList()) {
                 Line.Builder line = Line.named(trace, system);
                 ofTrace.stream()

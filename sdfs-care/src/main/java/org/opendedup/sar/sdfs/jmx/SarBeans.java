@@ -83,7 +83,7 @@ record SarBeans(SarAdministration sar) {
     }
 
     RecordBean lruList() {
-        var bean = new RecordBean("List of the chunks most recently read from the disk (SAR paper §3.3)");
+        var bean = new RecordBean("List of the chunks most recently read (SAR paper §3.3)");
         parameter(bean, int.class, VolumeOptions.SAR_LRU_ENTRIES, "list items");
         return bean.figures(SarFigures.Memory.class, "lru", section(SarFigures::memory));
     }

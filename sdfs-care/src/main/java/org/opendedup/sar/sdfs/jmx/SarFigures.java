@@ -87,7 +87,8 @@ public record SarFigures(
             long byWrite,
 
             @Figure(
-                    value = "Chunks promoted after a second read, or with the policy open after a first one",
+                    value =
+                            "Chunks promoted after a read: a second one, one of a frame that lacked them, or with the policy open any",
                     unit = "chunks",
                     name = "PromotedByRead")
             long byRead,
