@@ -103,12 +103,6 @@ public final class ByteRanges {
         return found;
     }
 
-    /** Returns the first range. The set must not be empty. */
-    public Range first() {
-        long from = ends.firstKey();
-        return new Range(from, ends.get(from));
-    }
-
     /** Returns the first byte at or after {@code from} that is in the set; {@link Long#MAX_VALUE} if there is none. */
     public long nextPresent(long from) {
         Map.Entry<Long, Long> floor = ends.floorEntry(from);

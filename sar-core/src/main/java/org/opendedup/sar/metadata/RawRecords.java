@@ -93,15 +93,27 @@ public final class RawRecords {
         return new RawRecord(number, (flags & PINNED) != 0, (flags & FRESH) != 0, copy, changed);
     }
 
-    /** Reads the number of ranges, and of each the distance from the end of the one before, and its length. */
+    /**
+     * Reads the number of ranges, and of each the distance from the end of the one before, and its length. There is at
+     * least one, none is empty, and none touches the one before.
+     */
     private static List<ByteRanges.Range> readRanges(ValueReader in) throws CorruptionException {
         int count = (int) in.readVarint(in.remaining());
+        if (count == 0) {
+            throw in.corruption("a range of changed bytes", "none");
+        }
         List<ByteRanges.Range> ranges = new ArrayList<>(count);
         long at = 0;
         for (int i = 0; i < count; i++) {
-            long from = at + in.readVarint(Long.MAX_VALUE - at);
-            at = from + in.readVarint(Long.MAX_VALUE - from);
-            ranges.add(new ByteRanges.Range(from, at));
+            long distance = in.readVarint(Long.MAX_VALUE - at);
+            long length = in.readVarint(Long.MAX_VALUE - at - distance);
+            if (length == 0 || distance == 0 && i > 0) {
+                throw in.corruption(
+                        "ranges that are not empty and do not touch",
+                        "range " + i + " of " + length + " bytes, " + distance + " after the one before");
+            }
+            ranges.add(new ByteRanges.Range(at + distance, at + distance + length));
+            at += distance + length;
         }
         return ranges;
     }

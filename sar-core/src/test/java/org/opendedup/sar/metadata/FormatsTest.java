@@ -36,6 +36,8 @@ import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.metadata.record.ValueWriter;
+import org.opendedup.sar.metadata.record.RecordChecksum;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
 import org.opendedup.sar.metadata.record.ScrubCursor;
@@ -212,6 +214,49 @@ public final class FormatsTest {
                 RawRecord.ofChanged(0x780, List.of(new ByteRanges.Range(0, 5), new ByteRanges.Range(300, 1_000_300)));
         assertEquals(GOLDEN_RAW_CHANGED, hex(RawRecords.encode(7, changed)));
         assertEquals(changed, RawRecords.decode(7, unhex(GOLDEN_RAW_CHANGED)));
+    }
+
+    /** What no program writes, under a checksum that holds: a list that is empty, or ranges that are, touch or overflow. */
+    @Test
+    void rangesOfChangedBytesThatCannotBeAreRefused() throws IOException {
+        long part = 0x780;
+        long max = Long.MAX_VALUE;
+        assertEquals(
+                List.of(new ByteRanges.Range(0, 1), new ByteRanges.Range(2, max)),
+                RawRecords.decode(7, changedRecord(part, 2, 0, 1, 1, max - 2)).changed(),
+                "the control");
+        for (long[] numbers : new long[][] {
+            {0},
+            {1},
+            {1, 5},
+            {1, 5, 0},
+            {2, 0, 5, 0, 5},
+            {2, 0, 5, 7, 0},
+            {2, 0, 5, 7},
+            {1, 1, max},
+            {2, 0, max, 1, 1},
+            {1, 0, 5, 1},
+            {1L << 31, 0, 5},
+            {1L << 32 | 1, 0, 5},
+            {max, 0, 5},
+            {-1, 0, 5},
+            {1, -1, 5},
+            {1, 0, -1},
+        }) {
+            byte[] record = changedRecord(part, numbers);
+            assertThrows(
+                    CorruptionException.class, () -> RawRecords.decode(7, record), () -> Arrays.toString(numbers));
+        }
+    }
+
+    /** A record with flag 8, a number, and these numbers where the ranges are. */
+    private static byte[] changedRecord(long number, long... ranges) {
+        ValueWriter out = new ValueWriter(32).writeByte(2).writeByte(8).writeVarint(number);
+        for (long each : ranges) {
+            out.writeVarint(each);
+        }
+        return out.writeIntLittleEndian(RecordChecksum.of(Keys.of(7), out.buffer(), out.length()))
+                .toBytes();
     }
 
     @Test

@@ -17,6 +17,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
@@ -247,5 +248,89 @@ class ChangedBytesTest {
         assertArrayEquals(expected, read(inode));
         remount();
         assertArrayEquals(expected, read(inode));
+    }
+
+    /** The bytes of a range are durable before the record that has it. */
+    @Test
+    void whatACommitHasSurvivesACrash() throws IOException {
+        change(100_000, 70_000);
+        volume.sync();
+        change(120_000, 9_000);
+        volume.context().writer().storeEverything();
+        assertEquals(70_000, changedBytes());
+        volume.commit();
+        Volume running = volume;
+        for (int seed = 0; seed < 20; seed++) {
+            VolumeStores left = new VolumeStores(
+                            data.crash(seed), metadata.crash(seed), new HeapChunkIndex(), InstantSource.system())
+                    .withRaw(raw.crash(seed).opener());
+            try (Volume after = Volume.open(config, left, Verification.FINGERPRINTS)) {
+                volume = after;
+                assertArrayEquals(expected, read(inode), "crash " + seed);
+            }
+        }
+        VolumeInMemory.abandon(running);
+        volume = null;
+    }
+
+    @Test
+    void whatIsStoredInChunksReplacesWhatIsOnTheFastTier() throws IOException {
+        change(100_000, 70_000);
+        volume.sync();
+        raw.setFull(true);
+        change(90_000, 30_000);
+        change(150_000, 1);
+        volume.sync();
+        assertTrue(changedBytes() > 0 && changedBytes() < 50_000, changedBytes() + " bytes");
+        assertArrayEquals(expected, read(inode));
+        raw.setFull(false);
+        remount();
+        assertArrayEquals(expected, read(inode));
+    }
+
+    /** The record of a file is written with each change of its ranges, so their number has a limit. */
+    @Test
+    void aFileWithTooManyRangesIsStoredInChunks() throws IOException {
+        Random random = new Random(TestSeed.next());
+        int writes = 20_000;
+        OpenFile file = volume.open(inode, true);
+        for (int i = 0; i < writes; i++) {
+            int at = i * (FILE_BYTES / writes) + random.nextInt(FILE_BYTES / writes / 2);
+            expected[at] ^= (byte) (1 + random.nextInt(255));
+            volume.write(file, at, ByteBuffer.wrap(expected, at, 1));
+            if (i % 5_000 == 4_999) {
+                volume.context().writer().storeEverything();
+            }
+        }
+        volume.close(file);
+        // The background may store them in chunks from now on.
+        assertTrue(changedBytes() <= 15_000, changedBytes() + " ranges");
+        assertArrayEquals(expected, read(inode));
+        remount();
+        assertArrayEquals(expected, read(inode));
+        volume.fastTier().migrate(inode);
+        assertEquals(0, changedBytes());
+        assertArrayEquals(expected, read(inode));
+        giveBack();
+        assertEquals(List.of(), raw.numbers());
+        change(500_000, 60);
+        volume.context().writer().storeEverything();
+        assertEquals(60, changedBytes(), "it can have changed bytes again");
+    }
+
+    /** A figure of bytes on the fast tier is what they take there, not the length of the file that has them. */
+    @Test
+    void theStateCountsTheBytesThatAreThere() throws IOException {
+        change(FILE_BYTES - 5_000, 4_096);
+        volume.sync();
+        assertTrue(volume.fastTier().status().onlyThereBytes() <= 8_192, () -> bytesOnlyThere() + " bytes");
+    }
+
+    private long bytesOnlyThere() {
+        try {
+            return volume.fastTier().status().onlyThereBytes();
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
     }
 }

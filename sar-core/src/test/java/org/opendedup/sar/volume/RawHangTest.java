@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.Closing;
 import org.opendedup.sar.index.heap.HeapChunkIndex;
@@ -37,6 +39,7 @@ import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.CrashRawFolder;
 import org.opendedup.sar.raw.RawFolder;
+import org.opendedup.sar.raw.RawNumbers;
 import org.opendedup.sar.raw.RawStores;
 import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.Verification;
@@ -344,6 +347,111 @@ class RawHangTest {
             }
         }
         return lost;
+    }
+
+    /** Writes to a file that was migrated; what is stored of that next goes to the fast tier. */
+    private void changeChunks(int value) throws IOException {
+        files.write("chunks", 1_000, filled(500, value));
+    }
+
+    private long changedBytes() throws IOException {
+        return volume.fastTier().explain(files.inode("chunks")).changedBytes();
+    }
+
+    /** Bytes that cannot be written to the fast tier in time are stored in chunks; no backing file stays behind. */
+    @Test
+    void changedBytesAreStoredInChunksWhenTheFastTierHangs() throws Exception {
+        for (String call : List.of("create", "write", "force")) {
+            open(SHORT);
+            makeFiles();
+            long parts = parts();
+            changeChunks(3);
+            hang(Set.of(call));
+            volume.context().writer().storeEverything();
+            assertEquals(0, changedBytes(), call);
+            volume.commit();
+            assertNotNull(volume.fastTier().summary().hanging());
+            assertEquals(List.of(), files.problems(), call);
+            answer();
+            awaitAnswers();
+            TestWait.until(() -> parts() == parts);
+            assertEquals(List.of(), files.problems(), call);
+            files.remove("a");
+            files.remove("chunks");
+            volume.close();
+        }
+    }
+
+    private long parts() {
+        return raw.numbers().stream().filter(RawNumbers::isPart).count();
+    }
+
+    /** The same in place: what the hanging call writes later is not what the file has. */
+    @Test
+    void changedBytesThatAreChangedAgainAreStoredInChunksWhenTheFastTierHangs() throws Exception {
+        open(SHORT);
+        makeFiles();
+        files.sync("a");
+        changeChunks(3);
+        volume.context().writer().storeEverything();
+        assertEquals(500, changedBytes());
+        changeChunks(4);
+        hang(Set.of("write"));
+        volume.context().writer().storeEverything();
+        assertEquals(0, changedBytes());
+        changeChunks(5);
+        volume.context().writer().storeEverything();
+        volume.commit();
+        answer();
+        awaitAnswers();
+        assertEquals(List.of(), files.problems());
+        for (int crash = 0; crash < CRASHES; crash++) {
+            try (Volume left = crashed(crash)) {
+                files.use(left);
+                assertEquals(List.of(), files.problemsAfterCrash());
+            }
+        }
+    }
+
+    @Test
+    void commitsGoOnWhileTheMigrationOfChangedBytesHangs() throws Exception {
+        open(SHORT);
+        Future<?> migration = hangInMigration();
+        run(volume.context().writer()::storeEverything).get();
+        volume.commit();
+        assertThrows(ExecutionException.class, migration::get);
+        assertEquals(500, changedBytes());
+        answer();
+        awaitAnswers();
+        assertEquals(List.of(), files.problems());
+        files.migrate("chunks");
+        assertEquals(0, changedBytes());
+        assertEquals(List.of(), files.problems());
+    }
+
+    @Test
+    void controlWithoutALimitACommitWaitsForTheMigrationOfChangedBytes() throws Exception {
+        open(NONE);
+        Future<?> migration = hangInMigration();
+        Future<?> commit = run(volume.context().writer()::storeEverything);
+        assertFalse(ends(commit));
+        answer();
+        commit.get();
+        migration.get();
+    }
+
+    /** Lets the migration of changed bytes hang, and writes to their file meanwhile. */
+    private Future<?> hangInMigration() throws Exception {
+        makeFiles();
+        changeChunks(3);
+        volume.context().writer().storeEverything();
+        assertEquals(500, changedBytes());
+        hang(Set.of("read"));
+        long inode = files.inode("chunks");
+        Future<?> migration = run(() -> volume.fastTier().migrate(inode));
+        awaitHanging(1);
+        files.write("chunks", 0, filled(100, 4));
+        return migration;
     }
 
     /** A record says that a backing file is durable only when a sync has returned: docs/adr/0050. */

@@ -67,7 +67,12 @@ public final class AnswerLimit {
         return call("opening the raw files", opening, RawFolder::close);
     }
 
-    private <T> T call(String what, TimeLimit.Call<T> call, Consumer<T> tooLate) throws IOException {
+    /**
+     * Makes a call as {@link #call(String, TimeLimit.Call)} does.
+     *
+     * @param tooLate receives its result if it exceeds the limit
+     */
+    public <T> T call(String what, TimeLimit.Call<T> call, Consumer<T> tooLate) throws IOException {
         Pending pending = new Pending(what);
         try {
             return limit.call(

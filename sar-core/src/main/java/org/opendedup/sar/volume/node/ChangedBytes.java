@@ -4,6 +4,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.io.RandomFile;
 
@@ -67,10 +68,14 @@ public final class ChangedBytes {
         return within(from, to).stream().mapToLong(ByteRanges.Range::bytes).sum();
     }
 
-    /** Returns the first range, of a longer one the first {@code maxBytes}. */
-    public ByteRanges.Range first(long maxBytes) {
-        ByteRanges.Range first = ranges.first();
-        return new ByteRanges.Range(first.from(), Math.min(first.to(), first.from() + maxBytes));
+    /**
+     * Returns the first range at or after {@code from}, of a longer one {@code maxBytes}; null if there is none.
+     */
+    public ByteRanges.@Nullable Range next(long from, long maxBytes) {
+        long start = ranges.nextPresent(from);
+        return start == Long.MAX_VALUE
+                ? null
+                : new ByteRanges.Range(start, Math.min(ranges.nextAbsent(start), start + maxBytes));
     }
 
     /** Returns the first offset at or after {@code from} that is here; {@link Long#MAX_VALUE} if there is none. */

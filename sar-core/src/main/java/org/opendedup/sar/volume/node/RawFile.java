@@ -49,7 +49,7 @@ public final class RawFile {
     private long accessedMs;
     /** The last sync of the fast tier that began before the file was last written. */
     private long writtenAfter;
-    /** Length, and bytes on the fast tier, when they were last looked at. */
+    /** Length, and bytes on the fast tier, when they were last looked at. Of a part, both are the bytes. */
     private long knownSize;
 
     private long knownBytes;
@@ -268,8 +268,9 @@ public final class RawFile {
         if (look > knownLook) {
             knownLook = look;
             knownMissing = status == null;
-            knownSize = status == null ? 0 : status.size();
             knownBytes = status == null ? 0 : status.allocatedBytes();
+            // The length of a part is that of the file, and says nothing of what is there.
+            knownSize = status == null || RawNumbers.isPart(record.number()) ? knownBytes : status.size();
         }
     }
 

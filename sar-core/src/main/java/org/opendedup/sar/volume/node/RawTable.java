@@ -13,6 +13,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.db.RecordCursor;
 import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.raw.RawNumbers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,7 +55,7 @@ public final class RawTable {
         try (RecordCursor<RawRecord> records = metadata.raws().all()) {
             while (records.next()) {
                 RawRecord record = records.value();
-                if (record == null) {
+                if (record == null || !isOf(records.id(), record)) {
                     // Its backing file stays, for a restore of the metadata. The other files can be used.
                     log.error(
                             "the record that says where on the fast tier inode {} lies is damaged: its file cannot be"
@@ -66,6 +67,12 @@ public final class RawTable {
                 }
             }
         }
+    }
+
+    /** Returns whether a record names a backing file of its inode, and of the kind that it describes. */
+    private static boolean isOf(long inode, RawRecord record) {
+        return RawNumbers.inode(record.number()) == inode
+                && RawNumbers.isPart(record.number()) == (record.changed() != null);
     }
 
     /** Records that the record of an inode is damaged: nobody knows where its bytes are. */

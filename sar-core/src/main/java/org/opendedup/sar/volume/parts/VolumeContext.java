@@ -251,6 +251,7 @@ public final class VolumeContext implements Closeable {
         }
         try {
             raws.makeLost();
+            raws.dropLostChanges();
             // Files without a record are of a history that is not known otherwise, and must not be deleted.
             if (engine.ownsPacks()) {
                 long swept = raws.sweep();

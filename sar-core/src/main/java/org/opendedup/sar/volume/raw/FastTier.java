@@ -430,6 +430,7 @@ public final class FastTier {
         if (!isNew) {
             raws.makeLost();
         }
+        raws.dropLostChanges();
         mover.lookAgain();
         return true;
     }

@@ -3,6 +3,7 @@ package org.opendedup.sar.volume.raw;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.RandomFile;
@@ -101,11 +102,19 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
             return false;
         }
         try {
-            RawFile file = place.limit().call("writing changed bytes", () -> {
-                RawFile opened = present == null ? make(node) : present.file();
-                write(opened, run, present == null);
-                return opened;
-            });
+            RawFile file = place.limit()
+                    .call(
+                            "writing changed bytes",
+                            () -> {
+                                RawFile opened = present == null ? make(node) : present.file();
+                                write(opened, run, present == null);
+                                return opened;
+                            },
+                            late -> {
+                                if (present == null) {
+                                    raws.discard(late.number());
+                                }
+                            });
             changed = present == null ? new ChangedBytes(file, this) : present;
         } catch (IOException e) {
             log.warn("bytes written to inode {} are stored in chunks at once: {}", node.id, e.getMessage());
@@ -121,6 +130,13 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
         changes.lock();
         try {
             synchronized (node) {
+                if (node.changed != present || node.freed) {
+                    // The fast tier was found to have lost its file meanwhile, or the file of the volume was removed.
+                    if (present == null) {
+                        raws.discardLater(changed.file().number());
+                    }
+                    return false;
+                }
                 node.changed = changed;
                 changed.add(ranges);
                 recorded.run();
@@ -129,7 +145,7 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
         } finally {
             changes.unlock();
         }
-        if (changed.count() >= MAX_RANGES) {
+        if (changed.count() >= MAX_RANGES || raws.isCrowded()) {
             changed.file().noteOutgrown();
         }
         return true;
@@ -155,14 +171,15 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
     /** Writes a run, and makes it durable. Deletes a file that was just made if that fails. */
     private void write(RawFile file, DirtyExtents.Run run, boolean isNew) throws IOException {
         boolean done = false;
-        RandomFile opened = isNew ? file.backing() : file.use(true);
+        // Not as a writer: it is forced here, so no sync has to be made for it.
+        RandomFile opened = isNew ? file.backing() : file.use(false);
         try {
             run.writeTo(opened::write);
             opened.force();
             done = true;
         } finally {
             file.noteAccess(System.currentTimeMillis());
-            file.leave(true);
+            file.leave(isNew);
             if (isNew && !done) {
                 raws.discard(file.number());
             }

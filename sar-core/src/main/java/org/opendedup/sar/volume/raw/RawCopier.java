@@ -43,8 +43,8 @@ public final class RawCopier {
     /** Maximum number of bytes that must have room before a copy begins; the rest are admitted as they are read. */
     private static final long ADMITTED_BYTES = 64L << 20;
 
-    /** Maximum number of changed bytes that are stored at once: readers find them on the fast tier until then. */
-    private static final long MAX_RANGE_BYTES = 4L * IngestPipeline.SEGMENT_BYTES;
+    /** Maximum number of changed bytes that are read into memory and stored at once. */
+    private static final int MAX_RANGE_BYTES = IngestPipeline.SEGMENT_BYTES;
 
     /** File systems note times of changes in steps of at most 10 ms: the kernel's tick. Twice of that. */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -131,52 +131,83 @@ public final class RawCopier {
     void storeChanges(Node node, Progress progress) throws IOException {
         committer.checkWritable();
         ChangedBytes changed;
+        long bytes;
         synchronized (node) {
             changed = node.changed;
+            bytes = changed == null ? 0 : changed.bytes();
         }
         if (changed == null) {
             return;
         }
         Node.Contents contents = use(node);
         try {
-            if (!contents.storing.isHeldByCurrentThread()) {
+            boolean isLocked = contents.storing.isHeldByCurrentThread();
+            if (!isLocked) {
                 // Not with a lock held, because this may collect garbage.
-                admit(Math.min(changed.bytes(), ADMITTED_BYTES));
+                admit(Math.min(bytes, ADMITTED_BYTES));
             }
-            contents.storing.lock();
-            try {
-                node.awaitNotCutting();
-                storeRanges(node, contents, progress);
-            } finally {
-                contents.storing.unlock();
+            BackgroundThrottle.Piece piece = parts.throttle().begin();
+            // In one pass, which a continuing writer cannot make endless.
+            for (long at = 0; at < Long.MAX_VALUE; ) {
+                contents.storing.lock();
+                try {
+                    node.awaitNotCutting();
+                    at = storeRange(node, contents, at, progress);
+                } finally {
+                    contents.storing.unlock();
+                }
+                if (!isLocked) {
+                    // A commit that stores the file must not wait for this rest.
+                    piece.next();
+                }
             }
         } finally {
             node.leave();
         }
     }
 
-    private void storeRanges(Node node, Node.Contents contents, Progress progress) throws IOException {
-        while (true) {
-            RawFile file;
-            ByteRanges.Range next;
-            IngestPipeline.Destination destination;
-            synchronized (node) {
-                if (node.changed == null) {
-                    return;
-                }
-                file = node.changed.file();
-                next = node.changed.first(MAX_RANGE_BYTES);
-                destination = new IngestPipeline.Destination(node.id, node.storedBytes, -1, true);
+    /**
+     * Stores the first changed range at or after an offset. The storing lock is held.
+     *
+     * @return the end of the range; {@link Long#MAX_VALUE} if there was none
+     */
+    private long storeRange(Node node, Node.Contents contents, long from, Progress progress) throws IOException {
+        RawFile file;
+        ByteRanges.Range next;
+        IngestPipeline.Destination destination;
+        synchronized (node) {
+            next = node.changed == null ? null : node.changed.next(from, MAX_RANGE_BYTES);
+            if (next == null) {
+                return Long.MAX_VALUE;
             }
-            RandomFile opened = file.use(false);
-            try {
-                ByteRun input = new Input(file, opened, next.from(), next.to(), file.ticket(), progress);
-                store(() ->
-                        pipeline().store(input, destination, (from, to) -> noteStored(node, Math.min(to, next.to()))));
-            } finally {
-                file.leave(false);
-            }
-            dropChanged(node, contents, next);
+            file = node.changed.file();
+            destination = new IngestPipeline.Destination(node.id, node.storedBytes, -1, true);
+        }
+        // A commit may wait for the storing lock, and must not wait for a fast tier that hangs.
+        raws.limit().check();
+        byte[] bytes = raws.limit().call("reading changed bytes", () -> {
+            ByteBuffer read = ByteBuffer.allocate((int) next.bytes());
+            ChangedBytes.read(file, List.of(next), next.from(), read);
+            return read.array();
+        });
+        parts.devices().admitData(bytes.length, parts.underWayBytes().getAsLong());
+        progress.read(bytes.length);
+        ByteRun input = new Piece(next.from(), bytes, !parts.throttle().isYielding());
+        store(() -> pipeline().store(input, destination, (start, to) -> noteStored(node, Math.min(to, next.to()))));
+        dropChanged(node, contents, next);
+        return next.to();
+    }
+
+    /** Changed bytes that were read to be stored in chunks. */
+    private record Piece(long start, byte[] bytes, boolean isHelped) implements ByteRun {
+        @Override
+        public long end() {
+            return start + bytes.length;
+        }
+
+        @Override
+        public void copy(long from, byte[] target, int at, int length) {
+            System.arraycopy(bytes, (int) (from - start), target, at, length);
         }
     }
 

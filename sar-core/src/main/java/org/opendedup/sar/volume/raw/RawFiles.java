@@ -131,7 +131,12 @@ public final class RawFiles {
     }
 
     boolean hasRoom() {
-        return hasRoom && table.weight() < maxFiles && !limit().isHanging();
+        return hasRoom && !isCrowded() && !limit().isHanging();
+    }
+
+    /** Returns whether files and ranges of changed bytes on the fast tier take all the memory that they may take. */
+    boolean isCrowded() {
+        return table.weight() >= maxFiles;
     }
 
     /** For calls of the fast tier that others must not wait for without end. */
@@ -243,6 +248,11 @@ public final class RawFiles {
     /** Deletes a backing file that got no record. */
     void discard(long number) {
         deletions.delete(number);
+    }
+
+    /** Has a backing file that got no record deleted by the background, for a caller that holds a lock. */
+    void discardLater(long number) {
+        deletions.add(number);
     }
 
     private boolean become(Node node, RawFile raw, RandomFile made, RandomFile.Status empty) {
@@ -472,7 +482,7 @@ public final class RawFiles {
 
     /**
      * Makes the backing files again that a crash lost because they were never forced: empty, as they were then as far
-     * as it was durable. Lets files in chunks be what their recipes say, if the fast tier has lost their changed bytes.
+     * as it was durable.
      */
     public void makeLost() throws IOException {
         List<RawFile> unforced =
@@ -484,6 +494,10 @@ public final class RawFiles {
             place.noteWritten();
             fresh.add(raw);
         });
+    }
+
+    /** Lets files in chunks be what their recipes say, if the fast tier has lost their changed bytes. */
+    public void dropLostChanges() throws IOException {
         List<RawFile> parts = table.all().stream().filter(RawFile::isPart).toList();
         List<RawFile> lost = Collections.synchronizedList(new ArrayList<>());
         limit().forEach("looking for changed bytes", parts, part -> {
