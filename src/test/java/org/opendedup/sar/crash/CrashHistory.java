@@ -125,6 +125,10 @@ final class CrashHistory extends ModelFileSystem {
         }
         for (long inode : inodes()) {
             List<Version> list = versions.computeIfAbsent(inode, absent -> new ArrayList<>());
+            if (isRaw && list.isEmpty()) {
+                // An op may make a file, write it and name it; another file's fsync makes its name durable, no bytes.
+                list.add(new Version(op, -1, new SparseBytes()));
+            }
             if (list.isEmpty() || list.get(list.size() - 1).number != version(inode)) {
                 list.add(new Version(op, version(inode), contents(inode)));
             }

@@ -151,6 +151,7 @@ public final class FileReload {
         private void bring(long[] missing, int from, int to, Map<Long, Refusal> reasons) throws IOException {
             long container = ChunkId.container(missing[from]);
             for (int first = from; first < to; ) {
+                checkOpen();
                 int[] frames = new int[HomeFrames.FRAMES_PER_TURN];
                 int count = 0;
                 int next = first;
@@ -204,10 +205,15 @@ public final class FileReload {
             return refusal;
         }
 
-        private void pause() throws IOException {
+        /** Throws if the volume is being closed, which waits for the reload. */
+        private void checkOpen() throws InterruptedIOException {
             if (closed.getAsBoolean()) {
                 throw new InterruptedIOException("the volume is being closed");
             }
+        }
+
+        private void pause() throws IOException {
+            checkOpen();
             try {
                 Thread.sleep(RETRY_MILLIS);
             } catch (InterruptedException e) {

@@ -116,6 +116,18 @@ class FileReloadTest {
     }
 
     @Test
+    void aReloadThatWaitsForTheQueueEndsWhenTheVolumeIsClosed() throws Exception {
+        ssd.answer = OfferAnswer.QUEUE_FULL;
+        Thread closes = new Thread(() -> {
+            TestWait.until(() -> ssd.offers.get() > 3);
+            closed.set(true);
+        });
+        closes.start();
+        assertThrows(InterruptedIOException.class, this::run);
+        closes.join();
+    }
+
+    @Test
     void itEndsWhenItIsStoppedOrTheVolumeIsClosed() {
         FileReload reload = reload();
         assertThrows(
@@ -123,9 +135,10 @@ class FileReloadTest {
                 () -> reload.reload(INODE, FILE_BYTES, true, bytes -> {
                     throw new InterruptedIOException("stopped");
                 }));
-        ssd.answer = OfferAnswer.QUEUE_FULL;
+        int turns = stored.frames.turns.size();
         closed.set(true);
         assertThrows(InterruptedIOException.class, this::run);
+        assertEquals(turns, stored.frames.turns.size(), "closing a volume waits for no further read");
     }
 
     @Test
