@@ -36,10 +36,9 @@ import org.opendedup.sar.metadata.record.MetadataHeader;
 import org.opendedup.sar.metadata.record.MetadataHeader.Contents;
 import org.opendedup.sar.metadata.record.NameHash;
 import org.opendedup.sar.metadata.record.RawRecord;
-import org.opendedup.sar.metadata.record.ValueWriter;
-import org.opendedup.sar.metadata.record.RecordChecksum;
 import org.opendedup.sar.metadata.record.RecipeFormat;
 import org.opendedup.sar.metadata.record.RecipePage;
+import org.opendedup.sar.metadata.record.RecordChecksum;
 import org.opendedup.sar.metadata.record.ScrubCursor;
 import org.opendedup.sar.metadata.record.ScrubPhase;
 import org.opendedup.sar.metadata.record.ScrubRecord;
@@ -47,6 +46,7 @@ import org.opendedup.sar.metadata.record.ScrubTotals;
 import org.opendedup.sar.metadata.record.StoredCopies;
 import org.opendedup.sar.metadata.record.SystemRecords;
 import org.opendedup.sar.metadata.record.Totals;
+import org.opendedup.sar.metadata.record.ValueWriter;
 
 /** The bytes of every record of format version 1, as in docs/FORMAT.md. They must never change. */
 public final class FormatsTest {
@@ -216,7 +216,9 @@ public final class FormatsTest {
         assertEquals(changed, RawRecords.decode(7, unhex(GOLDEN_RAW_CHANGED)));
     }
 
-    /** What no program writes, under a checksum that holds: a list that is empty, or ranges that are, touch or overflow. */
+    /**
+     * What no program writes, under a checksum that holds: a list that is empty, or ranges that are, touch or overflow.
+     */
     @Test
     void rangesOfChangedBytesThatCannotBeAreRefused() throws IOException {
         long part = 0x780;
@@ -244,8 +246,7 @@ public final class FormatsTest {
             {1, 0, -1},
         }) {
             byte[] record = changedRecord(part, numbers);
-            assertThrows(
-                    CorruptionException.class, () -> RawRecords.decode(7, record), () -> Arrays.toString(numbers));
+            assertThrows(CorruptionException.class, () -> RawRecords.decode(7, record), () -> Arrays.toString(numbers));
         }
     }
 

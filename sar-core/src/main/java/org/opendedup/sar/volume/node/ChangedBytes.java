@@ -68,9 +68,7 @@ public final class ChangedBytes {
         return within(from, to).stream().mapToLong(ByteRanges.Range::bytes).sum();
     }
 
-    /**
-     * Returns the first range at or after {@code from}, of a longer one {@code maxBytes}; null if there is none.
-     */
+    /** Returns the first range at or after {@code from}, of a longer one {@code maxBytes}; null if there is none. */
     public ByteRanges.@Nullable Range next(long from, long maxBytes) {
         long start = ranges.nextPresent(from);
         return start == Long.MAX_VALUE

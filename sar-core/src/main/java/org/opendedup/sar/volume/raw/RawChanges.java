@@ -3,7 +3,6 @@ package org.opendedup.sar.volume.raw;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.RandomFile;
