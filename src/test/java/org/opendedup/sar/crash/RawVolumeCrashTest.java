@@ -81,7 +81,7 @@ class RawVolumeCrashTest {
         private final long seed;
         private final AtomicInteger migrated;
         private final AtomicInteger changed;
-        private FileSystem live;
+        private VolumeFileSystem live;
         private int calls;
 
         MigratingVolume(Promise promise, long seed, AtomicInteger migrated, AtomicInteger changed) {
@@ -112,12 +112,13 @@ class RawVolumeCrashTest {
             metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
             VolumeFileSystem volume = open(containers, power.guard(metadata), power.guard(raw));
             Random random = new Random(seed);
-            live = BeforeCalls.of(volume, method -> {
+            // Closed by itself: a migration that fails before that call would leave it open.
+            live = volume;
+            return BeforeCalls.of(volume, method -> {
                 if (++calls % CALLS_PER_MIGRATION == 0) {
                     migrated.addAndGet(volume.migrate(random));
                 }
             });
-            return live;
         }
 
         @Override

@@ -176,11 +176,12 @@ public final class RawCopier {
         ByteRanges.Range next;
         IngestPipeline.Destination destination;
         synchronized (node) {
-            next = node.changed == null ? null : node.changed.next(from, MAX_RANGE_BYTES);
-            if (next == null) {
+            ChangedBytes changed = node.changed;
+            next = changed == null ? null : changed.next(from, MAX_RANGE_BYTES);
+            if (changed == null || next == null) {
                 return Long.MAX_VALUE;
             }
-            file = node.changed.file();
+            file = changed.file();
             destination = new IngestPipeline.Destination(node.id, node.storedBytes, -1, true);
         }
         // A commit may wait for the storing lock, and must not wait for a fast tier that hangs.
