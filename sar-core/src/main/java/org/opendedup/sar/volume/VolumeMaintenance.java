@@ -123,8 +123,8 @@ public final class VolumeMaintenance extends Maintenance {
      * the frame tables.
      */
     private void storeAndCommit(Node node) throws IOException {
-        context.fastTier().makeCurrent(node);
         context.commits().store(node);
+        context.fastTier().makeCurrent(node);
         committer.commit();
     }
 

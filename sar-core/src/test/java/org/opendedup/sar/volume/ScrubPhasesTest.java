@@ -219,9 +219,10 @@ final class ScrubPhasesTest {
             assertTrue(totals.isClean(), "no file is affected");
         }
         assertEquals(0, scrubAll().ssd().wrong());
-        assertServed();
         reopen();
         assertEquals(COPIES - 10, volume.hot().status().mapTableEntries());
+        // The first read brings sound copies of what the frames lack.
+        assertServed();
         assertServed();
     }
 

@@ -163,6 +163,8 @@ public final class RangeCopy {
                 if (!stored) {
                     // The recipes then include everything that was written before, and the target's size can follow its
                     // recipe.
+                    writer.storeAll(source);
+                    writer.storeAll(target);
                     context.fastTier().storeChanges(source);
                     context.fastTier().storeChanges(target);
                     stored = true;

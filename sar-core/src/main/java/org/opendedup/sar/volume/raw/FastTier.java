@@ -362,7 +362,6 @@ public final class FastTier {
 
     /** Stores what was changed in a file since it was migrated, so that its recipe has it. */
     public void storeChanges(Node node) throws IOException {
-        writer.storeAll(node);
         copier.storeChanges(node, bytes -> {});
     }
 
