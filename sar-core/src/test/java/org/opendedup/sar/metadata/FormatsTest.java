@@ -75,7 +75,7 @@ public final class FormatsTest {
     private static final String GOLDEN_INTENT = "0100ac020361626313ba1a41";
     private static final String GOLDEN_DROPPED = "0101800103bcae9f3d";
     public static final String GOLDEN_RAW = "0203850eac028080d0e2c6bfce972f00da5bb4";
-    public static final String GOLDEN_RAW_CHANGED = "0208800f020005a702c0843d33e74c3e";
+    public static final String GOLDEN_RAW_CHANGED = "020883808080d080808040020005a702c0843dd3d860bf";
     public static final String GOLDEN_RAW_FRESH = "0204800e5c7914f5";
 
     private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
@@ -210,8 +210,8 @@ public final class FormatsTest {
         RawRecord fresh = RawRecord.whole(0x700, false, true);
         assertEquals(GOLDEN_RAW_FRESH, hex(RawRecords.encode(7, fresh)));
         assertEquals(fresh, RawRecords.decode(7, unhex(GOLDEN_RAW_FRESH)));
-        RawRecord changed =
-                RawRecord.ofChanged(0x780, List.of(new ByteRanges.Range(0, 5), new ByteRanges.Range(300, 1_000_300)));
+        RawRecord changed = RawRecord.ofChanged(
+                0x4000000500000003L, List.of(new ByteRanges.Range(0, 5), new ByteRanges.Range(300, 1_000_300)));
         assertEquals(GOLDEN_RAW_CHANGED, hex(RawRecords.encode(7, changed)));
         assertEquals(changed, RawRecords.decode(7, unhex(GOLDEN_RAW_CHANGED)));
     }

@@ -69,15 +69,22 @@ public final class RawTable {
         }
     }
 
-    /** Returns whether a record names a backing file of its inode, and of the kind that it describes. */
+    /**
+     * Returns whether a record names a backing file of the kind that it describes, and of its inode if that is known.
+     */
     private static boolean isOf(long inode, RawRecord record) {
-        return RawNumbers.inode(record.number()) == inode
-                && RawNumbers.isPart(record.number()) == (record.changed() != null);
+        boolean isPart = record.changed() != null;
+        return RawNumbers.isPart(record.number()) == isPart && (isPart || RawNumbers.inode(record.number()) == inode);
     }
 
     /** Records that the record of an inode is damaged: nobody knows where its bytes are. */
     void noteUnreadable(long inode) {
         unreadable.add(inode);
+    }
+
+    /** Returns whether any record is damaged. */
+    public boolean hasUnreadable() {
+        return !unreadable.isEmpty();
     }
 
     public boolean isUnreadable(long inode) {

@@ -2,6 +2,7 @@ package org.opendedup.sar.volume.raw;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.NoSpaceException;
@@ -38,6 +39,8 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
     private final NodeTable nodes;
     private final Placements placements;
     private final Committer committer;
+    /** Backing files that were made since the mount. */
+    private final AtomicInteger made = new AtomicInteger();
 
     public RawChanges(
             MetadataStore metadata,
@@ -151,16 +154,13 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
     }
 
     private RawFile make(Node node) throws IOException {
-        long first = RawNumbers.firstPart(node.id);
-        long number = first;
-        RandomFile made = raws.create(number);
-        while (made == null) {
-            number = RawNumbers.next(number);
-            if (number == first) {
-                throw new IOException("each number of a backing file for inode " + node.id + " is in use");
-            }
+        long number;
+        RandomFile made;
+        do {
+            // One that exists is of a mount that a restored backup of the metadata does not know.
+            number = RawNumbers.part(metadata.epochs().current().number(), this.made.getAndIncrement());
             made = raws.create(number);
-        }
+        } while (made == null);
         long now = System.currentTimeMillis();
         RawFile file = new RawFile(node.id, RawRecord.ofChanged(number, List.of()), place, now, committer.generation());
         file.begin(made, made.status());

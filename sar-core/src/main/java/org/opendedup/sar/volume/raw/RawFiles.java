@@ -8,10 +8,12 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.FairShares;
@@ -517,6 +519,12 @@ public final class RawFiles {
         }
     }
 
+    private boolean isStray(long number) {
+        long inode = RawNumbers.inode(number);
+        RawFile raw = table.get(inode);
+        return !table.isUnreadable(inode) && (raw == null || raw.number() != number);
+    }
+
     /**
      * Deletes the backing files that no record names: those that a crash left.
      *
@@ -524,11 +532,13 @@ public final class RawFiles {
      */
     public long sweep() throws IOException {
         List<Long> strays = limit().call("looking for files without a record", () -> {
+            Set<Long> parts = table.all().stream()
+                    .filter(RawFile::isPart)
+                    .map(RawFile::number)
+                    .collect(Collectors.toSet());
             List<Long> found = new ArrayList<>();
             folder().forEach(number -> {
-                long inode = RawNumbers.inode(number);
-                RawFile raw = table.get(inode);
-                if (!table.isUnreadable(inode) && (raw == null || raw.number() != number)) {
+                if (RawNumbers.isPart(number) ? !table.hasUnreadable() && !parts.contains(number) : isStray(number)) {
                     found.add(number);
                 }
             });
