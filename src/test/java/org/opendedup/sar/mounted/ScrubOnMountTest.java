@@ -98,11 +98,11 @@ class ScrubOnMountTest {
             assertTrue(Json.number(Json.object(result, "index"), "entries") > 0, result::toString);
             Commands.Result shown = volume.cli("scrub", "status");
             assertTrue(shown.output().contains("1 wrong copies on the SSD were dropped"), shown::output);
+            assertEquals(
+                    copies - 1, Json.number(Json.object(volume.json("scrub", "start", "--wait"), "ssd"), "copies"));
             for (int i = 0; i < 4; i++) {
                 assertArrayEquals(shared, Files.readAllBytes(volume.mountPoint().resolve("file" + i)));
             }
-            assertEquals(
-                    copies - 1, Json.number(Json.object(volume.json("scrub", "start", "--wait"), "ssd"), "copies"));
             volume.unmount();
         }
     }

@@ -16,7 +16,8 @@ import org.opendedup.sar.sim.device.Transfer;
  * number of requests in progress: further ones wait, and the wait counts as response time. For one thread.
  */
 final class Replay {
-    private static final int MOST_UNDER_WAY = 10_000;
+    /** Requests of a host with many programs that may be in progress. */
+    static final int MANY_UNDER_WAY = 10_000;
 
     private final Settings settings;
     private final StorageSystem system;
@@ -41,8 +42,10 @@ final class Replay {
      * @param readsOnly whether writes in the window also only change the stored data
      * @param timeScale factor for the times between requests: 0.5 replays twice as fast
      * @param bucketNanos length of a part of the series, in nanoseconds of replayed time
+     * @param mostUnderWay requests of the host that may be in progress; later ones wait
      */
-    record Settings(Machine machine, Window window, boolean readsOnly, double timeScale, long bucketNanos) {}
+    record Settings(
+            Machine machine, Window window, boolean readsOnly, double timeScale, long bucketNanos, int mostUnderWay) {}
 
     private Replay(Settings settings, StorageSystem system, BlockTrace trace) {
         this.settings = settings;
@@ -92,7 +95,7 @@ final class Replay {
     }
 
     private void arrive() {
-        if (underWay == MOST_UNDER_WAY) {
+        if (underWay == settings.mostUnderWay()) {
             isHeldBack = true;
             return;
         }

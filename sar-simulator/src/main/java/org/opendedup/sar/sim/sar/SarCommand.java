@@ -222,7 +222,8 @@ public final class SarCommand extends SimCommand {
                 Window.parse(hours, days),
                 readsOnly,
                 timeScale,
-                within("the step of the series", bucketMinutes, 1, MOST_BUCKET_MINUTES) * MINUTE_NANOS);
+                within("the step of the series", bucketMinutes, 1, MOST_BUCKET_MINUTES) * MINUTE_NANOS,
+                Replay.MANY_UNDER_WAY);
     }
 
     private static long within(String what, long value, long least, long most) {

@@ -18,12 +18,12 @@ import org.opendedup.sar.sim.report.Table;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code sar-sim paper sar}: Figures 3 and 7 to 11 of the SAR paper, and its analysis of costs (§4.5.1). */
+/** {@code sar-sim paper sar}: Figures 1, 3 and 7 to 12 of the SAR paper, and its analysis of costs (§4.5.1). */
 @Command(
         name = "sar",
         sortOptions = false,
         description = {
-            "Computes Figures 3 and 7 to 11 of the SAR paper, energy and memory, and what an SSD costs and gains.",
+            "Computes Figures 1, 3 and 7 to 12 of the SAR paper, energy and memory, and what an SSD costs and gains.",
             "",
             "The paper is Mao et al., Read-Performance Optimization for "
                     + "Deduplication-Based Storage Systems in the Cloud",
@@ -73,6 +73,14 @@ public final class SarPaperCommand extends SimCommand {
     long seed;
 
     @Option(
+            names = "--image-scale",
+            paramLabel = "PART",
+            defaultValue = "1",
+            description = "Size of the disk images of Figures 1 and 12, as a part of the paper's. Default: "
+                    + "${DEFAULT-VALUE}.")
+    double imageScale;
+
+    @Option(
             names = "--cost",
             arity = "0..1",
             paramLabel = "TIMES",
@@ -89,6 +97,7 @@ public final class SarPaperCommand extends SimCommand {
 
     @Override
     public Integer call() throws IOException {
+        require(imageScale > 0 && imageScale <= 1, "--image-scale is above 0, up to 1, not " + imageScale);
         require(priceRatio >= 0, "--cost is 0 or more, not " + priceRatio);
         require(warmDays >= 0 && warmDays <= WEEK_DAYS, "--warm is 0 to 7, not " + warmDays);
         List<TraceProfile> profiles =
@@ -99,17 +108,28 @@ public final class SarPaperCommand extends SimCommand {
             replayed.add(replay(profile));
         }
         DeviceCharts devices = new DeviceCharts(Machine.load(MACHINE));
+        ImageRestores restores = ImageRestores.run(
+                Machine.load(MACHINE),
+                imageScale,
+                seed,
+                row -> err().printf(
+                                Locale.ROOT, "restore of %s: %s, %.1f s%n", row.image(), row.system(), row.seconds()));
         SsdCost cost = new SsdCost(priceRatio);
         for (int i = 0; i < profiles.size(); i++) {
             cost.add(profiles.get(i), replayed.get(i));
         }
-        folder.write(report(replayed, devices, cost));
+        folder.write(report(replayed, devices, restores, cost));
         return 0;
     }
 
     private ReplayRows.Replayed replay(TraceProfile profile) throws IOException {
         Replay.Settings settings = new Replay.Settings(
-                Machine.load(MACHINE), Window.parse(profile.window(), warmDays), !withWrites, 1, BUCKET_NANOS);
+                Machine.load(MACHINE),
+                Window.parse(profile.window(), warmDays),
+                !withWrites,
+                1,
+                BUCKET_NANOS,
+                Replay.MANY_UNDER_WAY);
         Evaluation evaluation = new Evaluation(
                 settings, () -> new SyntheticTrace(profile, warmDays + 1, seed), THRESHOLD, DedupMap.Counting.EVER);
         List<Long> sizes = profile.ssdSizes().stream().map(ByteSize::parse).toList();
@@ -126,14 +146,17 @@ public final class SarPaperCommand extends SimCommand {
         return new ReplayRows.Replayed("like " + profile.name(), Calibration.of(profile, seed), rows);
     }
 
-    private Report report(List<ReplayRows.Replayed> replayed, DeviceCharts devices, SsdCost cost) {
+    private Report report(
+            List<ReplayRows.Replayed> replayed, DeviceCharts devices, ImageRestores restores, SsdCost cost) {
         ReplayRows rows = new ReplayRows(replayed);
         ReplayCharts charts = new ReplayCharts(replayed);
         List<Table> tables = new ArrayList<>(rows.tables());
         tables.add(devices.table());
+        tables.add(restores.table());
         String sizes = "SSD (1) to (3) are the sizes of the paper's Table II.";
         List<Section> sections = new ArrayList<>(List.of(
                 devices.section(),
+                restores.section(),
                 Section.of(
                         "Figure 7: response of reads",
                         sizes

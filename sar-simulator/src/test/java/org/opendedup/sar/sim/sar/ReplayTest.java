@@ -40,7 +40,8 @@ class ReplayTest {
     }
 
     private static SystemResult replay(BlockTrace trace, Window window, double timeScale) throws IOException {
-        Replay.Settings settings = new Replay.Settings(Machine.load("sar"), window, false, timeScale, 10 * SECOND);
+        Replay.Settings settings =
+                new Replay.Settings(Machine.load("sar"), window, false, timeScale, 10 * SECOND, Replay.MANY_UNDER_WAY);
         return Replay.run(settings, new SsdOnly(), trace);
     }
 
