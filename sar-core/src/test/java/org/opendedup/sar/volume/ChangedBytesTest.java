@@ -142,6 +142,25 @@ class ChangedBytesTest {
         assertArrayEquals(expected, read(inode));
     }
 
+    /** TDDFS paper, §3.2: a file of at most the largest chunk is one chunk. */
+    @Test
+    void aSmallFileIsOneChunk() throws IOException {
+        byte[] small = Arrays.copyOf(expected, 16 << 10);
+        byte[] longer = Arrays.copyOf(expected, 64 << 10);
+        long one = make("small", small);
+        long many = make("longer", longer);
+        assertTrue(volume.fastTier().migrate(one));
+        assertTrue(volume.fastTier().migrate(many));
+        assertEquals(1, chunks(one));
+        assertTrue(chunks(many) > 1, "the control");
+        assertArrayEquals(small, read(one));
+        assertArrayEquals(longer, read(many));
+    }
+
+    private int chunks(long of) throws IOException {
+        return volume.context().metadata().recipes().page(of, 0).count();
+    }
+
     @Test
     void onlyWhatWasChangedIsStored() throws IOException {
         long before = volume.context().containers().storedBytes();

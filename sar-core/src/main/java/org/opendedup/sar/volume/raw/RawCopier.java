@@ -17,9 +17,12 @@ import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.ingest.ByteRun;
 import org.opendedup.sar.ingest.IngestPipeline;
+import org.opendedup.sar.ingest.IngestPipeline.SmallFile;
 import org.opendedup.sar.io.RandomFile;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.record.Inode;
 import org.opendedup.sar.metadata.record.RawRecord;
+import org.opendedup.sar.raw.MigrationPolicy;
 import org.opendedup.sar.volume.commit.Committer;
 import org.opendedup.sar.volume.commit.WriteStop;
 import org.opendedup.sar.volume.engine.SpaceCollector;
@@ -257,8 +260,12 @@ public final class RawCopier {
                 // The fast tier may have answered late, when the volume is closed already.
                 progress.read(0);
                 removeOld(node, contents, raw);
-                for (long[] data : dataRanges(file, before.size())) {
-                    store(node, new Input(raw, file, data[0], data[1], ticket, progress));
+                if (copy.size() <= MigrationPolicy.SMALL_BYTES) {
+                    storeSmall(node, new Input(raw, file, 0, copy.size(), ticket, progress));
+                } else {
+                    for (long[] data : dataRanges(file, copy.size())) {
+                        store(node, new Input(raw, file, data[0], data[1], ticket, progress));
+                    }
                 }
                 return finish(node, raw, copy, ticket);
             } finally {
@@ -388,6 +395,14 @@ public final class RawCopier {
         }
         IngestPipeline.Destination destination = new IngestPipeline.Destination(node.id, stored, -1, true);
         store(() -> pipeline().store(input, destination, (from, to) -> noteStored(node, Math.min(to, input.end()))));
+    }
+
+    /** Stores a whole file as one chunk (TDDFS paper, §3.2). */
+    private void storeSmall(Node node, Input input) throws IOException {
+        if (input.end() > 0) {
+            SmallFile file = new SmallFile(node.id, input, true, (from, to) -> noteStored(node, to));
+            store(() -> pipeline().storeTogether(List.of(file), Inode.ROOT));
+        }
     }
 
     /** Stores something through the pipeline. Begins a shortage or stops writing as the failure says. */
