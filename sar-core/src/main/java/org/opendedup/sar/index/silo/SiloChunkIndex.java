@@ -64,11 +64,29 @@ public final class SiloChunkIndex implements ChunkIndex {
         this.settings = settings;
         writer = new BlockWriter(records, similar, blocks, settings, state);
         for (int number : missing) {
-            lose(number, "its file is missing");
+            if (!lose(number, "its file is missing")) {
+                lost.remove(number); // It was given up, or lost before.
+            }
+        }
+        if (!missing.isEmpty()) {
+            fill(missing);
         }
         Block youngest = last == 0 || lost.contains(last) ? null : read(last);
         if (youngest != null) {
             writer.resume(youngest);
+        }
+    }
+
+    /** Gives missing blocks files without entries: the next opening is not to find them missing again. */
+    private void fill(Set<Integer> missing) {
+        try {
+            // First: after a crash, no container may be covered by a block that has no entries any more.
+            records.flush();
+            for (int number : missing) {
+                files.write(number, BlockFormat.encode(new Block(number), writer.identity()));
+            }
+        } catch (IOException e) {
+            log.debug("blocks without entries cannot be written; the next opening tries again", e);
         }
     }
 
@@ -135,17 +153,20 @@ public final class SiloChunkIndex implements ChunkIndex {
         try {
             return files.read(number, identity);
         } catch (CorruptionException e) {
-            lose(number, e.getMessage());
+            var unused = lose(number, e.getMessage());
             return null;
         }
     }
 
-    /** Forgets a block, and uncovers the containers whose chunks it had: they are to be read again. */
-    private synchronized void lose(int number, @Nullable String why) throws IOException {
+    /**
+     * Forgets a block, and uncovers the containers whose chunks it had: they are to be read again.
+     *
+     * @return whether anything was recorded of it
+     */
+    private synchronized boolean lose(int number, @Nullable String why) throws IOException {
         if (!lost.add(number)) {
-            return;
+            return false;
         }
-        log.warn("block {} of the fingerprint index is lost; its containers are to be read again: {}", number, why);
         similar.forget(number);
         Map<Long, Boolean> containers = new HashMap<>();
         records.forEachBlock((container, block, fresh) -> {
@@ -159,6 +180,10 @@ public final class SiloChunkIndex implements ChunkIndex {
                 representatives.add(key);
             }
         });
+        if (containers.isEmpty() && representatives.isEmpty()) {
+            return false;
+        }
+        log.warn("block {} of the fingerprint index is lost; its containers are to be read again: {}", number, why);
         try (SiloRecords.Change change = records.change()) {
             for (Map.Entry<Long, Boolean> container : containers.entrySet()) {
                 change.forgetBlock(container.getKey(), number);
@@ -172,6 +197,7 @@ public final class SiloChunkIndex implements ChunkIndex {
             }
             change.write();
         }
+        return true;
     }
 
     @Override

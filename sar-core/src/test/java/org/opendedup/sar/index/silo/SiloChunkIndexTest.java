@@ -343,6 +343,7 @@ class SiloChunkIndexTest {
         reopen(files);
         assertEquals(SEGMENT, found(TestSegments.of(6 * SEGMENT, SEGMENT)));
         assertEquals(28, covered());
+        assertEquals(0, index.numbers().lostBlocks(), "none is missing a second time");
     }
 
     private byte[] foreignBlock() throws IOException {

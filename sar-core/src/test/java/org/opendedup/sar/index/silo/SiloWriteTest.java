@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -48,9 +49,9 @@ class SiloWriteTest {
             if (call == HookedDirectory.Call.FORCE && name.contains("00000001")) {
                 isWriting = true;
                 TestWait.until(() -> mayGoOn.getCount() == 0);
-                if (fails) {
-                    throw new IOException("the disk refuses");
-                }
+            }
+            if (call == HookedDirectory.Call.FORCE && fails) {
+                throw new IOException("the disk refuses");
             }
         };
         filling = inThread(() -> store(0, 4));
@@ -191,6 +192,27 @@ class SiloWriteTest {
         reopen();
         assertNotNull(index.frameTable(3));
         assertEquals(SEGMENT, found(2));
+    }
+
+    /** The number of the first one stays unused, that of the second one does not. */
+    @Test
+    void blocksThatWereGivenUpAreNotMissingLater() throws IOException {
+        store(4, 5);
+        fails = true;
+        goOn();
+        assertThrows(Exception.class, filling::get);
+        assertThrows(IOException.class, () -> store(5, 8));
+        fails = false;
+        store(8, 12);
+        index.cover(9, TABLE);
+        assertFalse(files.exists(BlockFiles.name(1)), "the control: it is missing until the next opening");
+        for (int i = 0; i < 2; i++) {
+            reopen();
+            assertEquals(0, index.numbers().lostBlocks());
+            assertTrue(files.exists(BlockFiles.name(1)));
+            assertEquals(SEGMENT, found(9));
+            assertNotNull(index.frameTable(9));
+        }
     }
 
     @Test
