@@ -45,7 +45,7 @@ public record ContentHash(Function function, int seed) {
     }
 
     /** Returns how the fingerprint that begins at {@code at} was made. */
-    static ContentHash of(byte[] fingerprints, int at) {
+    public static ContentHash of(byte[] fingerprints, int at) {
         int function = fingerprints[at + FUNCTION_AT];
         if (function < 1 || function >= FUNCTIONS.length) {
             return SHA_256;

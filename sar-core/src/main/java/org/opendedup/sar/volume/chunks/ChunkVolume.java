@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Deque;
-import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
@@ -21,6 +20,7 @@ import org.opendedup.sar.common.ContentHasher;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.GracePeriod;
+import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.hot.HotChunks;
 import org.opendedup.sar.ingest.ChunkStoring;
 import org.opendedup.sar.io.Directory;
@@ -165,9 +165,9 @@ public final class ChunkVolume implements Closeable {
         ChunkVolume volume = ChunkEngine.construct(
                 opened -> new ChunkVolume(config, stores, metadata, verification, grace, nanoClock, client, opened));
         try {
+            volume.requireHash();
             volume.committer.commitRecovery();
             volume.engine.updateIndex();
-            volume.requireHash();
             volume.committer.start();
             volume.engine.hot().demoteUnreferenced();
             return volume;
@@ -181,14 +181,32 @@ public final class ChunkVolume implements Closeable {
         }
     }
 
-    /** Requires that the fingerprints were always made in the same way; an index without an entry knows none. */
+    /** Requires that the fingerprints were always made in the same way. Asks a container: an index may be lost. */
     private void requireHash() throws IOException {
-        ContentHash[] found = {config.hash()};
-        engine.index().sample(new SplittableRandom(), (fingerprint, chunk) -> found[0] = ContentHash.of(fingerprint));
-        if (!found[0].equals(config.hash())) {
-            throw new IOException("the fingerprints of the volume's chunks are " + found[0] + ", and the client's now "
-                    + config.hash() + ": none of its chunks would be found. Nothing was changed");
+        engine.metadata().containers().forEachFrom(0, entry -> {
+            ContentHash found = hashOf(entry.container());
+            if (found != null && !found.equals(config.hash())) {
+                throw new IOException("the fingerprints of the volume's chunks are " + found
+                        + ", and the client's now " + config.hash() + ": none of its chunks would be found. Nothing"
+                        + " was changed");
+            }
+            return found == null;
+        });
+    }
+
+    /** Returns how the fingerprints in a container were made; null if it has none or cannot be read. */
+    private @Nullable ContentHash hashOf(long container) {
+        try {
+            SealedContainer directory = engine.containers().directory(container);
+            for (int slot = 0; slot < directory.slots(); slot++) {
+                if (directory.length(slot) > 0) {
+                    return ContentHash.of(directory.fingerprints(), slot * Fingerprints.BYTES);
+                }
+            }
+        } catch (IOException e) {
+            return null; // It is damaged or missing. The next one tells as well.
         }
+        return null;
     }
 
     /**
