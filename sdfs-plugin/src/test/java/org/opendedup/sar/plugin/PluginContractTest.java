@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.collections.AbstractHashesMap;
 import org.opendedup.collections.InsertRecord;
 import org.opendedup.collections.KeyNotFoundException;
@@ -55,18 +56,16 @@ class PluginContractTest {
     private AbstractChunkStore store;
     private AbstractHashesMap map;
 
+    /** Name of the function that makes the fingerprints: 32 or 16 bytes. */
+    private String algorithm = "SHA-256";
+
     @BeforeEach
     void printSeed() {
         System.out.println("sar.seed=" + seed);
     }
 
-    /** Name of the function that makes the fingerprints. */
-    String algorithm() {
-        return "SHA-256";
-    }
-
     private Chunk chunk(long number) {
-        return Chunk.of(Chunk.of(number).bytes(), algorithm());
+        return Chunk.of(Chunk.of(number).bytes(), algorithm);
     }
 
     /** In the order of SDFS: the store, its init, the index, its init. */
@@ -74,7 +73,7 @@ class PluginContractTest {
         store = (AbstractChunkStore) Class.forName("org.opendedup.sar.plugin.SarChunkStore")
                 .getDeclaredConstructor()
                 .newInstance();
-        store.init(Host.config(folder, "VARIABLE_" + algorithm().replace("-", ""), attributes));
+        store.init(Host.config(folder, "VARIABLE_" + algorithm.replace("-", ""), attributes));
         map = (AbstractHashesMap) Class.forName("org.opendedup.sar.plugin.SarHashesMap")
                 .getDeclaredConstructor()
                 .newInstance();
@@ -91,8 +90,10 @@ class PluginContractTest {
         store = null;
     }
 
-    @Test
-    void aChunkIsStoredOnceCountedAndReadByItsLocation() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"SHA-256", "MD5"})
+    void aChunkIsStoredOnceCountedAndReadByItsLocation(String function) throws Exception {
+        algorithm = function;
         open("");
         Chunk chunk = chunk(1);
         InsertRecord first = map.put(chunk.data(1, "file"));
@@ -116,8 +117,10 @@ class PluginContractTest {
         assertThrows(IOException.class, () -> map.getData(chunk(2).hash(), -1));
     }
 
-    @Test
-    void whatSdfsMayGiveIsStoredOrRefusedWithTheWayOut() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"SHA-256", "MD5"})
+    void whatSdfsMayGiveIsStoredOrRefusedWithTheWayOut(String function) throws Exception {
+        algorithm = function;
         open("");
         Chunk chunk = chunk(1);
         // References that are not set count as one.
@@ -127,7 +130,7 @@ class PluginContractTest {
 
         byte[] bytes = new byte[1 << 20];
         new SplittableRandom(seed).nextBytes(bytes);
-        Chunk large = Chunk.of(bytes, algorithm());
+        Chunk large = Chunk.of(bytes, algorithm);
         location = Chunk.location(map.put(large.data(1, "file")));
         store.sync();
         assertArrayEquals(bytes, map.getData(large.hash(), location));
@@ -135,7 +138,7 @@ class PluginContractTest {
         for (int length : new int[] {15, chunk.hash().length}) {
             Chunk wrong = new Chunk(new byte[5000], new byte[length]);
             IOException e = assertThrows(IOException.class, () -> map.put(wrong.data(1, "file")));
-            assertTrue(e.getMessage().contains(algorithm()), e.getMessage());
+            assertTrue(e.getMessage().contains(algorithm), e.getMessage());
         }
     }
 
@@ -249,8 +252,10 @@ class PluginContractTest {
         assertTrue(e.getMessage().contains("chunkstore-class"), e.getMessage());
     }
 
-    @Test
-    void theConsistencyCheckVisitsEachChunkOnceFromSeveralThreads() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"SHA-256", "MD5"})
+    void theConsistencyCheckVisitsEachChunkOnceFromSeveralThreads(String function) throws Exception {
+        algorithm = function;
         open("");
         Set<Long> expected = new HashSet<>();
         for (int number = 0; number < 300; number++) {
@@ -309,8 +314,10 @@ class PluginContractTest {
         assertNotNull(store.getName());
     }
 
-    @Test
-    void recordsAreClaimedAfterTheGracePeriodAndSpaceComesBack() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"SHA-256", "MD5"})
+    void recordsAreClaimedAfterTheGracePeriodAndSpaceComesBack(String function) throws Exception {
+        algorithm = function;
         open(NO_GRACE);
         Map<Integer, Long> locations = putAndRelease();
         long before = store.compressedSize();
@@ -391,8 +398,10 @@ class PluginContractTest {
         assertEquals(warnings, lines("warn org.opendedup.sar.plugin.engine.VolumeEngine: nothing is collected"));
     }
 
-    @Test
-    void theSsdGetsWhatIsWrittenOftenAndIsInJmx() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"SHA-256", "MD5"})
+    void theSsdGetsWhatIsWrittenOftenAndIsInJmx(String function) throws Exception {
+        algorithm = function;
         open("sar-ssd-location='" + folder.resolve("ssd") + "' sar-ssd-capacity='256MB' sar-memory-budget='400MB'"
                 + " sar-reference-count-threshold='3'");
         for (int round = 0; round < 4; round++) {
@@ -430,8 +439,10 @@ class PluginContractTest {
         assertThrows(IOException.class, () -> map.put(chunk(2).data(1, "file")));
     }
 
-    @Test
-    void manyThreadsAgreeWithTheModelAlsoAfterReopening() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"SHA-256", "MD5"})
+    void manyThreadsAgreeWithTheModelAlsoAfterReopening(String function) throws Exception {
+        algorithm = function;
         open(NO_GRACE);
         int contents = 300;
         long[] expected = new long[contents];

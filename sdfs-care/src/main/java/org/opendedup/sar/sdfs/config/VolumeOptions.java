@@ -91,6 +91,7 @@ public final class VolumeOptions {
                     text("NAME=VALUE,...", IndexParameters::parse))
             .mayBeAbsent("")
             .byDefaultAs("by the memory of the index")
+            .inPlugin("sar-index-parameters")
             .text("Sizes of the index. silo: segment (64KB to 8MB), block (1MB to 1GB), cache (blocks in memory, as "
                     + "many as it has room for). chunkstash: sampling (one of so many chunks of a container is in "
                     + "memory: 1, 2, 4, to 1024), width (16, 24 or 32 positions of the table for each chunk).");
@@ -334,7 +335,7 @@ public final class VolumeOptions {
             .byDefault(HotSettings.Policy.COST)
             .byDefaultAs("cost, and open with --tier-mode=tddfs")
             .changedBy("sar set --policy")
-            .inPlugin("sar-policy", "reference-count")
+            .inPlugin("sar-policy", "cost")
             .text("Which chunks get copies on the SSD, and their ranking: reference-count (number of references, as "
                     + "in the SAR paper), cost (disk time that a copy saves for each byte it uses), or open "
                     + "(whatever is read, with the first read, as in the TDDFS paper).");

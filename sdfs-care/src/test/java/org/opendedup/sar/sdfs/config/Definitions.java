@@ -85,7 +85,7 @@ public final class Definitions {
                 .with(VolumeOptions.SAR_MAX_RUN, 64L << 10)
                 .with(VolumeOptions.SAR_PROMOTE_ON_READ, false)
                 .with(VolumeOptions.SAR_LRU_ENTRIES, 12)
-                .with(VolumeOptions.SAR_POLICY, HotSettings.Policy.COST)
+                .with(VolumeOptions.SAR_POLICY, HotSettings.Policy.REFERENCE_COUNT)
                 .with(VolumeOptions.TIER_MODE, Placement.TDDFS)
                 .with(VolumeOptions.TIER_CAPACITY, 60L << 30)
                 .with(VolumeOptions.TIER_HIGH, 90)
