@@ -7,6 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
+import org.jspecify.annotations.Nullable;
 
 /** Writes small files that are replaced as a whole. */
 public final class AtomicFile {
@@ -18,10 +21,21 @@ public final class AtomicFile {
      * @throws IOException if the file cannot be written; the old file is then unchanged
      */
     public static void write(Path file, byte[] contents) throws IOException {
-        Path folder = file.toAbsolutePath().getParent();
-        if (folder == null) {
-            throw new IOException(file + " is no file name");
-        }
+        write(file, contents, null);
+    }
+
+    /**
+     * Replaces a file, which keeps its owner, its group and its permissions. After a crash, either the old or the new
+     * file is there, whole.
+     *
+     * @throws IOException if the file is missing or cannot be written; the old file is then unchanged
+     */
+    public static void replace(Path file, byte[] contents) throws IOException {
+        write(file, contents, Files.readAttributes(file, PosixFileAttributes.class));
+    }
+
+    private static void write(Path file, byte[] contents, @Nullable PosixFileAttributes kept) throws IOException {
+        Path folder = folderOf(file);
         Path temporary = Files.createTempFile(folder, file.getFileName() + ".", ".tmp");
         try {
             LastingChannel.uninterrupted(() -> {
@@ -30,18 +44,55 @@ public final class AtomicFile {
                     while (buffer.hasRemaining()) {
                         channel.write(buffer);
                     }
-                    channel.force(true);
                     return temporary;
                 }
             });
-            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+            if (kept != null) {
+                keep(kept, temporary);
+            }
+            move(temporary, file);
         } finally {
             Files.deleteIfExists(temporary);
         }
+    }
+
+    private static Path folderOf(Path file) throws IOException {
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder == null) {
+            throw new IOException(file + " is no file name");
+        }
+        return folder;
+    }
+
+    private static void keep(PosixFileAttributes kept, Path file) throws IOException {
+        PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+        PosixFileAttributes now = view.readAttributes();
+        // Only root may give a file away, and nobody else needs to.
+        if (!kept.owner().equals(now.owner())) {
+            view.setOwner(kept.owner());
+        }
+        if (!kept.group().equals(now.group())) {
+            view.setGroup(kept.group());
+        }
+        view.setPermissions(kept.permissions());
+    }
+
+    /**
+     * Moves a file to another name in its folder, durably. What it has is durable before it has the name.
+     *
+     * @throws IOException if it cannot be moved; a file with that name is then unchanged
+     */
+    public static void move(Path from, Path to) throws IOException {
+        force(from);
+        Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+        force(folderOf(to));
+    }
+
+    private static void force(Path file) throws IOException {
         LastingChannel.uninterrupted(() -> {
-            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
                 channel.force(true);
-                return folder;
+                return file;
             }
         });
     }

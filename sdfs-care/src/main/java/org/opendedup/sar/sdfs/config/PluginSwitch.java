@@ -44,6 +44,11 @@ public final class PluginSwitch {
             Document document = PluginVolumeFile.parse(text);
             store = required(document, PluginVolumeFile.STORE);
             extended = required(document, PluginVolumeFile.ELEMENT);
+            String encoding = document.getXmlEncoding();
+            if (encoding != null && !encoding.equalsIgnoreCase("UTF-8")) {
+                throw new IOException("the volume file says that its encoding is " + encoding + ", and SDFS writes"
+                        + " UTF-8: convert it");
+            }
         } catch (SAXException e) {
             throw new IOException("it is no volume file of OpenDedup SDFS: " + e.getMessage(), e);
         }
@@ -102,7 +107,7 @@ public final class PluginSwitch {
             }
             var unused = PluginVolumeFile.of(config);
         } catch (SAXException e) {
-            throw new IllegalStateException("the changed file is no XML", e);
+            throw new IOException("a setting has a character that XML cannot have: " + e.getMessage(), e);
         }
         return changed;
     }

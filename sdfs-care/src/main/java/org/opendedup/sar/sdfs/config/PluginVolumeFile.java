@@ -5,8 +5,10 @@ import static org.opendedup.sar.sdfs.config.Checks.check;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.CharacterCodingException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -74,6 +76,8 @@ public final class PluginVolumeFile {
                 given.get(VolumeOptions.INDEX) != IndexClass.SILO,
                 VolumeOptions.INDEX.ofPlugin() + ": silo is not for this volume: it finds duplicates by segments of a"
                         + " file, and SDFS brings chunks one by one. Use rocksdb or chunkstash");
+        given.find(VolumeOptions.INDEX_PARAMETERS)
+                .ifPresent(parameters -> parameters.checkAgainst(given.get(VolumeOptions.INDEX)));
         definition = new VolumeDefinition(complete(store));
         requireMemory();
     }
@@ -134,6 +138,21 @@ public final class PluginVolumeFile {
         } catch (IllegalArgumentException e) {
             throw new VolumeFileException(file, 0, String.valueOf(e.getMessage()), e);
         }
+    }
+
+    /** Returns those of the folders with chunks, metadata and index that have something in them. */
+    public static List<Path> usedFolders(VolumeConfig.Locations locations) throws IOException {
+        List<Path> used = new ArrayList<>();
+        for (Path folder : List.of(locations.data(), locations.metadata(), locations.hashDb())) {
+            if (Files.isDirectory(folder)) {
+                try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+                    if (files.iterator().hasNext()) {
+                        used.add(folder);
+                    }
+                }
+            }
+        }
+        return used;
     }
 
     private static ContentHash hash(@Nullable String type, @Nullable String seed) {

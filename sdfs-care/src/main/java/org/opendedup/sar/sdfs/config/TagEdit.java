@@ -54,7 +54,8 @@ final class TagEdit {
                     .filter(begin -> text.startsWith(begin, place))
                     .findFirst();
             if (skipped.isPresent()) {
-                at = text.indexOf(SKIPPED.get(skipped.get()), at);
+                // Behind its beginning: "<!-->" does not end.
+                at = text.indexOf(SKIPPED.get(skipped.get()), at + skipped.get().length());
             } else if (text.startsWith(element, at + 1) && isEndOfName(text.charAt(at + 1 + element.length()))) {
                 return at;
             } else {
@@ -85,7 +86,12 @@ final class TagEdit {
     }
 
     private static String quoted(String value, char quote) {
-        String escaped = value.replace("&", "&amp;").replace("<", "&lt;");
+        // A reader takes line ends and tabs in a value for blanks.
+        String escaped = value.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace("\t", "&#9;")
+                .replace("\n", "&#10;")
+                .replace("\r", "&#13;");
         return quote + escaped.replace(String.valueOf(quote), quote == '"' ? "&quot;" : "&apos;") + quote;
     }
 }

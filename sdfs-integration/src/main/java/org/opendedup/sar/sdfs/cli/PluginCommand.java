@@ -1,16 +1,14 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
-import java.nio.file.attribute.PosixFileAttributeView;
-import java.nio.file.attribute.PosixFileAttributes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -142,6 +140,8 @@ public final class PluginCommand implements Callable<Integer> {
                 change(file, before);
             } catch (NoSuchFileException e) {
                 throw new CommandFailedException("there is no " + e.getFile());
+            } catch (CharacterCodingException e) {
+                throw new CommandFailedException(file + " is no text in UTF-8; SDFS writes UTF-8");
             }
             return ExitCode.OK;
         }
@@ -168,7 +168,7 @@ public final class PluginCommand implements Callable<Integer> {
                 "A volume with chunks of SDFS's own store is refused: they could not be read.",
                 "",
                 "Example:",
-                "  sar-plugin enable /etc/sdfs/pool0-volume-cfg.xml --ssd=/ssd/pool0 --ssd-capacity=50GB --threshold=3"
+                "  sar-plugin enable /etc/sdfs/pool0-volume-cfg.xml --ssd=/ssd/pool0 --ssd-capacity=50GB"
             })
     static final class Enable extends Change {
         @Override
@@ -200,36 +200,29 @@ public final class PluginCommand implements Callable<Integer> {
                 "Makes SDFS store the chunks of a volume itself again, and removes the settings of the plugin.",
                 "",
                 "Refused if SAR has chunks of the volume: SDFS could not read them. Copy the files to another volume,",
-                "and delete this one. The jar is removed with the last volume in the folder that uses it."
+                "and delete this one. The jar is removed when no volume file in its folder, nor in that of volume files, names it."
             },
             footer = {"", "Example:", "  sar-plugin disable pool0"})
     static final class Disable extends Change {
         @Override
         void change(Path file, PluginSwitch before) throws IOException, CommandFailedException {
             Optional<VolumeConfig.Locations> locations = PluginVolumeFile.locations(file);
-            if (locations.isPresent() && isUsed(locations.get().data())) {
+            // All of them: the disk of the containers may not be mounted.
+            List<Path> used = locations.isEmpty() ? List.of() : PluginVolumeFile.usedFolders(locations.get());
+            if (!used.isEmpty()) {
                 throw new CommandFailedException("SAR has chunks of the volume in "
-                        + locations.get().data() + ", which SDFS cannot read. Mount this volume and another one, copy"
+                        + used.get(0) + ", which SDFS cannot read. Mount this volume and another one, copy"
                         + " the files, and delete this volume with SDFS's commands. Nothing was changed");
             }
             program().write(file, before.disabled());
             program().environment.out().println("SDFS stores the chunks of the volume in " + file + " itself.");
             program().removeJarIfUnused(file);
         }
-
-        private static boolean isUsed(Path folder) throws IOException {
-            if (!Files.isDirectory(folder)) {
-                return false;
-            }
-            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-                return files.iterator().hasNext();
-            }
-        }
     }
 
     private Path file(String volume) {
         Path named = Path.of(volume);
-        return Files.exists(named) || volume.contains("/") || volume.endsWith(".xml")
+        return Files.isRegularFile(named) || volume.contains("/") || volume.endsWith(".xml")
                 ? named.toAbsolutePath()
                 : environment.configDirectory().fileOf(volume);
     }
@@ -266,27 +259,20 @@ public final class PluginCommand implements Callable<Integer> {
 
     private static List<String> commandOf(Path process) {
         try {
-            return Arrays.asList(Files.readString(process.resolve("cmdline")).split("\0"));
+            // A word may be no text, such as the path of a mount point.
+            return Arrays.asList(
+                    new String(Files.readAllBytes(process.resolve("cmdline")), StandardCharsets.UTF_8).split("\0"));
         } catch (IOException e) {
-            return List.of(); // It has ended, or is another user's with a name that is not text.
+            return List.of(); // It has ended.
         }
     }
 
-    /** Writes the file, with the owner and the permissions that it has. */
+    /** Writes the file, or that to which it is a link, with the owner and the permissions that it has. */
     private void write(Path file, String text) throws IOException {
         if (text.equals(Files.readString(file))) {
             return;
         }
-        PosixFileAttributes before = Files.readAttributes(file, PosixFileAttributes.class);
-        AtomicFile.write(file.toRealPath(), text.getBytes(StandardCharsets.UTF_8));
-        PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
-        view.setPermissions(before.permissions());
-        if (!before.owner().equals(view.readAttributes().owner())) {
-            view.setOwner(before.owner());
-        }
-        if (!before.group().equals(view.readAttributes().group())) {
-            view.setGroup(before.group());
-        }
+        AtomicFile.replace(file.toRealPath(), text.getBytes(StandardCharsets.UTF_8));
     }
 
     private Path libraries() throws CommandFailedException {
@@ -306,7 +292,7 @@ public final class PluginCommand implements Callable<Integer> {
             throw new CommandFailedException("the plugin's jar is not there" + (named.isEmpty() ? "" : ": " + named)
                     + "; build it: scripts/build. Nothing was changed");
         }
-        Path jar = Path.of(named);
+        Path jar = Path.of(named).toRealPath();
         List<Path> others = others(target);
         if (others.isEmpty() && Files.exists(target) && Files.mismatch(jar, target) < 0) {
             return target + ", as before";
@@ -317,10 +303,10 @@ public final class PluginCommand implements Callable<Integer> {
                     + " installed under it: unmount all volumes of SDFS first. Nothing was changed");
         }
         Path copy = libraries().resolve(INSTALLED + ".new");
-        Files.copy(jar, copy, StandardCopyOption.REPLACE_EXISTING, LinkOption.NOFOLLOW_LINKS);
+        Files.copy(jar, copy, StandardCopyOption.REPLACE_EXISTING);
         Files.setLastModifiedTime(
                 copy, FileTime.from(Files.getLastModifiedTime(jar).toInstant()));
-        Files.move(copy, target, StandardCopyOption.ATOMIC_MOVE);
+        AtomicFile.move(copy, target);
         for (Path other : others) {
             Files.delete(other);
         }
@@ -338,16 +324,35 @@ public final class PluginCommand implements Callable<Integer> {
 
     private void removeJarIfUnused(Path file) throws IOException, CommandFailedException {
         Path folder = Objects.requireNonNull(file.getParent());
+        Path jar = libraries().resolve(INSTALLED);
+        if (hosts().isEmpty()
+                && !isUsedIn(folder)
+                && !isUsedIn(environment.configDirectory().folder())
+                && Files.deleteIfExists(jar)) {
+            environment.out().println("  removed " + jar + ": no other volume uses it");
+        }
+    }
+
+    /** Returns whether a volume file in a folder names the plugin, or cannot be read. */
+    private static boolean isUsedIn(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return false;
+        }
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.xml")) {
             for (Path other : files) {
-                if (PluginVolumeFile.locations(other).isPresent()) {
-                    return;
+                if (namesPlugin(other)) {
+                    return true;
                 }
             }
         }
-        Path jar = libraries().resolve(INSTALLED);
-        if (hosts().isEmpty() && Files.deleteIfExists(jar)) {
-            environment.out().println("  removed " + jar + ": no other volume in " + folder + " uses it");
+        return false;
+    }
+
+    private static boolean namesPlugin(Path volumeFile) {
+        try {
+            return PluginVolumeFile.locations(volumeFile).isPresent();
+        } catch (IOException e) {
+            return true;
         }
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,6 +27,7 @@ import org.opendedup.sar.TestWait;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.w3c.dom.Element;
 
 /** {@code sar-plugin} on a volume file as SDFS writes it, in a folder that looks like an installation of SDFS. */
 @Timeout(60)
@@ -180,6 +183,116 @@ class PluginCommandTest {
         assertTrue(err.toString().contains("which SDFS cannot read"), () -> err.toString());
         assertEquals(enabled, text());
         assertTrue(Files.exists(installed));
+        // The disk of the containers is not mounted.
+        Files.delete(pack);
+        Path metadata = folder.resolve("chunks/sar/metadata/CURRENT");
+        Files.createDirectories(metadata.getParent());
+        Files.createFile(metadata);
+        assertEquals(ExitCode.FAILED, run("disable", "pool0"));
+        assertEquals(enabled, text());
+        // The control: nothing is left of it.
+        Files.delete(metadata);
+        assertEquals(ExitCode.OK, run("disable", "pool0"), () -> err.toString());
+    }
+
+    /** The path of a mount point may be in another encoding. */
+    @Test
+    void aMountedVolumeIsRecognizedByACommandThatIsNoText() throws Exception {
+        Process volume = new ProcessBuilder(
+                        "bash", "-c", "exec -a fuse.SDFS.MountSDFS sh -c 'sleep 60; exit' -v pool0 $'/mnt/\\xfc'")
+                .start();
+        try {
+            TestWait.until(() -> {
+                try {
+                    return new String(
+                                    Files.readAllBytes(Path.of("/proc/" + volume.pid() + "/cmdline")),
+                                    StandardCharsets.ISO_8859_1)
+                            .startsWith("fuse.SDFS.MountSDFS");
+                } catch (IOException e) {
+                    return false;
+                }
+            });
+            assertEquals(ExitCode.FAILED, run("enable", "pool0"));
+            assertTrue(err.toString().contains("is mounted: unmount it first"), () -> err.toString());
+        } finally {
+            volume.descendants().forEach(ProcessHandle::destroyForcibly);
+            volume.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void aLinkStaysALinkAndAFolderOfTheVolumesNameIsNotTheFile() throws IOException {
+        Path moved = folder.resolve("elsewhere.xml");
+        Files.move(file, moved);
+        Files.createSymbolicLink(file, moved);
+        Path jar = folder.resolve("plugin.jar");
+        Files.move(jar, folder.resolve("built.jar"));
+        Files.createSymbolicLink(jar, Path.of("built.jar"));
+        assertEquals(ExitCode.OK, run("enable", "pool0"), () -> err.toString());
+        assertTrue(Files.isSymbolicLink(file));
+        assertTrue(Files.readString(moved).contains("SarChunkStore"));
+        assertFalse(Files.isSymbolicLink(installed));
+        assertEquals("classes", Files.readString(installed));
+    }
+
+    /** What is read as another text than the shell gave would be another folder. */
+    @Test
+    void valuesAreReadAsTheyWereGiven() throws Exception {
+        String odd = folder + "/a b&\"'<>é";
+        assertEquals(ExitCode.OK, run("enable", "pool0", "--ssd=" + odd, "--ssd-capacity=1GB"), () -> err.toString());
+        var element = (Element) DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(file.toFile())
+                .getElementsByTagName("extended-config")
+                .item(0);
+        assertEquals(odd, element.getAttribute("sar-ssd-location"));
+        String before = text();
+        assertEquals(ExitCode.FAILED, run("enable", "pool0", "--ssd=/a\u0001"));
+        assertTrue(err.toString().contains("character that XML cannot have"), () -> err.toString());
+        assertEquals(ExitCode.FAILED, run("enable", "pool0", "--ssd=/a\nb"));
+        assertTrue(err.toString().contains("without control characters"), () -> err.toString());
+        assertEquals(before, text());
+    }
+
+    /** {@code <!-->} begins a comment and does not end it. */
+    @Test
+    void tagsInCommentsAndDataAreNoTags() throws IOException {
+        String data = "<a><![CDATA[<extended-config a='>]]></a>";
+        String comment = "<!--> <local-chunkstore chunkstore-class='x'> --><?pi <local-chunkstore a='>'?>";
+        String with = xml("VARIABLE_MD5").replace("<io ", comment + data + "<io ");
+        Files.writeString(file, with);
+        assertEquals(ExitCode.OK, run("enable", "pool0"), () -> err.toString());
+        assertTrue(text().contains(comment));
+        assertEquals(ExitCode.OK, run("disable", "pool0"), () -> err.toString());
+        assertEquals(with, text());
+    }
+
+    @Test
+    void theJarStaysForVolumesInTheFolderOfVolumeFiles() throws IOException {
+        Path other = Files.createDirectories(folder.resolve("mine")).resolve("other.xml");
+        Files.writeString(other, xml("VARIABLE_MD5").replace("pool0", "other"));
+        assertEquals(ExitCode.OK, run("enable", "pool0"), () -> err.toString());
+        assertEquals(ExitCode.OK, run("enable", other.toString()), () -> err.toString());
+        assertEquals(ExitCode.OK, run("disable", other.toString()), () -> err.toString());
+        assertTrue(Files.exists(installed), "pool0 uses it");
+        assertEquals(ExitCode.OK, run("disable", "pool0"), () -> err.toString());
+        assertFalse(Files.exists(installed));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/hostname\">]><a>&x;</a>",
+                "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><local-chunkstore chunk-store='/c'><extended-config/>"
+                        + "</local-chunkstore>"
+            })
+    void entitiesAndOtherEncodingsAreRefused(String text) throws IOException {
+        Files.writeString(file, text);
+        assertEquals(ExitCode.FAILED, run("enable", "pool0"));
+        assertTrue(err.toString().contains("volume file"), () -> err.toString());
+        Files.write(file, text.replace("/c", "/\u00fc").getBytes(StandardCharsets.ISO_8859_1));
+        assertEquals(ExitCode.FAILED, run("enable", "pool0"));
+        assertFalse(Files.exists(installed));
     }
 
     /** SDFS writes the file again at the unmount. The control is the volume of another name. */

@@ -1,11 +1,9 @@
 package org.opendedup.sar.plugin.engine;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.hot.SsdState;
 import org.opendedup.sar.plugin.PluginEngine;
@@ -39,7 +37,7 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         } catch (IllegalArgumentException e) {
             throw new IOException("the sizes in SDFS's volume file: " + e.getMessage(), e);
         }
-        List<Path> used = usedFolders(config.locations());
+        List<Path> used = PluginVolumeFile.usedFolders(config.locations());
         if (used.isEmpty()) {
             requireNoArchives(file.hostChunks());
             ChunkVolume.create(config);
@@ -100,20 +98,5 @@ public final class ChunkVolumeOpener implements PluginEngine.Opener {
         } catch (IOException e) {
             log.warn("the SSD at {} cannot be attached: {}", ssd, e.getMessage());
         }
-    }
-
-    /** Returns those of the folders with chunks, metadata and index that have something in them. */
-    private static List<Path> usedFolders(VolumeConfig.Locations locations) throws IOException {
-        List<Path> used = new ArrayList<>();
-        for (Path folder : List.of(locations.data(), locations.metadata(), locations.hashDb())) {
-            if (Files.isDirectory(folder)) {
-                try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-                    if (files.iterator().hasNext()) {
-                        used.add(folder);
-                    }
-                }
-            }
-        }
-        return used;
     }
 }
