@@ -221,7 +221,7 @@ class PluginCommandTest {
     }
 
     @Test
-    void aLinkStaysALinkAndAFolderOfTheVolumesNameIsNotTheFile() throws IOException {
+    void aLinkStaysALinkAndTheJarThatALinkNamesIsCopied() throws IOException {
         Path moved = folder.resolve("elsewhere.xml");
         Files.move(file, moved);
         Files.createSymbolicLink(file, moved);
