@@ -5,10 +5,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 
 /**
  * Makes threads with names that explain them in a stack dump. They are daemon threads, so that none keeps the process
- * alive.
+ * alive. Also ways of waiting for others.
  */
 public final class Threads {
     private Threads() {}
@@ -33,6 +34,26 @@ public final class Threads {
             thread.setPriority(priority);
             return thread;
         };
+    }
+
+    /**
+     * Waits until a condition holds that others change with the monitor, and tell by {@code notifyAll}. An interrupt
+     * does not end the wait; the thread's interrupt flag is set again afterwards.
+     */
+    public static void await(Object monitor, BooleanSupplier condition) {
+        boolean interrupted = false;
+        synchronized (monitor) {
+            while (!condition.getAsBoolean()) {
+                try {
+                    monitor.wait();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Waits until the tasks of an executor have ended, for a minute at most; it takes no more. */

@@ -3,6 +3,7 @@ package org.opendedup.sar.container;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.common.WriteFailedException;
 
 /**
@@ -38,25 +39,12 @@ final class InFlightBudget {
      * @throws WriteFailedException if there is no room, and will be none until the disk works again
      */
     synchronized void awaitRoom() throws IOException {
-        boolean interrupted = false;
-        try {
-            while (bytes >= maxBytes) {
-                if (failure != null) {
-                    throw Failures.again("too many bytes wait for the disk", failure);
-                }
-                if (shortage != null) {
-                    throw Failures.again("too many bytes wait for space", shortage);
-                }
-                try {
-                    wait();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        Threads.await(this, () -> bytes < maxBytes || failure != null || shortage != null);
+        if (bytes >= maxBytes && failure != null) {
+            throw Failures.again("too many bytes wait for the disk", failure);
+        }
+        if (bytes >= maxBytes && shortage != null) {
+            throw Failures.again("too many bytes wait for space", shortage);
         }
     }
 

@@ -6,6 +6,7 @@ import java.nio.channels.FileChannel;
 import java.util.ArrayDeque;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -108,17 +109,7 @@ public final class TransferBuffers {
      * the thread's interrupt flag is set again afterwards.
      */
     private synchronized @Nullable ByteBuffer awaitFree() {
-        boolean interrupted = false;
-        while (free.isEmpty() && made >= most) {
-            try {
-                wait();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Threads.await(this, () -> !free.isEmpty() || made < most);
         if (free.isEmpty()) {
             made++;
         }

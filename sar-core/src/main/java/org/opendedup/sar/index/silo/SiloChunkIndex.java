@@ -19,6 +19,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Threads;
 import org.opendedup.sar.index.ChunkIndex;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -241,7 +242,7 @@ public final class SiloChunkIndex implements ChunkIndex {
     private void write(BooleanSupplier isDue, boolean replace) throws IOException {
         BlockWriter.Writing writing;
         synchronized (this) {
-            awaitUninterruptibly(() -> !isDue.getAsBoolean() || writer.writing() == null);
+            Threads.await(this, () -> !isDue.getAsBoolean() || writer.writing() == null);
             if (!isDue.getAsBoolean()) {
                 return;
             }
@@ -261,20 +262,6 @@ public final class SiloChunkIndex implements ChunkIndex {
                 }
                 notifyAll();
             }
-        }
-    }
-
-    private synchronized void awaitUninterruptibly(BooleanSupplier condition) {
-        boolean interrupted = false;
-        while (!condition.getAsBoolean()) {
-            try {
-                wait();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 

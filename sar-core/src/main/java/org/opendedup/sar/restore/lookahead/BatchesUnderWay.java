@@ -1,5 +1,7 @@
 package org.opendedup.sar.restore.lookahead;
 
+import org.opendedup.sar.common.Threads;
+
 /**
  * The batches of one position that are under way: one at a time is requested, planned or waits for the disk, and they
  * end in the order in which they began. Guarded by the monitor of their {@link Lookahead}.
@@ -58,19 +60,7 @@ final class BatchesUnderWay {
      * references. Policies that keep whole containers need that order even to decide what a batch contains.
      */
     void awaitTurn(long number) {
-        boolean interrupted = false;
-        synchronized (monitor) {
-            while (ended < number) {
-                try {
-                    monitor.wait();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Threads.await(monitor, () -> ended >= number);
     }
 
     /** Ends the first batch under way. */

@@ -1,5 +1,7 @@
 package org.opendedup.sar.volume.commit;
 
+import org.opendedup.sar.common.Threads;
+
 /**
  * Lets one thread commit for all that wait. A thread draws a ticket; whoever finds no commit running commits for all
  * tickets drawn by then, and the others wait. At its end all of these return at once, and one of the threads that came
@@ -18,18 +20,8 @@ final class CommitTurns {
      */
     synchronized long begin() {
         long ticket = ++drawn;
-        boolean interrupted = false;
-        while (isRunning && answered < ticket) {
-            try {
-                wait();
-            } catch (InterruptedException e) {
-                // A commit is not given up: the caller is told whether its changes are durable.
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        // A commit is not given up: the caller is told whether its changes are durable.
+        Threads.await(this, () -> !isRunning || answered >= ticket);
         if (answered >= ticket) {
             return 0;
         }
