@@ -159,7 +159,7 @@ public final class PluginVolumeFile {
         String name = type == null ? "" : type.toUpperCase(Locale.ROOT);
         return switch (name) {
             case "VARIABLE_SHA256" -> ContentHash.SHA_256;
-            // SDFS 3.12 computes MD5 for the two others as well.
+            // The release 3.12.0 computes MD5 for the two others; later versions have no function for them.
             case "VARIABLE_MD5", "VARIABLE_SIP", "VARIABLE_SIP2" -> ContentHash.MD5;
             case "VARIABLE_MURMUR3" -> {
                 if (seed == null) {
