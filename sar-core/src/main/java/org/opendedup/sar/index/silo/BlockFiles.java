@@ -4,8 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.BitSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -20,6 +21,7 @@ final class BlockFiles {
 
     private static final String SUFFIX = ".block";
     private static final String UNFINISHED = ".new";
+    private static final Pattern NAME = Pattern.compile("[0-9a-f]{6}/([0-7][0-9a-f]{7})\\.block");
 
     private final Directory directory;
 
@@ -79,14 +81,15 @@ final class BlockFiles {
     }
 
     /** Deletes all files except those of blocks 1 to {@code last}, and returns which of these are missing. */
-    Set<Integer> keepOnly(int last) throws IOException {
-        Set<String> missing = new HashSet<>();
-        for (int number = 1; number <= last; number++) {
-            missing.add(name(number));
-        }
+    BitSet keepOnly(int last) throws IOException {
+        BitSet missing = new BitSet(last + 1);
+        missing.set(1, last + 1);
         boolean deleted = false;
         for (String name : directory.list()) {
-            if (!missing.remove(name)) {
+            int number = number(name);
+            if (missing.get(number)) {
+                missing.clear(number);
+            } else {
                 directory.delete(name);
                 deleted = true;
             }
@@ -94,10 +97,13 @@ final class BlockFiles {
         if (deleted) {
             directory.sync();
         }
-        Set<Integer> numbers = new HashSet<>();
-        for (String name : missing) {
-            numbers.add(Integer.parseInt(name, name.indexOf('/') + 1, name.length() - SUFFIX.length(), 16));
-        }
-        return numbers;
+        return missing;
+    }
+
+    /** Returns the number of the block with this file; 0 if it is none. */
+    private static int number(String name) {
+        Matcher block = NAME.matcher(name);
+        int number = block.matches() ? Integer.parseInt(block.group(1), 16) : 0;
+        return name.equals(name(number)) ? number : 0;
     }
 }

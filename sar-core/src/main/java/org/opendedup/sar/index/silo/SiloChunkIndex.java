@@ -58,13 +58,13 @@ public final class SiloChunkIndex implements ChunkIndex {
         this.files = files;
         SiloRecords.State state = records.state();
         int last = state == null ? 0 : state.lastBlock();
-        Set<Integer> missing = files.keepOnly(last);
+        BitSet missing = files.keepOnly(last);
         similar = new SimilarityTable(settings.similarityBytes());
         records.forEachRepresentative(similar::put);
         blocks = new ResidentBlocks(settings, new Block(last + 1));
         this.settings = settings;
         writer = new BlockWriter(records, similar, blocks, settings, state);
-        for (int number : missing) {
+        for (int number : missing.stream().toArray()) {
             if (!lose(number, "its file is missing")) {
                 lost.remove(number); // It was given up, or lost before.
             }
@@ -79,11 +79,11 @@ public final class SiloChunkIndex implements ChunkIndex {
     }
 
     /** Gives missing blocks files without entries: the next opening is not to find them missing again. */
-    private void fill(Set<Integer> missing) {
+    private void fill(BitSet missing) {
         try {
             // First: after a crash, no container may be covered by a block that has no entries any more.
             records.flush();
-            for (int number : missing) {
+            for (int number : missing.stream().toArray()) {
                 files.write(number, BlockFormat.encode(new Block(number), writer.identity()));
             }
         } catch (IOException e) {
