@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 final class Checkpoint {
     private static final Logger log = LoggerFactory.getLogger(Checkpoint.class);
     private static final long MAGIC = 0x3130_5043_4853_4353L; // "SCSHCP01"
-    private static final long TABLE_MAGIC = 0x3230_4254_4853_4353L; // "SCSHTB02"
+    private static final long TABLE_MAGIC = 0x3330_4254_4853_4353L; // "SCSHTB03"
     private static final int HEADER_BYTES = 68;
     private static final int SEGMENT_BYTES = 12;
     private static final int PAGE_BYTES = 27;

@@ -53,8 +53,10 @@ public final class CuckooTable {
     /** Estimated bytes of an entry of the auxiliary table. */
     private static final int AUXILIARY_BYTES = 100;
 
+    /** Two parts of the 16 bytes that are random in all fingerprints, also those of a client. */
     private static final int G1_OFFSET = 8;
-    private static final int G2_OFFSET = 16;
+
+    private static final int G2_OFFSET = 0;
     private static final long LANES = 0x0001_0001_0001_0001L;
     private static final long LANE_TOPS = 0x8000_8000_8000_8000L;
     private static final int LANES_OF_LONG = 4;

@@ -28,10 +28,13 @@ final class Block {
     /** A free place of the table; no entry has this index. */
     private static final int FREE = -1;
 
-    /** Bytes of a fingerprint that select the place in the table, and those that are kept there to compare. */
-    private static final int PLACE_OFFSET = 16;
+    /**
+     * Bytes of a fingerprint that select the place in the table, and those that are kept there to compare. The first 16
+     * are random in all fingerprints, also those of a client.
+     */
+    private static final int PLACE_OFFSET = 8;
 
-    private static final int TAG_OFFSET = 20;
+    private static final int TAG_OFFSET = 12;
 
     private final int number;
     private byte[] entries;

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.ContentHash;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.TestSegments;
@@ -64,6 +65,22 @@ class CuckooTableTest {
         System.out.println("relocations an insertion at 75 to 90 %: " + relocations);
         assertTrue(relocations <= 0.1, relocations + " relocations an insertion");
         assertEquals(0, table.auxiliarySize());
+    }
+
+    /** Of a client's fingerprints with 16 bytes, the others are the same in all: they choose no place. */
+    @Test
+    void fingerprintsOf16BytesFillTheTableAsWell() throws IOException {
+        CuckooTable.Keys keys =
+                (pointer, target) -> System.arraycopy(ofClient(pointer), 0, target, 0, Fingerprints.BYTES);
+        CuckooTable table = new CuckooTable(100_000, 4, CuckooTable.CANDIDATES);
+        for (long pointer = 1; pointer <= 90_000; pointer++) {
+            table.insert(ofClient(pointer), 0, pointer, keys);
+        }
+        assertEquals(0, table.auxiliarySize());
+    }
+
+    private static byte[] ofClient(long pointer) throws IOException {
+        return ContentHash.MD5.stored(Arrays.copyOf(TestSegments.fingerprint(pointer), ContentHash.MD5.bytes()));
     }
 
     /** Each of 24 candidates matches by chance with 2^-16: 0.033 % of unknown fingerprints at 90 % load. */
