@@ -142,6 +142,8 @@ class PluginCommandTest {
         "--ssd-capacity=1GB, the folder of the SSD",
         "--ssd=ssd --ssd-capacity=1GB, an absolute path",
         "--index-class=silo, silo is not for this volume",
+        "--index-parameters=sampling=4, sampling is for an index of class chunkstash",
+        "--index-class=chunkstash --index-parameters=width=17, '16, 24 or 32'",
         "--memory-budget=256MB --write-threads=200, sar-memory-budget",
         "--restore-cache=big, lookahead-log",
         "--colour=red, --colour"
