@@ -208,14 +208,14 @@ class TreeReadAheadTest {
                 files.stream().filter(file -> file.folder == first).toList();
         TreeTrail trail = new TreeTrail(names, first, inFirst.get(0).inode);
         for (Found file : inFirst.subList(1, inFirst.size() - 1)) {
-            assertTrue(trail.goTo(first, file.inode));
+            assertTrue(trail.goTo(first, file.inode, true));
         }
         assertTrue(trail.isProven());
         assertEquals(first, trail.top());
-        assertFalse(trail.goTo(first, inFirst.get(0).inode), "it does not go back");
-        assertFalse(trail.goTo(Inode.ROOT, 1 << 20), "it is no file of the tree");
+        assertFalse(trail.goTo(first, inFirst.get(0).inode, true), "it does not go back");
+        assertFalse(trail.goTo(Inode.ROOT, 1 << 20, true), "it is no file of the tree");
         assertEquals(inFirst.get(inFirst.size() - 1).inode, trail.walk().next());
-        assertTrue(trail.goTo(first, inFirst.get(inFirst.size() - 1).inode));
+        assertTrue(trail.goTo(first, inFirst.get(inFirst.size() - 1).inode, true));
     }
 
     /** Each file has words of one version, and only whole versions are read. */

@@ -172,6 +172,11 @@ final class Lookahead implements Closeable {
         return memory.slackBytes();
     }
 
+    /** Whether a batch has what is wanted at an offset, or an earlier one had it. */
+    synchronized boolean isPlanned(long offset) {
+        return offset < window.plannedTo();
+    }
+
     /** Bytes fetched that the reader has not taken. */
     synchronized long untakenBytes() {
         return taken.untakenBytes();

@@ -37,6 +37,14 @@ final class TreeReader implements TreeRecipe.KnownFiles {
         long distance() {
             return Math.abs(start - reader.reached);
         }
+
+        /**
+         * Whether a request for the file may wait for what is fetched ahead. If it is that of another program, and the
+         * file is far ahead, it would wait for everything before the file.
+         */
+        boolean mayWait() {
+            return distance() <= reader.lookahead.slackBytes() || reader.lookahead.isPlanned(end() - 1);
+        }
     }
 
     /**
@@ -64,6 +72,11 @@ final class TreeReader implements TreeRecipe.KnownFiles {
     }
 
     @Override
+    public boolean contains(long inode) {
+        return places.containsKey(inode);
+    }
+
+    @Override
     public int count() {
         return places.size();
     }
@@ -79,11 +92,28 @@ final class TreeReader implements TreeRecipe.KnownFiles {
         lookahead.note(0, Lookahead.UNBOUNDED, credit.mostAhead(false, 0, 0, 0));
     }
 
-    /** Notes a request of one of its files, and reads ahead of it. */
+    /**
+     * Notes a request for one of its files, and reads ahead of it. If files before it are not read, the request may be
+     * that of another program, and nothing is passed for it: {@link #goTo} tells.
+     */
     void note(Place place, long offset, int length) {
+        if (place.start <= reached) {
+            advance(Math.min(place.start + offset + length, place.end()));
+        }
+    }
+
+    /** Notes that it has read a file to its end. */
+    void goTo(long inode) {
+        Place place = places.get(inode);
+        if (place != null) {
+            advance(place.end());
+        }
+    }
+
+    private void advance(long to) {
         long at;
         synchronized (known) {
-            reached = Math.max(reached, Math.min(place.start + offset + length, place.end()));
+            reached = Math.max(reached, to);
             at = reached;
             long passed = reached - lookahead.slackBytes();
             while (!known.isEmpty() && known.getFirst().end() < passed) {

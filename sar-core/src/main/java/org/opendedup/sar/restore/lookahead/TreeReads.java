@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.Namespace;
@@ -40,6 +41,11 @@ public final class TreeReads {
      * listing of a folder.
      */
     private static final int MAX_PAUSE = 1 << 12;
+    /**
+     * Bytes of a file that says nothing about a tree: it is read ahead itself, and the memory of another reader would
+     * be missing there.
+     */
+    private static final long LONG_FILE_BYTES = 1 << 20;
 
     private final ReadStreams streams;
     private final Namespace names;
@@ -58,10 +64,12 @@ public final class TreeReads {
     private long files;
 
     private int pause;
-    private int pairsToLeave;
+
+    /** Pairs of files that begin no trail. Counted by any thread. */
+    private final AtomicInteger pairsToLeave = new AtomicInteger();
 
     /** The file that was read to its end last. Read and set by any thread. */
-    private volatile Ended last = new Ended(0, 0, false);
+    private volatile Ended last = new Ended(0, 0, false, false);
     /** Whether there is a trail. Read by any thread. */
     private volatile boolean areAny;
 
@@ -69,8 +77,9 @@ public final class TreeReads {
      * A file that was read to its end.
      *
      * @param hasNeighbour whether the file read before it is in the same folder
+     * @param isLong whether it says nothing about a tree
      */
-    private record Ended(long folder, long inode, boolean hasNeighbour) {}
+    private record Ended(long folder, long inode, boolean hasNeighbour, boolean isLong) {}
 
     /** A trail, and the reader once it is proven. */
     private static final class Followed {
@@ -118,7 +127,7 @@ public final class TreeReads {
             place.reader().note(place, offset, length);
         }
         if (offset + length >= size) {
-            noteEnd(folder, inode);
+            noteEnd(folder, inode, size > LONG_FILE_BYTES);
         }
     }
 
@@ -134,22 +143,28 @@ public final class TreeReads {
         return nearest;
     }
 
-    private void noteEnd(long folder, long inode) {
+    private void noteEnd(long folder, long inode, boolean isLong) {
         Ended before = last;
         if (before.inode == inode) {
             return;
         }
-        Ended file = new Ended(folder, inode, before.folder == folder);
+        Ended file = new Ended(folder, inode, before.folder == folder, isLong);
         last = file;
-        if ((areAny || file.hasNeighbour) && queue.offer(file)) {
+        // While pairs are left alone, no thread is woken for them.
+        if ((areAny || file.hasNeighbour && !isLeft()) && queue.offer(file)) {
             handleSoon();
         }
+    }
+
+    /** Whether a pair of files begins no trail. */
+    private boolean isLeft() {
+        return pairsToLeave.get() > 0 && pairsToLeave.getAndDecrement() > 0;
     }
 
     /** Begins a request that was noted; to be closed. Null if nothing was fetched for it. */
     public @Nullable AheadRequest request(long inode, long offset, int length) {
         Place place = place(inode);
-        if (place == null || offset >= place.length()) {
+        if (place == null || offset >= place.length() || !place.mayWait()) {
             return null;
         }
         // The rest of a longer file is read ahead itself.
@@ -203,7 +218,10 @@ public final class TreeReads {
             } else if (goesOn != null) {
                 followed.remove(goesOn);
                 followed.add(0, goesOn);
-                if (goesOn.lacksReader()) {
+                if (goesOn.reader != null) {
+                    goesOn.reader.goTo(file.inode);
+                }
+                if (!file.isLong && goesOn.lacksReader()) {
                     pause = 0;
                     start(goesOn);
                 }
@@ -222,7 +240,7 @@ public final class TreeReads {
         List<Followed> nearestFirst = new ArrayList<>(followed);
         nearestFirst.sort(Comparator.comparingInt(one -> one.trail.distance(file.inode)));
         for (Followed one : nearestFirst) {
-            if (one.trail.goTo(file.folder, file.inode)) {
+            if (one.trail.goTo(file.folder, file.inode, !file.isLong)) {
                 one.usedAt = files;
                 return one;
             }
@@ -233,22 +251,36 @@ public final class TreeReads {
     /** Notes that a trail led to nothing. */
     private void noteVain() {
         pause = Math.min(MAX_PAUSE, 2 * pause + 1);
-        pairsToLeave = pause;
+        pairsToLeave.set(pause);
     }
 
     private void begin(Ended file) throws IOException {
-        if (pairsToLeave > 0) {
-            pairsToLeave--;
+        if (isLeft()) {
+            return;
+        }
+        TreeTrail trail = new TreeTrail(names, file.folder, file.inode);
+        if (!trail.isFollowed()) {
+            noteVain();
             return;
         }
         if (followed.size() == MAX_READERS) {
-            Followed left = followed.remove(MAX_READERS - 1);
+            Followed left = leastWanted();
+            followed.remove(left);
             stop(left);
             if (!left.trail.isProven()) {
                 noteVain();
             }
         }
-        followed.add(0, new Followed(new TreeTrail(names, file.folder, file.inode), files));
+        followed.add(0, new Followed(trail, files));
+    }
+
+    /** Returns what gives way to another trail: one that is not proven if there is one, of these the one used first. */
+    private Followed leastWanted() {
+        Followed last = followed.get(followed.size() - 1);
+        return followed.stream()
+                .filter(one -> !one.trail.isProven())
+                .reduce((sooner, later) -> later)
+                .orElse(last);
     }
 
     private void start(Followed proven) throws IOException {
@@ -282,7 +314,7 @@ public final class TreeReads {
     }
 
     /** Forgets readers that have read nothing for some seconds: then files that are read cost nothing here. */
-    private void tidy() {
+    void tidy() {
         synchronized (followed) {
             for (Followed one : List.copyOf(followed)) {
                 if (one.usedAt == one.wasUsedAt) {

@@ -19,11 +19,13 @@ final class FolderEntries {
     private static final long FOLDER_BIT = 1;
 
     private final List<Named> entries;
+    private final boolean isFollowed;
 
     private record Named(byte[] name, long entry) {}
 
-    private FolderEntries(List<Named> entries) {
+    private FolderEntries(List<Named> entries, boolean isFollowed) {
         this.entries = entries;
+        this.isFollowed = isFollowed;
     }
 
     /** Reads a folder. One with more than {@link #MAX_ENTRIES} entries counts as empty: it is not followed. */
@@ -35,7 +37,13 @@ final class FolderEntries {
             }
             return entries.size() <= MAX_ENTRIES;
         });
-        return new FolderEntries(entries.size() > MAX_ENTRIES ? List.of() : entries);
+        boolean isFollowed = entries.size() <= MAX_ENTRIES;
+        return new FolderEntries(isFollowed ? entries : List.of(), isFollowed);
+    }
+
+    /** Whether it has not too many entries. */
+    boolean isFollowed() {
+        return isFollowed;
     }
 
     /** Returns the entries in an order, each as {@link #inode} and {@link #isFolder} understand it. */

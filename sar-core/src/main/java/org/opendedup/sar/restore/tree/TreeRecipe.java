@@ -22,6 +22,11 @@ public final class TreeRecipe implements RecipePages {
     private static final int FILE_BYTES = 256 << 10;
     /** Pages looked up at once: a batch that begins waits for these. */
     private static final int PAGES = 8;
+    /**
+     * Files without bytes that could be read, one after the other, at which the recipe ends: a batch waits for what
+     * comes next.
+     */
+    private static final int MOST_EMPTY = 1024;
     /** Heap bytes of a file that is known, with its places in the maps and queues of its reader: 110 to 150. */
     private static final int FILE_HEAP_BYTES = 136;
 
@@ -35,6 +40,9 @@ public final class TreeRecipe implements RecipePages {
     /** Bytes of all files so far. */
     private long bytes;
 
+    /** Number of files since {@link #bytes} grew. */
+    private int empty;
+
     private boolean ended;
 
     /** The files of the recipe that its reader has not passed. */
@@ -46,6 +54,9 @@ public final class TreeRecipe implements RecipePages {
          * @param length bytes of the file that are in the recipe
          */
         void add(long inode, long start, int length);
+
+        /** Whether a file was added, and not passed. */
+        boolean contains(long inode);
 
         int count();
     }
@@ -83,7 +94,7 @@ public final class TreeRecipe implements RecipePages {
 
     @Override
     public long tableBytes() {
-        return (long) known.count() * FILE_HEAP_BYTES;
+        return (long) known.count() * FILE_HEAP_BYTES + walk.heapBytes();
     }
 
     /** Looks up files until all pages below {@code end} are known. */
@@ -91,10 +102,11 @@ public final class TreeRecipe implements RecipePages {
         while (!ended && firstPage + pages.size() < end) {
             try {
                 long inode = walk.next();
-                if (inode == 0) {
+                if (inode == 0 || empty > MOST_EMPTY) {
                     ended = true;
-                } else {
-                    add(inode);
+                } else if (!known.contains(inode)) {
+                    // Another link of a file that is known would have two places.
+                    tryAdd(inode);
                 }
             } catch (IOException e) {
                 log.debug("a tree can't be followed; the reader gets the error when it reads there", e);
@@ -104,6 +116,16 @@ public final class TreeRecipe implements RecipePages {
                 pages.add(building.build());
             }
         }
+    }
+
+    private void tryAdd(long inode) {
+        long before = bytes;
+        try {
+            add(inode);
+        } catch (IOException e) {
+            log.debug("inode {} can't be read ahead; the reader gets the error when it reads it", inode, e);
+        }
+        empty = bytes > before ? 0 : empty + 1;
     }
 
     private void add(long inode) throws IOException {

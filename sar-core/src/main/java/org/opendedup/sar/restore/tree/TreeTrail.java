@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.Namespace;
 
 /**
@@ -32,6 +33,11 @@ public final class TreeTrail {
     private long folder;
     private long file;
     private int files;
+    /** What follows behind the top folder after {@link #file}; null if that was not asked yet. */
+    private @Nullable List<Above> above;
+
+    /** A folder above the top one, with the orders in which the reader may go on below it. */
+    private record Above(long folder, List<Candidate> candidates) {}
 
     /** An order that fits so far, with the files that it has next. */
     private static final class Candidate {
@@ -94,8 +100,15 @@ public final class TreeTrail {
         this.file = file;
         FolderEntries entries = FolderEntries.read(names, folder);
         for (TreeOrder order : TreeOrder.values()) {
-            candidates.add(new Candidate(order, new TreeWalk(names, order, top, folder, file, entries)));
+            if (entries.isFollowed()) {
+                candidates.add(new Candidate(order, new TreeWalk(names, order, top, folder, file, entries)));
+            }
         }
+    }
+
+    /** Whether the reader can be followed: the folder has not too many entries. */
+    public boolean isFollowed() {
+        return !candidates.isEmpty();
     }
 
     /**
@@ -112,10 +125,11 @@ public final class TreeTrail {
     /**
      * Notes that a file was read to its end.
      *
+     * @param counts whether it says that the reader goes through a tree: a long file is read ahead itself
      * @return whether it is one of this reader's next files, or the first behind its top folder; if not, nothing
      *     changes
      */
-    public boolean goTo(long itsFolder, long inode) throws IOException {
+    public boolean goTo(long itsFolder, long inode, boolean counts) throws IOException {
         List<Candidate> fitting = new ArrayList<>();
         for (Candidate candidate : candidates) {
             if (candidate.goTo(inode)) {
@@ -132,40 +146,53 @@ public final class TreeTrail {
         candidates.addAll(fitting);
         folder = itsFolder;
         file = inode;
-        files++;
+        above = null;
+        files += counts ? 1 : 0;
         return true;
     }
 
     /** Returns the orders in which a file follows behind the top folder, after it was raised; none if there is none. */
     private List<Candidate> rise(long inode) throws IOException {
-        List<TreeOrder> ended = candidates.stream()
-                .filter(Candidate::isNearEnd)
-                .map(c -> c.order)
-                .toList();
-        long above = top;
-        for (int level = 0; level < MOST_LEVELS && !ended.isEmpty(); level++) {
-            above = TreeWalk.parent(names, above);
-            if (above == 0) {
-                break;
-            }
+        // Files of other readers are asked for as well: the folders are read once.
+        above = above == null ? above() : above;
+        for (Above level : above) {
             List<Candidate> fitting = new ArrayList<>();
-            boolean isEnd = true;
-            for (TreeOrder order : ended) {
-                Candidate candidate = new Candidate(order, new TreeWalk(names, order, above, folder, file));
-                isEnd &= candidate.isNearEnd();
+            for (Candidate candidate : level.candidates) {
                 if (candidate.goTo(inode)) {
                     fitting.add(candidate);
                 }
             }
             if (!fitting.isEmpty()) {
-                top = above;
+                top = level.folder;
                 return fitting;
-            }
-            if (!isEnd) {
-                break;
             }
         }
         return List.of();
+    }
+
+    /** Returns the folders above the top one, the lowest first, up to one in which much follows. */
+    private List<Above> above() throws IOException {
+        List<TreeOrder> ended = candidates.stream()
+                .filter(Candidate::isNearEnd)
+                .map(c -> c.order)
+                .toList();
+        List<Above> levels = new ArrayList<>();
+        if (ended.isEmpty()) {
+            return levels;
+        }
+        FolderEntries entries = FolderEntries.read(names, folder);
+        boolean isEnd = true;
+        for (long level = TreeWalk.parent(names, top);
+                isEnd && level != 0 && levels.size() < MOST_LEVELS;
+                level = TreeWalk.parent(names, level)) {
+            List<Candidate> behind = new ArrayList<>();
+            for (TreeOrder order : ended) {
+                behind.add(new Candidate(order, new TreeWalk(names, order, level, folder, file, entries)));
+            }
+            isEnd = behind.stream().allMatch(Candidate::isNearEnd);
+            levels.add(new Above(level, behind));
+        }
+        return levels;
     }
 
     /** Whether enough files fit. */

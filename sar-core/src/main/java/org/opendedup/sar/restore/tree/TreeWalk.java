@@ -14,6 +14,12 @@ public final class TreeWalk {
     /** Most entries in memory, 8 bytes each. Those of the outermost folders are read again when they are needed. */
     private static final int MAX_HELD = 2 * FolderEntries.MAX_ENTRIES;
 
+    /**
+     * Folders without a file, one after the other, at which the walk ends: whoever waits for the next file does not
+     * wait for millions of empty folders.
+     */
+    static final int MOST_WITHOUT_FILES = 1024;
+
     private final Namespace names;
     private final TreeOrder order;
     private final long top;
@@ -70,9 +76,10 @@ public final class TreeWalk {
         return level;
     }
 
-    /** Returns the inode of the next regular file; 0 at the end. */
+    /** Returns the inode of the next regular file; 0 at the end, which many folders without files are as well. */
     public long next() throws IOException {
-        while (!levels.isEmpty()) {
+        int entered = 0;
+        while (!levels.isEmpty() && entered <= MOST_WITHOUT_FILES) {
             Level level = levels.getFirst();
             if (level.next == level.entries.length) {
                 leave(level);
@@ -83,8 +90,16 @@ public final class TreeWalk {
                 return FolderEntries.inode(entry);
             }
             enter(FolderEntries.inode(entry), FolderEntries.read(names, FolderEntries.inode(entry)));
+            entered++;
         }
+        levels.clear();
+        held = 0;
         return 0;
+    }
+
+    /** Heap bytes of the entries in memory. */
+    long heapBytes() {
+        return (long) held * Long.BYTES;
     }
 
     private void leave(Level level) throws IOException {
