@@ -2,6 +2,7 @@ package org.opendedup.sar.mounted;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -66,18 +67,30 @@ class TreeOnMountTest {
         return volume.figure("stats", "diskReads");
     }
 
-    @Test
-    void tarAndCpReadFewerContainersThanOneFileAtATimeInNoOrder() throws IOException {
+    /** A script that reads the files one at a time, in no order. */
+    private String inNoOrder() throws IOException {
         List<String> files = new ArrayList<>();
         for (int i = 0; i < FOLDERS * FILES; i++) {
             files.add("a" + i / FILES % 4 + "/b" + i / FILES + "/f" + i % FILES);
         }
         Collections.shuffle(files, random);
-        Path list = Files.write(folder.resolve("list"), files);
-        long inNoOrder = reads("cp -a --parents $(cat " + list + ") $to");
+        return "cp -a --parents $(cat " + Files.write(folder.resolve("list"), files) + ") $to";
+    }
+
+    @Test
+    void tarAndCpReadFewerContainersThanOneFileAtATimeInNoOrder() throws IOException {
+        long inNoOrder = reads(inNoOrder());
         long tar = reads("tar cf - . | tar xf - -C $to");
         long cp = reads("cp -a . $to");
         assertTrue(tar < inNoOrder / 2, () -> "tar " + tar + ", in no order " + inNoOrder);
         assertTrue(cp < inNoOrder / 2, () -> "cp " + cp + ", in no order " + inNoOrder);
+    }
+
+    @Test
+    void rsyncDoesSoToo() throws IOException {
+        assumeTrue(Commands.run("sh", "-c", "command -v rsync").exitCode() == 0, "needs rsync");
+        long inNoOrder = reads(inNoOrder());
+        long rsync = reads("rsync -a ./ $to/");
+        assertTrue(rsync < inNoOrder / 2, () -> "rsync " + rsync + ", in no order " + inNoOrder);
     }
 }
