@@ -22,7 +22,9 @@ final class ImageRestores {
      * The SSD has so much of the image's size: the paper does not say; its largest one for web-vm has 1/35 (§4.5.1).
      */
     private static final int SSD_PART = 40;
-    /** Mean run of blocks, not published: so that Dedupe makes about as many disk requests for Centos-5.1 as published. */
+    /**
+     * Mean run of blocks, not published: so that Dedupe makes about as many disk requests for Centos-5.1 as published.
+     */
     private static final double RUN_BLOCKS = 34;
     /** A reader with read-ahead waits for one request while the next one is read. */
     private static final int UNDER_WAY = 2;
