@@ -83,12 +83,12 @@ final class ReaderCache {
     }
 
     /**
-     * Whether the memory of the cache has to change, because there are many more readers than when it was made, or many
-     * fewer.
+     * Whether the memory of the cache has to change, because there are more readers than when it was made, or half as
+     * many. A reader often begins while that of the file before it ends: it must not keep half of its memory for good.
      */
     boolean isToFollowBudget() {
         long now = budget.cacheBytes();
-        return memory > now / 4 * 5 || memory < now / 3;
+        return memory > now / 4 * 5 || memory <= now / 2;
     }
 
     /**

@@ -1,12 +1,15 @@
 package org.opendedup.sar.restore.lookahead;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.restore.RestoreSettings;
+import org.opendedup.sar.restore.frame.PinnedChunks;
 
 class StreamBudgetTest {
     private static final long BYTES = 64 << 20;
@@ -34,6 +37,21 @@ class StreamBudgetTest {
         assertEquals(BYTES / 64 * 9, second.cacheBytes());
         second.leave();
         assertEquals(BYTES / 32 * 9, first.cacheBytes());
+    }
+
+    /** The kernel tells late that a file was closed: the reader of the next one begins before that. */
+    @Test
+    void aCacheThatWasMadeBesideAnotherGrowsWhenThatIsGone() {
+        PinnedChunks pinned = new PinnedChunks(new ByteGauge(), BYTES);
+        StreamBudget.Part first = join();
+        ReaderCache cache = new ReaderCache(pinned, join());
+        assertFalse(cache.isToFollowBudget());
+        first.leave();
+        assertTrue(cache.isToFollowBudget());
+        TakenChunks taken = new TakenChunks(pinned, new ParkedChunks(pinned, new ReadCredit()), false);
+        cache.followBudget(new ReaderWindow(pinned, taken, 0));
+        assertEquals(BYTES / 32 * 9, cache.memory());
+        assertFalse(cache.isToFollowBudget());
     }
 
     @Test
