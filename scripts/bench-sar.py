@@ -201,7 +201,7 @@ class Bench:
         stored = self.storm(off, images, 0)
         for share in self.options.storm_shares:
             capacity = max(int(stored * share / 100), LEAST_SSD_BYTES)
-            name = f"-{share:g}%"
+            name = f"-{share:g}-percent"
             self.storm(Deduplicated(self.work, "lru" + name, self.options, disk_options=("--cache-bytes", capacity)), images, capacity)
             for policy in self.options.policy:
                 self.storm(Promoting(self.work, policy, self.options, capacity, suffix=name), images, capacity)
