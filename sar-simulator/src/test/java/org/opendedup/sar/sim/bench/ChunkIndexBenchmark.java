@@ -72,6 +72,7 @@ public class ChunkIndexBenchmark {
     public void delete() throws IOException {
         index.close();
         ChunkIndexes.destroy(kind, folder);
+        Files.deleteIfExists(folder);
     }
 
     @Benchmark
