@@ -10,7 +10,7 @@ public enum IndexParameter {
     BLOCK("block", IndexClass.SILO, true, 1L << 20, 1L << 30),
     /** SiLo: blocks in the read cache, as many as the memory has room for (section 4.2: 8 to 16). */
     CACHE("cache", IndexClass.SILO, false, 1, 1024),
-    /** ChunkStash: one of so many entries of a page is in the table; a power of two (section 3.5). */
+    /** ChunkStash: the number of entries of a page of which one is in the table; a power of two (section 3.5). */
     SAMPLING("sampling", IndexClass.CHUNKSTASH, false, 1, 1024),
     /** ChunkStash: positions of the table in which a fingerprint can be: 16, 24 or 32 (section 4.4). */
     WIDTH("width", IndexClass.CHUNKSTASH, false, 16, 32);

@@ -62,7 +62,8 @@ class PluginCommandsTest {
                 volumeFile(),
                 "<subsystem-config version=\"3.12.0\"><locations dedup-db-store=\""
                         + folder.resolve("ddb")
-                        + "\"/><io hash-type=\"VARIABLE_SHA256\"/><volume name=\"pool0\"/><local-chunkstore chunk-store=\""
+                        + "\"/><io hash-type=\"VARIABLE_SHA256\"/><volume name=\"pool0\"/>"
+                        + "<local-chunkstore chunk-store=\""
                         + store
                         + "\" hash-db-store=\"" + folder.resolve("hashes") + "\" allocation-size=\"10737418240\""
                         + " chunkstore-class=\"" + SarChunkStore.class.getName() + "\" hashdb-class=\""

@@ -25,7 +25,8 @@ class PluginSettingsTest {
     Path folder;
 
     private static String xml(String store, String chunkStore, String extended) {
-        return "<subsystem-config version=\"3.12.0\"><io hash-type=\"VARIABLE_SHA256\"/><volume name=\"pool0\"/><local-chunkstore chunkstore-class=\""
+        return "<subsystem-config version=\"3.12.0\"><io hash-type=\"VARIABLE_SHA256\"/><volume name=\"pool0\"/>"
+                + "<local-chunkstore chunkstore-class=\""
                 + store + "\" hashdb-class=\"" + SarHashesMap.class.getName() + "\" " + chunkStore
                 + "><extended-config " + extended
                 + "/></local-chunkstore></subsystem-config>";

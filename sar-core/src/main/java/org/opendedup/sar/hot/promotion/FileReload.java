@@ -4,17 +4,14 @@ import com.carrotsearch.hppc.LongLongHashMap;
 import com.carrotsearch.hppc.cursors.LongLongCursor;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.hot.copies.Refusal;
 import org.opendedup.sar.metadata.record.RecipePage;
@@ -136,63 +133,27 @@ public final class FileReload {
             long[] missing =
                     Arrays.stream(ids).filter(id -> !promotion.contains(id)).toArray();
             for (int from = 0; from < missing.length; ) {
-                int to = from + 1;
-                while (to < missing.length && ChunkId.container(missing[to]) == ChunkId.container(missing[from])) {
-                    to++;
+                checkOpen();
+                HomeTurn turn = HomeTurn.read(sources, i -> missing[i], from, missing.length);
+                long handled = 0;
+                for (; from < turn.end(); from++) {
+                    Refusal refusal = offer(missing[from], turn.frameOf(ChunkId.slot(missing[from])));
+                    if (refusal != null) {
+                        reasons.put(missing[from], refusal);
+                    }
+                    handled += chunks.get(missing[from]);
                 }
-                bring(missing, from, to, reasons);
-                from = to;
+                progress.handled(handled);
             }
             count(missing, reasons);
             chunks.clear();
         }
 
-        /** Brings chunks {@code from} to {@code to} (exclusive), which are in one container. */
-        private void bring(long[] missing, int from, int to, Map<Long, Refusal> reasons) throws IOException {
-            long container = ChunkId.container(missing[from]);
-            for (int first = from; first < to; ) {
-                checkOpen();
-                int[] frames = new int[HomeFrames.FRAMES_PER_TURN];
-                int count = 0;
-                int next = first;
-                for (; next < to; next++) {
-                    int frame = sources.frames().frameOf(missing[next]);
-                    if (count > 0 && frames[count - 1] == frame) {
-                        continue;
-                    }
-                    if (count == frames.length) {
-                        break;
-                    }
-                    frames[count++] = frame;
-                }
-                Turn turn = new Turn();
-                sources.frames().read(container, frames, count, turn);
-                offer(missing, first, next, turn.frames, reasons);
-                long handled = 0;
-                for (int i = first; i < next; i++) {
-                    handled += chunks.get(missing[i]);
-                }
-                progress.handled(handled);
-                first = next;
+        /** @param frame of the chunk; null if it could not be read: reading the file reports it */
+        private @Nullable Refusal offer(long chunkId, @Nullable Frame frame) throws IOException {
+            if (frame == null || !frame.holds(ChunkId.slot(chunkId))) {
+                return Refusal.UNREADABLE;
             }
-        }
-
-        private void offer(long[] missing, int from, int to, List<Frame> frames, Map<Long, Refusal> reasons)
-                throws IOException {
-            for (int i = from; i < to; i++) {
-                int slot = ChunkId.slot(missing[i]);
-                Frame frame = frames.stream()
-                        .filter(each -> slot >= each.firstSlot() && slot < each.firstSlot() + each.count())
-                        .findFirst()
-                        .orElse(null);
-                Refusal refusal = frame == null || !frame.holds(slot) ? Refusal.UNREADABLE : offer(missing[i], frame);
-                if (refusal != null) {
-                    reasons.put(missing[i], refusal);
-                }
-            }
-        }
-
-        private @Nullable Refusal offer(long chunkId, Frame frame) throws IOException {
             int references = sources.counts().count(chunkId);
             if (references == 0) {
                 return Refusal.UNREFERENCED;
@@ -248,21 +209,6 @@ public final class FileReload {
                     refused.merge(reason, chunk.value, Long::sum);
                 }
             }
-        }
-    }
-
-    /** The frames of one turn that can be read. */
-    private static final class Turn implements FrameConsumer {
-        private final List<Frame> frames = new ArrayList<>();
-
-        @Override
-        public void frame(int frame, Frame contents) {
-            frames.add(contents);
-        }
-
-        @Override
-        public void damaged(int frame, IOException failure) {
-            // Its chunks are counted as unreadable; reading the file reports it.
         }
     }
 }

@@ -88,15 +88,12 @@ final class OpenedFiles implements Closeable {
         Map.Entry<Long, Long> first =
                 Map.Entry.copyOf(waiting.entrySet().iterator().next());
         waiting.remove(first.getKey());
-        if (reloaded.size() >= MAX_FILES) {
+        // Last in the order of times, also if it was there.
+        if (reloaded.remove(first.getKey()) == null && reloaded.size() >= MAX_FILES) {
             reloaded.remove(reloaded.keySet().iterator().next());
         }
         reloaded.put(first.getKey(), System.nanoTime());
         return first;
-    }
-
-    boolean isClosed() {
-        return closed;
     }
 
     @Override

@@ -121,7 +121,7 @@ final class BlockWriter {
         return block.dataBytes() >= settings.blockBytes() || block.count() == Block.MAX_ENTRIES;
     }
 
-    /** Returns whether so many chunks may be added to the open block. An empty one has room for any segment. */
+    /** Returns whether this number of chunks may be added to the open block. An empty one has room for any segment. */
     boolean hasRoom(int count) {
         Block open = blocks.open();
         return open.count() == 0

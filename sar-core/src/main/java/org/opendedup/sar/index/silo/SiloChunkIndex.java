@@ -216,7 +216,7 @@ public final class SiloChunkIndex implements ChunkIndex {
         void run() throws IOException;
     }
 
-    /** Inserts when the open block has room for so many chunks, and writes it if it is full then. */
+    /** Inserts when the open block has room for this number of chunks; writes the block if it is full then. */
     private void insert(int chunks, Insertion insertion) throws IOException {
         while (!insertIfRoom(chunks, insertion)) {
             write(() -> !writer.hasRoom(chunks), true);

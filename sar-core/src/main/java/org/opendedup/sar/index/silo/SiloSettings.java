@@ -129,7 +129,7 @@ public record SiloSettings(
         return segment.isZero(chunk) ? 0 : segment.length(chunk);
     }
 
-    /** Returns whether segments of ingest are joined, and so many bytes of them are one for the index. */
+    /** Returns whether segments of ingest are joined: this number of bytes is one segment for the index. */
     boolean isJoined(long bytes) {
         return segmentBytes > SEGMENT_BYTES && bytes < segmentBytes - SEGMENT_BYTES / 2;
     }

@@ -33,7 +33,7 @@ public final class TreeTrail {
     private long folder;
     private long file;
     private int files;
-    /** What follows behind the top folder after {@link #file}; null if that was not asked yet. */
+    /** The orders in which {@link #file} may be followed above the top folder; null if that was not asked yet. */
     private @Nullable List<Above> above;
 
     /** A folder above the top one, with the orders in which the reader may go on below it. */
@@ -151,7 +151,7 @@ public final class TreeTrail {
         return true;
     }
 
-    /** Returns the orders in which a file follows behind the top folder, after it was raised; none if there is none. */
+    /** Returns the orders in which a file follows when a folder above is the top one; none if there is none. */
     private List<Candidate> rise(long inode) throws IOException {
         // Files of other readers are asked for as well: the folders are read once.
         above = above == null ? above() : above;

@@ -415,7 +415,6 @@ public final class RawFiles {
             metadata.raws().remove(inode);
             table.remove(raw);
             deletions.add(raw.number());
-            deletions.retire(raw.number());
         }
     }
 

@@ -91,8 +91,8 @@ final class LookaheadPaperReport {
                 })));
         sections.add(Section.of(
                 "Figure 3: use of shared containers",
-                "A container is shared if an earlier version filled it. It counts for each version that uses it. A visit is "
-                        + "the successive chunks of one older container.",
+                "A container is shared if an earlier version filled it. It counts for each version that uses it. A "
+                        + "visit is the successive chunks of one older container.",
                 chart(
                         "figure-3a",
                         "Figure 3a: shared containers by the chunks used",

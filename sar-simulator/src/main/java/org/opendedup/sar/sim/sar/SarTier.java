@@ -2,7 +2,6 @@ package org.opendedup.sar.sim.sar;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.function.Consumer;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.hot.copies.CountSource;
 import org.opendedup.sar.hot.copies.SsdHealth;
@@ -14,12 +13,8 @@ import org.opendedup.sar.hot.promotion.SelectivePromotion;
 import org.opendedup.sar.sim.block.BlockRequest;
 import org.opendedup.sar.ssd.Cause;
 import org.opendedup.sar.ssd.ChunkRequest;
-import org.opendedup.sar.ssd.CopyStore;
-import org.opendedup.sar.ssd.HotContents;
 import org.opendedup.sar.ssd.MapEntry;
-import org.opendedup.sar.ssd.MapTable;
 import org.opendedup.sar.ssd.OfferAnswer;
-import org.opendedup.sar.ssd.PromotionTarget;
 import org.opendedup.sar.ssd.Source;
 
 /**
@@ -158,7 +153,7 @@ final class SarTier implements Closeable {
 
     /** Returns the heap bytes of Map table and LRU list. */
     long heapBytes() {
-        return copies.table.heapBytes() + recentReads.heapBytes();
+        return copies.heapBytes() + recentReads.heapBytes();
     }
 
     @Override
@@ -171,7 +166,7 @@ final class SarTier implements Closeable {
      * The SSD as the policies see it: a Map table, and a log of which only the head's place is known. All of its
      * capacity is for records; the volume reserves some for cleaning.
      */
-    private static final class Copies implements CopyStore, PromotionTarget, HotContents {
+    private static final class Copies extends TableCopies {
         private static final int SEGMENT_BYTES = 64 << 20;
         private static final int SEGMENTS = 1 << 16;
         /**
@@ -180,23 +175,16 @@ final class SarTier implements Closeable {
          */
         private static final int RECORD_BYTES = BLOCK + 64;
 
-        private final MapTable table = new MapTable();
         private final MapEntry entry = new MapEntry();
         private final MapEntry other = new MapEntry();
         private final long capacityBytes;
         private Runnable makeRoom = () -> {};
         private int segment;
         private int offset;
-        private long liveBytes;
         private long promotedBytes;
 
         Copies(long capacityBytes) {
             this.capacityBytes = capacityBytes;
-        }
-
-        @Override
-        public boolean contains(long chunkId) {
-            return table.contains(chunkId);
         }
 
         @Override
@@ -209,7 +197,7 @@ final class SarTier implements Closeable {
                 byte[] data,
                 int from,
                 int length) {
-            if (table.contains(chunkId)) {
+            if (contains(chunkId)) {
                 return OfferAnswer.PRESENT;
             }
             if (offset + RECORD_BYTES > SEGMENT_BYTES) {
@@ -223,102 +211,25 @@ final class SarTier implements Closeable {
             entry.count = count;
             entry.saving = saving;
             entry.heat = 1;
-            table.put(entry);
+            put(entry);
             offset += RECORD_BYTES;
-            liveBytes += RECORD_BYTES;
             promotedBytes += RECORD_BYTES;
-            if (liveBytes > capacityBytes) {
+            if (liveBytes() > capacityBytes) {
                 makeRoom.run();
             }
             return OfferAnswer.LANDED;
         }
 
         boolean follows(long earlier, long later) {
-            return table.get(earlier, entry)
-                    && table.get(later, other)
+            return get(earlier, entry)
+                    && get(later, other)
                     && entry.segment == other.segment
                     && entry.offset + entry.length == other.offset;
         }
 
         @Override
-        public void noteWanted(long chunkId, int count, int saving) {
-            table.noteWanted(chunkId, count, saving);
-        }
-
-        @Override
-        public int copies() {
-            return table.size();
-        }
-
-        @Override
-        public boolean holds(long chunkId) {
-            return table.contains(chunkId);
-        }
-
-        @Override
-        public void read(ChunkRequest request) {
-            throw new UnsupportedOperationException("the simulator's devices read");
-        }
-
-        /** Does nothing: a simulated SSD always answers. */
-        @Override
-        public void probe() {}
-
-        @Override
-        public void dropDamaged(long chunkId) {
-            demote(chunkId);
-        }
-
-        @Override
-        public void forEach(Consumer<MapEntry> visitor) {
-            table.forEach(visitor);
-        }
-
-        @Override
-        public boolean get(long chunkId, MapEntry into) {
-            return table.get(chunkId, into);
-        }
-
-        @Override
-        public boolean demote(long chunkId) {
-            boolean removed = table.remove(chunkId, entry);
-            liveBytes -= removed ? entry.length : 0;
-            return removed;
-        }
-
-        @Override
-        public void setCount(long chunkId, int count) {
-            table.setCount(chunkId, count);
-        }
-
-        @Override
-        public void age() {
-            table.age();
-        }
-
-        @Override
-        public int size() {
-            return table.size();
-        }
-
-        @Override
-        public int maxEntries() {
-            return Integer.MAX_VALUE;
-        }
-
-        @Override
-        public long liveBytes() {
-            return liveBytes;
-        }
-
-        @Override
         public long liveLimitBytes() {
             return capacityBytes;
-        }
-
-        @Override
-        public long damaged() {
-            return 0;
         }
     }
 }

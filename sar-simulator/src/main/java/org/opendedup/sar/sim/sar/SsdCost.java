@@ -65,8 +65,8 @@ final class SsdCost {
                 "§4.5.1: what the SSD costs",
                 "A byte of SSD costs " + priceRatio
                         + " times a byte of disk; the storage is that of the paper's Table I."
-                        + " Published, for web-vm with the largest SSD: 1.57 times the cost, 28.18 times faster, so 17.95"
-                        + " times faster for the money. Above the dashed line the SSD gains more than it costs.",
+                        + " Published, for web-vm with the largest SSD: 1.57 times the cost, 28.18 times faster, so"
+                        + " 17.95 times faster for the money. Above the dashed line the SSD gains more than it costs.",
                 List.of(chart()),
                 List.of(table()));
     }

@@ -306,9 +306,9 @@ public final class VolumeOptions {
             .to((long) HotSettings.RUN_BYTES_MAX)
             .changedBy("sar set --max-run")
             .inPlugin("sar-max-run")
-            .text(
-                    "Length from which runs of neighbouring chunks stay on the disk, which reads them well. With the policy "
-                            + "cost, for written chunks: of what is read, it promotes up to 2 MB, the transfer time of a seek.");
+            .text("Length from which runs of neighbouring chunks stay on the disk, which reads them well. With "
+                    + "the policy cost, for written chunks: of what is read, it promotes up to 2 MB, the "
+                    + "transfer time of a seek.");
 
     public static final VolumeOption<Boolean> SAR_PROMOTE_ON_READ = SAR.option(
                     "--sar-promote-on-read", "promote-on-read", "promoteOnRead", BOOLEAN)
@@ -413,8 +413,8 @@ public final class VolumeOptions {
             .byDefault(CacheChoice.DEFAULT)
             .inPlugin("sar-restore-cache")
             .text("Chunks of read containers that stay in memory for a sequential reader: default (those that its "
-                    + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru. The two of the lookahead "
-                    + "paper take its parameters: lookahead-log:hot=5%,references=bloom drops victims with references "
+                    + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru. The two of the "
+                    + "lookahead paper take its parameters: lookahead-log:hot=5%,references=bloom drops victims with references "
                     + "to more than 5 % of their chunks, and counts references with a Bloom filter; by default none "
                     + "is dropped so, and counts are exact. lookahead-base takes references.");
 

@@ -88,7 +88,8 @@ public record SarFigures(
 
             @Figure(
                     value =
-                            "Chunks promoted after a read: a second one, one of a frame that lacked them, or with the policy open any",
+                            "Chunks promoted after a read: a second one, one of a frame that lacked them, or with the policy "
+                                    + "open any",
                     unit = "chunks",
                     name = "PromotedByRead")
             long byRead,

@@ -200,7 +200,8 @@ public final class PluginCommand implements Callable<Integer> {
                 "Makes SDFS store the chunks of a volume itself again, and removes the settings of the plugin.",
                 "",
                 "Refused if SAR has chunks of the volume: SDFS could not read them. Copy the files to another volume,",
-                "and delete this one. The jar is removed when no volume file in its folder, nor in that of volume files, names it."
+                "and delete this one. The jar is removed when no volume file in its folder, nor in that of "
+                        + "volume files, names it."
             },
             footer = {"", "Example:", "  sar-plugin disable pool0"})
     static final class Disable extends Change {

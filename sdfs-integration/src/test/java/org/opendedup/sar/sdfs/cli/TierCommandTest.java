@@ -154,7 +154,8 @@ class TierCommandTest {
         assertEquals(0, daemon.cli("tier", "explain", inMount, "vm/disk.img"), daemon.err());
         daemon.shows("vm: folder; new files lie whole on the fast tier, and are not migrated (pin)");
         daemon.shows(
-                "vm/disk.img: in chunks, deduplicated, but for 300 B that were changed since and are on the fast tier, 1000 B");
+                "vm/disk.img: in chunks, deduplicated, but for 300 B that were changed since and are on the fast tier,"
+                        + " 1000 B");
         assertEquals(0, daemon.cli("tier", "explain", "vm", "vm/disk.img", "--json"), daemon.err());
         List<Map<String, Object>> files = Json.objects(Json.read(daemon.out()), "files");
         assertEquals(
