@@ -63,7 +63,6 @@ final class SarTier implements Closeable {
         copies = new Copies(settings.capacityBytes());
         recentReads = new LruList(settings.lruEntries());
         demotion = new DataDemotion(() -> copies, settings, counts, "simulation");
-        copies.makeRoom = demotion::makeRoom;
         promotion = new SelectivePromotion(settings, copies, demotion, recentReads::noteRead, 0);
         distributor = new DataDistributor(() -> copies, "simulation", SsdHealth.IGNORED);
     }
@@ -134,8 +133,14 @@ final class SarTier implements Closeable {
         copies.demote(chunkId(place));
     }
 
-    /** Waits until the background thread has finished, ahead of the next request, so that all runs are identical. */
+    /**
+     * Has room made, and waits until the background thread has finished, ahead of the next request: so that all runs
+     * are identical, it does nothing while a request is promoted.
+     */
     private void awaitDemotion() {
+        if (copies.liveBytes() > copies.liveLimitBytes()) {
+            demotion.makeRoom();
+        }
         try {
             demotion.awaitIdle();
         } catch (InterruptedException e) {
@@ -178,7 +183,6 @@ final class SarTier implements Closeable {
         private final MapEntry entry = new MapEntry();
         private final MapEntry other = new MapEntry();
         private final long capacityBytes;
-        private Runnable makeRoom = () -> {};
         private int segment;
         private int offset;
         private long promotedBytes;
@@ -214,9 +218,6 @@ final class SarTier implements Closeable {
             put(entry);
             offset += RECORD_BYTES;
             promotedBytes += RECORD_BYTES;
-            if (liveBytes() > capacityBytes) {
-                makeRoom.run();
-            }
             return OfferAnswer.LANDED;
         }
 
