@@ -25,6 +25,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.TestWait;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
@@ -112,8 +113,8 @@ final class ContainerConcurrencyTest extends StoreTest {
                     }
                     others.add(threads.submit(() -> read(store)));
                     for (int step = 0; step < STEPS; step++) {
-                        toAppend.release(CHUNKS_PER_STEP);
                         step(store, step);
+                        append();
                     }
                 } finally {
                     endFaults();
@@ -164,6 +165,18 @@ final class ContainerConcurrencyTest extends StoreTest {
                 }
             }
             return stream;
+        }
+
+        /**
+         * Lets the writers append, and waits until they did, the store refused one of them, or they wait for it: on a
+         * busy machine the next step would come before them, and the fault of this one would meet nobody.
+         */
+        private void append() {
+            int before = refusals.get();
+            long latest = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(10);
+            toAppend.release(CHUNKS_PER_STEP);
+            TestWait.until(() ->
+                    toAppend.availablePermits() == 0 || refusals.get() > before || System.nanoTime() > latest);
         }
 
         /** Waits until there is a chunk to append; returns false at the end of the run. */
