@@ -15,6 +15,7 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.TransferBuffers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -264,6 +265,12 @@ final class ContainerReader {
         byte[] buffer = buffers.take(room);
         try (InputCache.Lease lease = inputs.acquire(at.pack())) {
             long startNanos = System.nanoTime();
+            long end = at.end(frames[frames.length - 1]);
+            if (end - at.start(frames[0]) > TransferBuffers.BUFFER_BYTES) {
+                // A second system call that continues the first would look like a reader of the whole pack: the kernel
+                // would read ahead of it, up to its limit beyond the last frame.
+                lease.input().expect(at.start(frames[0]), end - at.start(frames[0]));
+            }
             int bytes = readWanted(container, at, frames, lease.input(), buffer);
             consumer.requested(at.pack(), at.start(frames[0]), bytes, System.nanoTime() - startNanos);
         } catch (IOException e) {

@@ -45,9 +45,27 @@ public final class LoopDisk implements AutoCloseable {
      */
     public void failIntoReadOnly() throws IOException {
         Commands.succeed("mount", "-o", "remount,errors=remount-ro", mountPoint);
-        Path device =
-                Path.of(Commands.succeed("findmnt", "-no", "SOURCE", mountPoint).strip());
-        Files.writeString(Path.of("/sys/fs/ext4", device.getFileName().toString(), "trigger_fs_error"), "1");
+        Files.writeString(Path.of("/sys/fs/ext4", device(), "trigger_fs_error"), "1");
+    }
+
+    private String device() throws IOException {
+        return Path.of(Commands.succeed("findmnt", "-no", "SOURCE", mountPoint).strip())
+                .getFileName()
+                .toString();
+    }
+
+    /** Sets how far the kernel reads ahead of whoever reads in sequence, in KiB. */
+    public void setReadAhead(int kib) throws IOException {
+        Files.writeString(Path.of("/sys/block", device(), "queue/read_ahead_kb"), Integer.toString(kib));
+    }
+
+    /** Returns the bytes that were read from the disk since it was made. */
+    public long readBytes() throws IOException {
+        String[] figures = Files.readString(Path.of("/sys/block", device(), "stat"))
+                .strip()
+                .split(" +");
+        // The third figure is in sectors of 512 bytes, whatever the device has.
+        return 512 * Long.parseLong(figures[2]);
     }
 
     public void unmount() throws IOException {
