@@ -43,11 +43,12 @@ public final class ReadAhead implements Closeable {
         ReadPosition position = positions.note(offset, length);
         boolean continues = position.continues();
         long end = positions.end(position, size);
-        long most = credit.mostAhead(
+        long byCredit = credit.mostAhead(
                 positions.areSeveral(position),
                 positions.leftBytes(position),
                 position.sequentialBytes(),
                 position.skippedBytes(length));
+        long most = Math.min(byCredit, position.mostAhead());
         if (!closed && position.mayStart(offset + length, end) && most >= Lookahead.MIN_AHEAD_BYTES) {
             start(position, offset, end);
         }

@@ -124,6 +124,15 @@ final class ReadPosition {
         reached = other.reached;
     }
 
+    /**
+     * Returns how far to read ahead by where the reader began, in bytes; {@link Long#MAX_VALUE}: no limit. Whoever
+     * begins at the first byte of a file mostly reads all of it. Whoever begins within it often reads a range, which is
+     * as likely to end soon as it was to end before: so at most as many bytes are read in vain as were wanted.
+     */
+    long mostAhead() {
+        return start == 0 ? Long.MAX_VALUE : reached - start;
+    }
+
     long start() {
         return start;
     }

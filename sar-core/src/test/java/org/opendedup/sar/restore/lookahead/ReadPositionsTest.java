@@ -238,6 +238,28 @@ class ReadPositionsTest {
         check(cost(8, offsets));
     }
 
+    /** Each range by a new opening, as programs do that read parts of many files. */
+    @ParameterizedTest
+    @ValueSource(ints = {4, 16})
+    void aRangeWithinAFileCostsAtMostAsMuchAgain(int requests) throws Exception {
+        List<Integer> places = new ArrayList<>();
+        IntStream.range(1, size() / REQUEST / requests).forEach(places::add);
+        Collections.shuffle(places, random);
+        List<Integer> offsets = new ArrayList<>();
+        for (int place : places.subList(0, 8)) {
+            for (int i = 0; i < requests; i++) {
+                offsets.add((place * requests + i) * REQUEST);
+            }
+        }
+        Cost cost = cost(8, offsets, requests);
+        assertTrue(cost.frames <= 2, cost.toString());
+        // The control: a reader from the first byte of the file is taken to want all of it.
+        List<Integer> beginning =
+                IntStream.range(0, requests).map(i -> i * REQUEST).boxed().toList();
+        Cost control = cost(8, beginning, requests);
+        assertTrue(control.frames > 2, control.toString());
+    }
+
     /** Two threads read at the same time, each its own half. */
     @Test
     void twoThreadsReadEachFrameAboutOnce() throws Exception {
