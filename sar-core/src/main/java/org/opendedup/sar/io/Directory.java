@@ -29,6 +29,22 @@ public interface Directory {
     /** Returns every file's name, sorted. A file that is made, renamed or deleted during the call may be missing. */
     List<String> list() throws IOException;
 
+    /** A look at the name of a file. */
+    @FunctionalInterface
+    interface NameVisitor {
+        void visit(String name) throws IOException;
+    }
+
+    /**
+     * Visits what {@link #list} returns, in no order, and holds no name after its visit. The visitor may delete the
+     * file.
+     */
+    default void forEach(NameVisitor visitor) throws IOException {
+        for (String name : list()) {
+            visitor.visit(name);
+        }
+    }
+
     /**
      * Returns the names of the files in this directory itself, sorted, as {@link #list} does. Reads no folder in it.
      */

@@ -204,6 +204,11 @@ public final class FileDirectory implements Directory {
     }
 
     @Override
+    public void forEach(NameVisitor visitor) throws IOException {
+        visit(root, "", "", visitor);
+    }
+
+    @Override
     public List<String> names() throws IOException {
         try (DirectoryStream<Path> entries = calls.read(root)) {
             List<String> names = new ArrayList<>();
@@ -222,13 +227,13 @@ public final class FileDirectory implements Directory {
     @Override
     public List<String> listFrom(String from) throws IOException {
         List<String> names = new ArrayList<>();
-        addNames(root, "", from, names);
+        visit(root, "", from, names::add);
         Collections.sort(names);
         return names;
     }
 
-    /** Adds the names in a folder that are not less than {@code from}. */
-    private void addNames(Path folder, String above, String from, List<String> names) throws IOException {
+    /** Visits the names in a folder that are not less than {@code from}. */
+    private void visit(Path folder, String above, String from, NameVisitor visitor) throws IOException {
         try (DirectoryStream<Path> entries = calls.read(folder)) {
             for (Path entry : entries) {
                 String name = above + entry.getFileName();
@@ -237,7 +242,7 @@ public final class FileDirectory implements Directory {
                     continue; // This name is less than "from", and so is each that begins with it.
                 }
                 try {
-                    addEntry(entry, name, from, names);
+                    visitEntry(entry, name, from, visitor);
                 } catch (NoSuchFileException e) {
                     log.debug("{} was removed while its folder was read", name, e);
                 }
@@ -247,13 +252,13 @@ public final class FileDirectory implements Directory {
         }
     }
 
-    private void addEntry(Path entry, String name, String from, List<String> names) throws IOException {
+    private void visitEntry(Path entry, String name, String from, NameVisitor visitor) throws IOException {
         BasicFileAttributes attributes =
                 Files.readAttributes(entry, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         if (attributes.isDirectory()) {
-            addNames(entry, name + "/", from, names);
+            visit(entry, name + "/", from, visitor);
         } else if (attributes.isRegularFile() && name.compareTo(from) >= 0) {
-            names.add(name);
+            visitor.visit(name);
         }
     }
 

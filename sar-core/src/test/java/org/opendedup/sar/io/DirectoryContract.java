@@ -152,6 +152,25 @@ abstract class DirectoryContract {
     }
 
     @Test
+    void aVisitorSeesEachNameOnceAndMayDeleteTheFiles() throws IOException {
+        for (int i = 0; i < 100; i++) {
+            write(i % 7 + "/" + i, new byte[] {1});
+        }
+        List<String> seen = new ArrayList<>();
+        directory.forEach(name -> {
+            seen.add(name);
+            if (name.endsWith("3")) {
+                directory.delete(name);
+            }
+        });
+        List<String> left =
+                seen.stream().filter(name -> !name.endsWith("3")).sorted().toList();
+        assertEquals(100, seen.stream().distinct().count());
+        assertEquals(100, seen.size());
+        assertEquals(left, directory.list());
+    }
+
+    @Test
     void theListFromANameHasThatNameAndAllAfterIt() throws IOException {
         // "!" is less than "/", and "0" greater.
         List<String> names = List.of("a", "a!", "a!x/1", "b/1", "b/10", "b/2", "b/c/3", "b/c0", "b0", "b0/1", "c/d/e");

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opendedup.sar.common.CorruptionException;
@@ -84,17 +85,18 @@ final class BlockFiles {
     BitSet keepOnly(int last) throws IOException {
         BitSet missing = new BitSet(last + 1);
         missing.set(1, last + 1);
-        boolean deleted = false;
-        for (String name : directory.list()) {
+        AtomicBoolean deleted = new AtomicBoolean();
+        // One name after another: those of all blocks would take more memory than the index.
+        directory.forEach(name -> {
             int number = number(name);
             if (missing.get(number)) {
                 missing.clear(number);
             } else {
                 directory.delete(name);
-                deleted = true;
+                deleted.set(true);
             }
-        }
-        if (deleted) {
+        });
+        if (deleted.get()) {
             directory.sync();
         }
         return missing;

@@ -15,6 +15,7 @@ import org.opendedup.sar.common.ChunkId;
 final class ResidentBlocks {
     private final int cachedBlocks;
     private final int writtenBlocks;
+    private final long mostBytes;
     private final Deque<Block> cached = new ArrayDeque<>();
     private final Deque<Block> written = new ArrayDeque<>();
     private Block open;
@@ -24,6 +25,7 @@ final class ResidentBlocks {
     ResidentBlocks(SiloSettings settings, Block open) {
         cachedBlocks = settings.cachedBlocks();
         writtenBlocks = settings.writtenBlocks();
+        mostBytes = settings.residentBytes();
         this.open = open;
         collect();
     }
@@ -43,6 +45,10 @@ final class ResidentBlocks {
         }
         cached.addLast(block);
         collect();
+        while (cached.size() > 1 && bytes() > mostBytes) {
+            cached.removeFirst();
+            collect();
+        }
     }
 
     /** Keeps the open block, which is going to be written, in the write buffer, and opens another one. */

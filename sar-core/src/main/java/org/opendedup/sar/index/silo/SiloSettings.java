@@ -16,6 +16,8 @@ import org.opendedup.sar.index.IndexParameters;
  * @param writtenBlocks blocks that stay in memory after they were written (write buffer)
  * @param similarityBytes maximum memory of the similarity table, in bytes
  * @param databaseBytes native memory of the database of frame tables, in bytes
+ * @param residentBytes maximum memory of the blocks in memory, in bytes: those of small chunks take more than usual,
+ *     and fewer of them are cached then, at least one
  */
 public record SiloSettings(
         long segmentBytes,
@@ -23,7 +25,8 @@ public record SiloSettings(
         int cachedBlocks,
         int writtenBlocks,
         long similarityBytes,
-        long databaseBytes) {
+        long databaseBytes,
+        long residentBytes) {
     /** Usual data of a segment, in bytes: that of a segment of ingest. */
     public static final long SEGMENT_BYTES = 2L << 20;
 
@@ -61,7 +64,8 @@ public record SiloSettings(
                 || cachedBlocks < 1
                 || writtenBlocks < 0
                 || similarityBytes < 1
-                || databaseBytes < 1) {
+                || databaseBytes < 1
+                || residentBytes < 1) {
             throw new IllegalArgumentException("sizes of a SiLo index are positive");
         }
     }
@@ -86,7 +90,10 @@ public record SiloSettings(
         long most = Math.min(spare / LEAST_BLOCKS, MOST_BLOCK_MEMORY_BYTES) * BLOCK_BYTES / BLOCK_MEMORY_BYTES;
         long blockBytes =
                 Math.min(most, parameters.get(BLOCK, memoryBytes < SMALL_BYTES ? BLOCK_BYTES / 4 : BLOCK_BYTES));
-        long blockMemory = Math.max(1, BLOCK_MEMORY_BYTES * blockBytes / BLOCK_BYTES);
+        long segmentBytes = parameters.get(SEGMENT, SEGMENT_BYTES);
+        // The last segment of a block begins before the block is full, and may be half as long again.
+        long heldBytes = blockBytes + segmentBytes * 3 / 2;
+        long blockMemory = Math.max(1, BLOCK_MEMORY_BYTES * heldBytes / BLOCK_BYTES);
         long wanted = parameters.get(CACHE, CACHED_BLOCKS) + WRITTEN_BLOCKS + 1;
         long forBlocks = parameters.has(CACHE) ? spare : Math.min(memoryBytes / 2, spare);
         long blocks = Math.max(LEAST_BLOCKS, Math.min(wanted, forBlocks / blockMemory));
@@ -94,12 +101,13 @@ public record SiloSettings(
         long rest = memoryBytes - blocks * blockMemory;
         long database = Math.max(MIN_DATABASE_BYTES, Math.min(rest / 4, 64L << 20));
         return new SiloSettings(
-                parameters.get(SEGMENT, SEGMENT_BYTES),
+                segmentBytes,
                 blockBytes,
                 (int) blocks - written - 1,
                 written,
                 rest - database,
-                database);
+                database,
+                blocks * blockMemory);
     }
 
     /**

@@ -38,7 +38,8 @@ import org.opendedup.sar.io.Directory;
 /** Blocks of four segments of 100 chunks of 4 KiB; one is cached, and none stays after it was written. */
 class SiloChunkIndexTest {
     static final int SEGMENT = 100;
-    static final SiloSettings SMALL = new SiloSettings(2 << 20, 4L * SEGMENT * 4096, 1, 0, 1 << 20, 4 << 20);
+    static final SiloSettings SMALL =
+            new SiloSettings(2 << 20, 4L * SEGMENT * 4096, 1, 0, 1 << 20, 4 << 20, Long.MAX_VALUE);
 
     @TempDir
     Path folder;
@@ -171,7 +172,7 @@ class SiloChunkIndexTest {
     @Test
     void aSegmentOfTheIndexIsAPartOfASegmentOfIngestOrSeveral() throws IOException {
         for (long[] each : new long[][] {{256 << 10, 40}, {2 << 20, 5}, {4 << 20, 3}}) {
-            SiloSettings settings = new SiloSettings(each[0], 256 << 20, 1, 1, 1 << 20, 4 << 20);
+            SiloSettings settings = new SiloSettings(each[0], 256 << 20, 1, 1, 1 << 20, 4 << 20, Long.MAX_VALUE);
             Path other = folder.resolve("segments" + each[0]);
             BlockFiles blocks = new BlockFiles(new CrashDirectory(1));
             try (SiloChunkIndex sized = new SiloChunkIndex(SiloRecords.open(other, 4 << 20), blocks, settings)) {
@@ -197,14 +198,40 @@ class SiloChunkIndexTest {
         assertEquals(
                 1L << 30,
                 SiloSettings.of(1L << 50, IndexParameters.parse("block=1GB")).blockBytes());
-        for (int mib : new int[] {8, 16, 64}) {
-            SiloSettings large = SiloSettings.of((long) mib << 20, IndexParameters.parse("block=1GB,cache=1024"));
-            long blocks = large.cachedBlocks() + large.writtenBlocks() + 1;
-            long blockMemory = SiloSettings.BLOCK_MEMORY_BYTES * large.blockBytes() / SiloSettings.BLOCK_BYTES;
-            long all = blocks * blockMemory + large.similarityBytes() + large.databaseBytes();
-            assertTrue(all <= (long) mib << 20, mib + " MiB: " + all);
-            assertTrue(blocks >= 4);
+        List<String> extremes = List.of(
+                "block=1GB,cache=1024", "block=1MB,cache=1024", "block=1MB,segment=8MB,cache=1024", "segment=64KB");
+        for (String each : extremes) {
+            for (int mib : new int[] {8, 16, 64}) {
+                SiloSettings settings = SiloSettings.of((long) mib << 20, IndexParameters.parse(each));
+                long blocks = settings.cachedBlocks() + settings.writtenBlocks() + 1;
+                long heldBytes = settings.blockBytes() + settings.segmentBytes();
+                long needed = blocks * SiloSettings.BLOCK_MEMORY_BYTES * heldBytes / SiloSettings.BLOCK_BYTES;
+                assertTrue(needed <= settings.residentBytes(), each + ": " + settings);
+                long all = settings.residentBytes() + settings.similarityBytes() + settings.databaseBytes();
+                assertTrue(all <= (long) mib << 20, each + ": " + settings);
+                assertTrue(blocks >= 4);
+            }
         }
+    }
+
+    /** Blocks of small chunks have more entries than the plan of the memory has for them. */
+    @Test
+    void blocksInMemoryTakeNoMoreThanTheirPart() throws IOException {
+        storeSegments(0, 60);
+        assertTrue(residentBytes(Long.MAX_VALUE) > 100_000, "the control");
+        assertTrue(residentBytes(100_000) <= 100_000);
+        assertTrue(residentBytes(1) > 1, "one is cached all the same");
+    }
+
+    /** Looks for segments of many blocks; returns what the blocks in memory take. */
+    private long residentBytes(long most) throws IOException {
+        index.close();
+        SiloSettings settings = new SiloSettings(2 << 20, 4L * SEGMENT * 4096, 20, 0, 1 << 20, 4 << 20, most);
+        index = new SiloChunkIndex(SiloRecords.open(folder, 4 << 20), new BlockFiles(files), settings);
+        for (int segment = 0; segment < 60; segment += 4) {
+            assertEquals(SEGMENT, found(TestSegments.of((long) segment * SEGMENT, SEGMENT)));
+        }
+        return index.numbers().blockBytes();
     }
 
     /** Whatever is found is a copy of that fingerprint that was inserted and not removed. */

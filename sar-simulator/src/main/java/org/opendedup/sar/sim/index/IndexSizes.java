@@ -43,7 +43,13 @@ record IndexSizes(
 
     SiloSettings silo() {
         return new SiloSettings(
-                segmentBytes, blockBytes, cachedBlocks, SiloSettings.WRITTEN_BLOCKS, SIMILARITY_BYTES, DATABASE_BYTES);
+                segmentBytes,
+                blockBytes,
+                cachedBlocks,
+                SiloSettings.WRITTEN_BLOCKS,
+                SIMILARITY_BYTES,
+                DATABASE_BYTES,
+                Long.MAX_VALUE);
     }
 
     /**
