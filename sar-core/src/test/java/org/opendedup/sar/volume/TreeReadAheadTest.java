@@ -206,7 +206,7 @@ class TreeReadAheadTest {
         long first = files.get(0).folder;
         List<Found> inFirst =
                 files.stream().filter(file -> file.folder == first).toList();
-        TreeTrail trail = new TreeTrail(names, first, inFirst.get(0).inode);
+        TreeTrail trail = new TreeTrail(names, first, inFirst.get(0).inode, Long.MAX_VALUE);
         for (Found file : inFirst.subList(1, inFirst.size() - 1)) {
             assertTrue(trail.goTo(first, file.inode, true));
         }

@@ -133,6 +133,11 @@ public final class ReadStreams {
         return active.stream().map(Lookahead::status).toList();
     }
 
+    /** See {@link StreamBudget#mostTrailBytes}. */
+    long mostTrailBytes() {
+        return budget.mostTrailBytes();
+    }
+
     private boolean requestBatch(Lookahead lookahead) {
         try {
             threads.execute(lookahead::runBatch);

@@ -78,6 +78,11 @@ public final class StreamBudget {
         return Math.min(PositionMemory.MAX_BATCH_BYTES, bytes / PARTS * parts);
     }
 
+    /** Most heap bytes of the folders by which the readers of trees are found, for all of these readers together. */
+    public long mostTrailBytes() {
+        return bytes / PARTS;
+    }
+
     /** Hard limit, in bytes: however much larger than charged the arriving chunks are, none is brought beyond it. */
     public long mostHeldBytes() {
         return bytes + bytes / 4;

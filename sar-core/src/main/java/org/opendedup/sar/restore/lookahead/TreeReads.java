@@ -196,6 +196,7 @@ public final class TreeReads {
             synchronized (followed) {
                 for (Ended file = queue.poll(); file != null; file = queue.poll()) {
                     handle(file);
+                    boundTrails();
                 }
                 areAny = !followed.isEmpty();
             }
@@ -258,7 +259,7 @@ public final class TreeReads {
         if (isLeft()) {
             return;
         }
-        TreeTrail trail = new TreeTrail(names, file.folder, file.inode);
+        TreeTrail trail = new TreeTrail(names, file.folder, file.inode, streams.mostTrailBytes());
         if (!trail.isFollowed()) {
             noteVain();
             return;
@@ -272,6 +273,18 @@ public final class TreeReads {
             }
         }
         followed.add(0, new Followed(trail, files));
+    }
+
+    /** Gives trails up while they take more memory than they may: those of readers in the largest folders. */
+    private void boundTrails() {
+        long bytes = followed.stream().mapToLong(one -> one.trail.heapBytes()).sum();
+        while (bytes > streams.mostTrailBytes()) {
+            Followed left = leastWanted();
+            bytes -= left.trail.heapBytes();
+            followed.remove(left);
+            stop(left);
+            noteVain();
+        }
     }
 
     /** Returns what gives way to another trail: one that is not proven if there is one, of these the one used first. */

@@ -27,7 +27,11 @@ public final class TreeTrail {
     /** Most folders that a reader rises by between two files. */
     private static final int MOST_LEVELS = 16;
 
+    /** Heap bytes of a file that is known to come next. */
+    private static final int NEXT_BYTES = 32;
+
     private final Namespace names;
+    private final long mostBytes;
     private final List<Candidate> candidates = new ArrayList<>();
     private long top;
     private long folder;
@@ -37,7 +41,11 @@ public final class TreeTrail {
     private @Nullable List<Above> above;
 
     /** A folder above the top one, with the orders in which the reader may go on below it. */
-    private record Above(long folder, List<Candidate> candidates) {}
+    private record Above(long folder, List<Candidate> candidates) {
+        long heapBytes() {
+            return TreeTrail.heapBytes(candidates);
+        }
+    }
 
     /** An order that fits so far, with the files that it has next. */
     private static final class Candidate {
@@ -59,6 +67,10 @@ public final class TreeTrail {
                 }
                 next.add(inode);
             }
+        }
+
+        long heapBytes() {
+            return walk.heapBytes() + (long) NEXT_BYTES * next.size();
         }
 
         boolean isNearEnd() {
@@ -92,9 +104,11 @@ public final class TreeTrail {
      * Begins at a file that a reader has read, directly after another file of the same folder.
      *
      * @param folder folder of the file
+     * @param mostBytes heap bytes from which no further folder above is looked at; see {@link #heapBytes}
      */
-    public TreeTrail(Namespace names, long folder, long file) throws IOException {
+    public TreeTrail(Namespace names, long folder, long file, long mostBytes) throws IOException {
         this.names = names;
+        this.mostBytes = mostBytes;
         top = folder;
         this.folder = folder;
         this.file = file;
@@ -104,6 +118,17 @@ public final class TreeTrail {
                 candidates.add(new Candidate(order, new TreeWalk(names, order, top, folder, file, entries)));
             }
         }
+    }
+
+    /** Heap bytes of the entries of folders in memory. */
+    public long heapBytes() {
+        long ofAbove =
+                above == null ? 0 : above.stream().mapToLong(Above::heapBytes).sum();
+        return heapBytes(candidates) + ofAbove;
+    }
+
+    private static long heapBytes(List<Candidate> candidates) {
+        return candidates.stream().mapToLong(Candidate::heapBytes).sum();
     }
 
     /** Whether the reader can be followed: the folder has not too many entries. */
@@ -182,8 +207,9 @@ public final class TreeTrail {
         }
         FolderEntries entries = FolderEntries.read(names, folder);
         boolean isEnd = true;
+        long bytes = heapBytes(candidates);
         for (long level = TreeWalk.parent(names, top);
-                isEnd && level != 0 && levels.size() < MOST_LEVELS;
+                isEnd && level != 0 && levels.size() < MOST_LEVELS && bytes <= mostBytes;
                 level = TreeWalk.parent(names, level)) {
             List<Candidate> behind = new ArrayList<>();
             for (TreeOrder order : ended) {
@@ -191,6 +217,7 @@ public final class TreeTrail {
             }
             isEnd = behind.stream().allMatch(Candidate::isNearEnd);
             levels.add(new Above(level, behind));
+            bytes += heapBytes(behind);
         }
         return levels;
     }

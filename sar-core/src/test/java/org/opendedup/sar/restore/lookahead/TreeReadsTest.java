@@ -2,6 +2,7 @@ package org.opendedup.sar.restore.lookahead;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -281,6 +282,24 @@ class TreeReadsTest {
         long most = memory.mostBytes();
         assertTrue(most > StreamBudget.MIN_SHARE_BYTES / 4, () -> most + " bytes");
         assertTrue(most < 1.2 * StreamBudget.MIN_SHARE_BYTES, () -> most + " bytes");
+    }
+
+    /** The entries of a folder are kept in three orders, of 8 bytes each, until the reader's order is known. */
+    @Test
+    void aReaderInAFolderWhoseEntriesTakeTooMuchMemoryIsNotFollowed() throws IOException {
+        int fitting = (int) (budget.mostTrailBytes() / (3 * Long.BYTES));
+        for (int i = FILES; i < fitting - 100; i++) {
+            names.putEntry(TOP, String.format("g%d", i).getBytes(UTF_8), FIRST_EMPTY + i, Modes.REGULAR);
+        }
+        read(TOP, 0, 10);
+        assertTrue(isAhead(10), "the control");
+        trees.tidy();
+        trees.tidy();
+        for (int i = fitting; i < fitting + 200; i++) {
+            names.putEntry(TOP, String.format("g%d", i).getBytes(UTF_8), FIRST_EMPTY + i, Modes.REGULAR);
+        }
+        read(TOP, 20, 60);
+        assertFalse(isAhead(60));
     }
 
     @Test

@@ -64,9 +64,9 @@ class TreeTrailTest {
         for (int i = 0; i < FolderEntries.MAX_ENTRIES; i++) {
             add(TOP, FILE + i, Modes.REGULAR);
         }
-        assertTrue(new TreeTrail(names, TOP, FILE).isFollowed());
+        assertTrue(new TreeTrail(names, TOP, FILE, Long.MAX_VALUE).isFollowed());
         add(TOP, LAST, Modes.REGULAR);
-        TreeTrail trail = new TreeTrail(names, TOP, FILE);
+        TreeTrail trail = new TreeTrail(names, TOP, FILE, Long.MAX_VALUE);
         assertFalse(trail.isFollowed());
         assertFalse(trail.goTo(TOP, FILE + 1, true));
     }
@@ -79,12 +79,32 @@ class TreeTrailTest {
         add(100, FILE, Modes.REGULAR);
         add(100, FILE + 1, Modes.REGULAR);
         add(TOP, LAST, Modes.REGULAR);
-        TreeTrail trail = new TreeTrail(names, 100, FILE);
+        TreeTrail trail = new TreeTrail(names, 100, FILE, Long.MAX_VALUE);
         assertTrue(trail.goTo(100, FILE + 1, true));
         assertFalse(trail.goTo(500, 501, true), "a file of another reader");
         add(TOP, LAST + 1, Modes.REGULAR);
         assertFalse(trail.goTo(TOP, LAST + 1, true));
         assertTrue(trail.goTo(TOP, LAST, true));
         assertEquals(TOP, trail.top());
+    }
+
+    /** The last files of folders within folders: in each of them above, many follow. */
+    @Test
+    void whatIsLookedAtAboveTheTopFolderIsBounded() throws IOException {
+        int levels = 10;
+        int files = 1000;
+        for (int level = 1; level <= levels; level++) {
+            addFolder(level == 1 ? Inode.ROOT : TOP + level - 1, TOP + level);
+            for (int i = 0; i < files; i++) {
+                add(TOP + level, FILE + level * files + i, Modes.REGULAR);
+            }
+        }
+        long innermost = TOP + levels;
+        long last = FILE + levels * files + files - 1;
+        TreeTrail unbounded = new TreeTrail(names, innermost, last - 1, Long.MAX_VALUE);
+        TreeTrail bounded = new TreeTrail(names, innermost, last - 1, 0);
+        assertFalse(unbounded.goTo(500, 501, true), "a file of another reader");
+        assertFalse(bounded.goTo(500, 501, true), "a file of another reader");
+        assertTrue(bounded.heapBytes() < unbounded.heapBytes(), () -> bounded + " bytes");
     }
 }
