@@ -15,6 +15,8 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.hot.copies.Refusal;
 import org.opendedup.sar.metadata.record.RecipePage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings whole files to the SSD (TDDFS paper, §3.4: non-redundant chunk reloading). Reads those chunks of a file from
@@ -22,6 +24,8 @@ import org.opendedup.sar.metadata.record.RecipePage;
  * copy. Reads of the volume's users are served first. Safe for use by many threads.
  */
 public final class FileReload {
+    private static final Logger log = LoggerFactory.getLogger(FileReload.class);
+
     /** Chunks that are brought at a time: 1 MiB of heap, and 256 MiB of a file in chunks of 8 KiB. */
     private static final int CHUNKS_AT_ONCE = 1 << 15;
     /** Recipe pages that are listed at a time. */
@@ -104,6 +108,8 @@ public final class FileReload {
         private long bytes;
         private long copiedBytes;
         private long onSsdBytes;
+        /** Whether no SSD takes copies. */
+        private boolean isUnavailable;
 
         Work(boolean waits, Progress progress) {
             this.waits = waits;
@@ -132,14 +138,18 @@ public final class FileReload {
             Map<Long, Refusal> reasons = new HashMap<>();
             long[] missing =
                     Arrays.stream(ids).filter(id -> !promotion.contains(id)).toArray();
-            for (int from = 0; from < missing.length; ) {
+            for (int from = 0; from < missing.length && !isUnavailable; ) {
                 checkOpen();
-                HomeTurn turn = HomeTurn.read(sources, i -> missing[i], from, missing.length);
+                HomeTurn turn = tryRead(missing, from);
+                int end = turn == null ? endOfContainer(missing, from) : turn.end();
                 long handled = 0;
-                for (; from < turn.end(); from++) {
-                    Refusal refusal = offer(missing[from], turn.frameOf(ChunkId.slot(missing[from])));
+                for (; from < end; from++) {
+                    Refusal refusal =
+                            offer(missing[from], turn == null ? null : turn.frameOf(ChunkId.slot(missing[from])));
                     if (refusal != null) {
                         reasons.put(missing[from], refusal);
+                        // What follows would be read in vain.
+                        isUnavailable |= refusal == Refusal.UNAVAILABLE;
                     }
                     handled += chunks.get(missing[from]);
                 }
@@ -147,6 +157,26 @@ public final class FileReload {
             }
             count(missing, reasons);
             chunks.clear();
+        }
+
+        /** Reads the next chunks; null if their container cannot be read. */
+        private @Nullable HomeTurn tryRead(long[] missing, int from) throws InterruptedIOException {
+            try {
+                return HomeTurn.read(sources, i -> missing[i], from, missing.length);
+            } catch (InterruptedIOException e) {
+                throw e;
+            } catch (IOException e) {
+                log.debug("container {} is not reloaded", ChunkId.container(missing[from]), e);
+                return null;
+            }
+        }
+
+        private static int endOfContainer(long[] missing, int from) {
+            int end = from + 1;
+            while (end < missing.length && ChunkId.container(missing[end]) == ChunkId.container(missing[from])) {
+                end++;
+            }
+            return end;
         }
 
         /** @param frame of the chunk; null if it could not be read: reading the file reports it */
@@ -205,7 +235,8 @@ public final class FileReload {
                     copiedBytes += Arrays.binarySearch(missing, chunk.key) >= 0 ? chunk.value : 0;
                 } else {
                     // What was taken and is not there was displaced, or found no room.
-                    Refusal reason = reasons.getOrDefault(chunk.key, Refusal.NO_ROOM);
+                    Refusal other = isUnavailable ? Refusal.UNAVAILABLE : Refusal.NO_ROOM;
+                    Refusal reason = reasons.getOrDefault(chunk.key, other);
                     refused.merge(reason, chunk.value, Long::sum);
                 }
             }

@@ -91,8 +91,11 @@ class FileReloadTest {
         admits.set(false);
         assertEquals(new Reloaded(FILE_BYTES, 0, 0, Map.of(Refusal.RANK, FILE_BYTES)), run());
         admits.set(true);
+        int turns = stored.frames.turns.size();
+        assertTrue(turns > 1, "the control");
         ssd.answer = OfferAnswer.UNAVAILABLE;
         assertEquals(Map.of(Refusal.UNAVAILABLE, FILE_BYTES), run().refused());
+        assertEquals(turns + 1, stored.frames.turns.size(), "nothing more is read in vain");
         ssd.answer = OfferAnswer.TAKEN;
         long container = ChunkId.container(ids.get(0));
         stored.frames.damaged.add(HomeDouble.key(container, 0));
@@ -100,6 +103,20 @@ class FileReloadTest {
         assertEquals(
                 new Reloaded(
                         FILE_BYTES, FILE_BYTES - damaged, FILE_BYTES - damaged, Map.of(Refusal.UNREADABLE, damaged)),
+                run());
+    }
+
+    @Test
+    void aContainerThatIsMissingCostsItsOwnChunksOnly() throws IOException {
+        RecipePage.Builder recipe = new RecipePage.Builder();
+        recipe.add(ChunkId.of(999, 0), 0, CHUNK, 0);
+        recipe.add(ChunkId.of(999, 1), 0, CHUNK, 0);
+        ids.subList(0, 30).forEach(id -> recipe.add(id, 0, CHUNK, 0));
+        stored.metadata.recipes().replace(INODE, 0, recipe.build());
+        long missing = 2L * CHUNK;
+        assertEquals(
+                new Reloaded(
+                        FILE_BYTES, FILE_BYTES - missing, FILE_BYTES - missing, Map.of(Refusal.UNREADABLE, missing)),
                 run());
     }
 
