@@ -64,6 +64,7 @@ public final class VolumeMaintenance extends Maintenance {
         nodes = context.nodes();
         committer = context.committer();
         join = new VolumeJoin(config, context);
+        backups().holdBack(cut -> context.changes().holdDuring(cut::make));
     }
 
     /** Returns the exact pass, which joins what is stored more than once. */

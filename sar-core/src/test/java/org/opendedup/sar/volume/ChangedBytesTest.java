@@ -37,6 +37,7 @@ import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.parts.VolumeContext;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.raw.FastTier;
 import org.opendedup.sar.volume.raw.FastTier.Place;
 import org.opendedup.sar.volume.store.VolumeStores;
 
@@ -398,7 +399,17 @@ class ChangedBytesTest {
     void theStateCountsTheBytesThatAreThere() throws IOException {
         change(FILE_BYTES - 5_000, 4_096);
         volume.sync();
-        long bytes = volume.fastTier().status().onlyThereBytes();
-        assertTrue(bytes >= 4_096 && bytes <= 8_192, bytes + " bytes");
+        FastTier.Status status = volume.fastTier().status();
+        assertTrue(status.changedBytes() >= 4_096 && status.changedBytes() <= 8_192, status::toString);
+        assertEquals(status.changedBytes(), status.onlyThereBytes());
+        assertEquals(0, status.files());
+        assertEquals(1, status.changedFiles());
+        assertEquals(1, status.onlyThereFiles());
+        make("raw", new byte[5_000]);
+        FastTier.Summary summary = volume.fastTier().summary();
+        assertEquals(List.of(1L, 1L), List.of(summary.files(), summary.changedFiles()));
+        volume.fastTier().migrate(inode);
+        summary = volume.fastTier().summary();
+        assertEquals(List.of(1L, 0L), List.of(summary.files(), summary.changedFiles()));
     }
 }

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.opendedup.sar.volume.FileHistory.filled;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -45,6 +46,7 @@ import org.opendedup.sar.volume.HookedStores.Call;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.node.OpenFile;
 import org.opendedup.sar.volume.node.RawFile;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
@@ -411,6 +413,38 @@ class RawHangTest {
                 assertEquals(List.of(), files.problemsAfterCrash());
             }
         }
+    }
+
+    @Test
+    void aChangedFileIsOpenedAndReadBesideItsChangesWhileTheFastTierHangs() throws Exception {
+        open(SHORT);
+        makeChanges();
+        OpenFile opened = volume.open(files.inode("chunks"), false);
+        assertEquals(1_000, volume.read(opened, 0, ByteBuffer.allocate(1_000)));
+        volume.close(opened);
+        assertNotNull(volume.fastTier().summary().hanging());
+        answer();
+        awaitAnswers();
+        assertEquals(List.of(), files.problems());
+    }
+
+    @Test
+    void controlWithoutALimitTheOpeningOfAChangedFileWaits() throws Exception {
+        open(NONE);
+        makeChanges();
+        Future<?> opening = run(() -> volume.close(volume.open(files.inode("chunks"), false)));
+        assertFalse(ends(opening));
+        answer();
+        opening.get();
+    }
+
+    /** Makes a file with changed bytes; a look at its backing file hangs. */
+    private void makeChanges() throws Exception {
+        makeFiles();
+        changeChunks(3);
+        volume.context().writer().storeEverything();
+        assertEquals(500, changedBytes());
+        hang(Set.of("status"));
     }
 
     @Test

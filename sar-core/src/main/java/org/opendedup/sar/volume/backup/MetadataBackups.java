@@ -71,6 +71,7 @@ public final class MetadataBackups implements Closeable {
 
     private volatile Condition condition = Condition.WELL;
     private volatile DeviceOf devices = FileDevice::of;
+    private volatile Holder holder = Cut::make;
     /** Number of the latest collection, which the disk may have had no room for. */
     private final AtomicLong noted = new AtomicLong();
 
@@ -78,6 +79,20 @@ public final class MetadataBackups implements Closeable {
     @FunctionalInterface
     interface DeviceOf {
         Device of(Path folder) throws IOException;
+    }
+
+    /** Takes the metadata of one moment for a backup. */
+    @FunctionalInterface
+    public interface Cut {
+        /** @return false if the metadata are in no database with files */
+        boolean make() throws IOException;
+    }
+
+    /** Holds back what must not happen between the metadata of a backup and what it does afterwards. */
+    @FunctionalInterface
+    public interface Holder {
+        /** Makes a cut, and returns what it returned. */
+        boolean during(Cut cut) throws IOException;
     }
 
     /** @param permission throws while nothing may be written */
@@ -90,6 +105,11 @@ public final class MetadataBackups implements Closeable {
         volume = metadata.header().volume();
         this.clock = clock;
         pace.setBytesPerSecond(BACKGROUND_BYTES_PER_SECOND);
+    }
+
+    /** Sets what is held back during each cut. To be called before the first backup. */
+    public void holdBack(Holder during) {
+        holder = during;
     }
 
     /** Replaces how the device of a folder is found: for tests. */
@@ -263,7 +283,7 @@ public final class MetadataBackups implements Closeable {
         BackupOrigin origin =
                 new BackupOrigin(metadata.epochs().current(), TimeStamps.now(clock), metadata.changes(), collections());
         try {
-            if (!metadata.checkpoint(checkpoint)) {
+            if (!holder.during(() -> metadata.checkpoint(checkpoint))) {
                 throw new IOException("the metadata are not in a database with files; there is nothing to back up");
             }
             BackupFolder backups = place.backups();

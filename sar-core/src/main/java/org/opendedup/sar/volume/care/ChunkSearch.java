@@ -32,14 +32,21 @@ public final class ChunkSearch {
     }
 
     /**
-     * Returns the chunks whose fingerprints begin with some digits, in the order of the fingerprints, at most
-     * {@value #MOST}; empty if none is stored.
+     * What was found.
+     *
+     * @param chunks in the order of the fingerprints, at most {@value #MOST}; empty if none is stored
+     * @param areMore whether the index has more fingerprints that begin so
+     */
+    public record Found(List<FoundChunk> chunks, boolean areMore) {}
+
+    /**
+     * Finds the chunks whose fingerprints begin with some digits.
      *
      * @param digits hexadecimal. An index that is not ordered by fingerprint needs all of them
      * @throws IllegalArgumentException if these are no digits of a fingerprint; the message says what is needed
      * @throws IOException if the index cannot tell now; the message says why
      */
-    public List<FoundChunk> find(String digits) throws IOException {
+    public Found find(String digits) throws IOException {
         String wanted = digits.toLowerCase(Locale.ROOT);
         int all = 2 * hash.bytes();
         if (!wanted.matches("[0-9a-f]{1," + all + "}")) {
@@ -49,15 +56,15 @@ public final class ChunkSearch {
         if (!engine.index().keepsAnything()) {
             throw new IOException("the volume is mounted without its fingerprint index, because it is read-only");
         }
-        List<FoundChunk> found = wanted.length() == all ? whole(wanted) : beginning(wanted);
-        if (found.isEmpty() && engine.rebuilder().condition().updating()) {
+        Found found = wanted.length() == all ? whole(wanted) : beginning(wanted);
+        if (found.chunks.isEmpty() && engine.rebuilder().condition().updating()) {
             throw new IOException("the fingerprint index is being brought up to date and has no such fingerprint yet;"
                     + " ask again when that is done");
         }
         return found;
     }
 
-    private List<FoundChunk> whole(String digits) throws IOException {
+    private Found whole(String digits) throws IOException {
         Segment segment = new Segment(0);
         segment.add(0, 0, false);
         byte[] fingerprint = hash.stored(HexFormat.of().parseHex(digits));
@@ -65,15 +72,15 @@ public final class ChunkSearch {
         engine.index().lookup(segment);
         List<FoundChunk> found = new ArrayList<>();
         add(found, fingerprint, segment.hint(0));
-        return found;
+        return new Found(found, false);
     }
 
-    private List<FoundChunk> beginning(String digits) throws IOException {
+    private Found beginning(String digits) throws IOException {
         byte[] from = HexFormat.of().parseHex(digits + "0".repeat(2 * Fingerprints.BYTES - digits.length()));
         List<byte[]> fingerprints = new ArrayList<>();
         List<Long> chunks = new ArrayList<>();
         ChunkIndex index = engine.index();
-        boolean isOrdered = index.forEachFrom(from, MOST, (fingerprint, chunk) -> {
+        boolean isOrdered = index.forEachFrom(from, MOST + 1, (fingerprint, chunk) -> {
             if (Fingerprints.toHex(fingerprint, 0).startsWith(digits)) {
                 fingerprints.add(fingerprint.clone());
                 chunks.add(chunk);
@@ -84,10 +91,10 @@ public final class ChunkSearch {
                     "an index of this class finds only whole fingerprints: all " + 2 * hash.bytes() + " digits");
         }
         List<FoundChunk> found = new ArrayList<>();
-        for (int i = 0; i < chunks.size(); i++) {
+        for (int i = 0; i < Math.min(MOST, chunks.size()); i++) {
             add(found, fingerprints.get(i), chunks.get(i));
         }
-        return found;
+        return new Found(found, chunks.size() > MOST);
     }
 
     /** Adds what is known of a copy, if it exists: the index may lead to one that was collected. */

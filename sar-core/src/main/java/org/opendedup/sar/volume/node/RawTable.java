@@ -35,6 +35,9 @@ public final class RawTable {
     /** Number of ranges of changed bytes of all files. */
     private final AtomicLong ranges = new AtomicLong();
 
+    /** Number of files of which the fast tier has changed bytes only. */
+    private final AtomicLong parts = new AtomicLong();
+
     /** Sets what keeps the records of changed bytes. Called before any node is made. */
     public void keepBy(ChangedBytes.Keeper changes) {
         keeper = changes;
@@ -131,6 +134,7 @@ public final class RawTable {
     public void put(RawFile file) {
         if (files.put(file.inode(), file) != file) {
             ranges.addAndGet(ranges(file.record()));
+            parts.addAndGet(file.isPart() ? 1 : 0);
         }
     }
 
@@ -143,6 +147,7 @@ public final class RawTable {
     public void remove(RawFile file) {
         if (files.remove(file.inode(), file)) {
             ranges.addAndGet(-ranges(file.record()));
+            parts.addAndGet(file.isPart() ? -1 : 0);
         }
     }
 
@@ -157,6 +162,11 @@ public final class RawTable {
 
     public long size() {
         return files.mappingCount();
+    }
+
+    /** Returns the number of files of which the fast tier has changed bytes only. */
+    public long parts() {
+        return parts.get();
     }
 
     /** Returns how many files would take as much heap as those of the table: a range takes no more than a file. */

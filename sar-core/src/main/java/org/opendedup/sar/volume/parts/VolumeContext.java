@@ -105,6 +105,7 @@ public final class VolumeContext implements Closeable {
     private final Capacity capacity;
     private final DirtyBudget dirtyBudget;
     private final RawFiles raws;
+    private final RawChanges changes;
     private final RawMover mover;
     private final FastTier fastTier;
     private final int mostOpenFiles;
@@ -184,7 +185,8 @@ public final class VolumeContext implements Closeable {
                 committer,
                 plan.raws() / RawTable.FILE_BYTES,
                 stores.raw() == null ? 0 : stores.raw().mostOpenFiles());
-        writer.keepChangesOn(new RawChanges(metadata, rawTable, rawPlace, raws, nodes, placements, committer));
+        changes = new RawChanges(metadata, rawTable, rawPlace, raws, nodes, placements, committer);
+        writer.keepChangesOn(changes);
         committer.beforeEachPeriodic(raws::syncIfAnswering);
         reaper = new Reaper(metadata, committer, capacity, raws::forget, name);
         collector = engine.collector(sampled, committer, reaper::freed);
@@ -251,9 +253,10 @@ public final class VolumeContext implements Closeable {
         }
         try {
             raws.makeLost();
-            raws.dropLostChanges();
-            // Files without a record are of a history that is not known otherwise, and must not be deleted.
+            // In a restored history, files without a record are of one that is not known otherwise, and must not be
+            // deleted; and that one may have deleted changed bytes that it had stored in chunks.
             if (engine.ownsPacks()) {
+                raws.dropLostChanges();
                 long swept = raws.sweep();
                 if (swept > 0) {
                     log.info("{} files of the fast tier belong to no file of the volume and were deleted", swept);
@@ -438,6 +441,11 @@ public final class VolumeContext implements Closeable {
     /** Returns what estimates how much is stored more than once. */
     public LossSample lossSample() {
         return lossSample;
+    }
+
+    /** Returns what keeps changed bytes on the fast tier. */
+    public RawChanges changes() {
+        return changes;
     }
 
     public RawFiles raws() {

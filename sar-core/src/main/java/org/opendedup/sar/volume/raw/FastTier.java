@@ -77,18 +77,21 @@ public final class FastTier {
      * @param absent why it cannot be used, as text; null if it can
      * @param hanging what it does not answer, as text; null if it answers. While it does not, all figures are as they
      *     were last seen
-     * @param files number of raw files
-     * @param usedBytes bytes that they take on the fast tier
-     * @param onlyThereFiles number of those that it has, and that have no current recipe: they exist there only
+     * @param files number of files that lie whole on the fast tier
+     * @param changedFiles number of files in chunks that have changed bytes there
+     * @param changedBytes bytes that the changed bytes take there
+     * @param usedBytes bytes that all of them take there
+     * @param onlyThereFiles number of files of which bytes are there and in no current recipe: raw files without one,
+     *     and those with changed bytes
      * @param onlyThereBytes bytes of these
-     * @param inUse number of those that are open
-     * @param pinned number of those that are not migrated
+     * @param inUse number of raw files that are open
+     * @param pinned number of raw files that are not migrated
      * @param room whether new files may become raw now
      * @param copiedFiles number of files stored in chunks since the volume was mounted
      * @param copiedBytes bytes of these
      * @param aheadFiles number of those that were copied at idle time, before their migration was needed
      * @param aheadBytes bytes of these
-     * @param migratedFiles number of files migrated since the volume was mounted
+     * @param migratedFiles number of files migrated since the volume was mounted, or migrated again, with changed bytes
      * @param migratedBytes bytes of these
      */
     public record Status(
@@ -96,6 +99,8 @@ public final class FastTier {
             @Nullable String absent,
             @Nullable String hanging,
             long files,
+            long changedFiles,
+            long changedBytes,
             long usedBytes,
             long onlyThereFiles,
             long onlyThereBytes,
@@ -115,15 +120,22 @@ public final class FastTier {
      * @param settings how it is used
      * @param absent why it cannot be used, as text; null if it can
      * @param hanging what it does not answer, as text; null if it answers
-     * @param files number of raw files
-     * @param usedBytes bytes that they take on the fast tier, as last measured
+     * @param files number of files that lie whole on the fast tier
+     * @param changedFiles number of files in chunks that have changed bytes there
+     * @param usedBytes bytes that all of them take there, as last measured
      */
     public record Summary(
             RawSettings settings,
             @Nullable String absent,
             @Nullable String hanging,
             long files,
-            long usedBytes) {}
+            long changedFiles,
+            long usedBytes) {
+        /** Returns whether any file has bytes on the fast tier. */
+        public boolean hasFiles() {
+            return files + changedFiles > 0;
+        }
+    }
 
     /** Receives the progress of a migration. */
     @FunctionalInterface
@@ -177,7 +189,8 @@ public final class FastTier {
     /** Returns what is known without a look at the files. */
     public Summary summary() {
         String absent = raws.isAbsent() ? raws.folder().toString() : null;
-        return new Summary(mover.settings(), absent, raws.limit().hanging(), raws.count(), mover.usedBytes());
+        return new Summary(
+                mover.settings(), absent, raws.limit().hanging(), raws.count(), raws.changedCount(), mover.usedBytes());
     }
 
     /**
@@ -202,6 +215,8 @@ public final class FastTier {
         look(RawFile::isCopied);
         long onlyThere = 0;
         long onlyThereBytes = 0;
+        long changed = 0;
+        long changedBytes = 0;
         long inUse = 0;
         long pinned = 0;
         boolean isAbsent = raws.isAbsent();
@@ -209,6 +224,11 @@ public final class FastTier {
             if (isAbsent ? raw.record().copy() == null : !raw.isKnownCopied() && !raw.isKnownMissing()) {
                 onlyThere++;
                 onlyThereBytes += raw.knownSize();
+            }
+            if (raw.isPart()) {
+                changed++;
+                changedBytes += raw.knownBytes();
+                continue;
             }
             inUse += raw.isInUse() ? 1 : 0;
             pinned += raw.record().pinned() ? 1 : 0;
@@ -219,6 +239,8 @@ public final class FastTier {
                 isAbsent ? raws.folder().toString() : null,
                 raws.limit().hanging(),
                 raws.count(),
+                changed,
+                changedBytes,
                 mover.usedBytes(),
                 onlyThere,
                 onlyThereBytes,

@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.opendedup.sar.common.ByteRanges;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.RandomFile;
+import org.opendedup.sar.io.TimeLimit;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.record.RawRecord;
 import org.opendedup.sar.raw.RawNumbers;
@@ -41,6 +44,10 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
     private final Committer committer;
     /** Backing files that were made since the mount. */
     private final AtomicInteger made = new AtomicInteger();
+    /** Held for reading while bytes are written, and for writing while a backup takes the metadata of one moment. */
+    private final ReadWriteLock writing = new ReentrantReadWriteLock();
+    /** Backing files that were made in this mount before the last backup. Changed with {@link #writing} held. */
+    private volatile int backedUp;
 
     public RawChanges(
             MetadataStore metadata,
@@ -70,6 +77,9 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
                 return false;
             }
             RawFile file = node.changed == null ? null : node.changed.file();
+            if (file != null && mayBeInBackup(file)) {
+                file.noteOutgrown();
+            }
             if (file != null && (file.isOutgrown() || !committer.isDurable(file.shrunkIn()))) {
                 // Bytes of a range that was dropped must not change before no durable record has the range.
                 return false;
@@ -83,14 +93,54 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
         }
     }
 
+    /**
+     * Takes the metadata of one moment for a backup. What they say of backing files stays true: these are not written
+     * again, but stored in chunks, and the next change of their file makes another one.
+     *
+     * @return what the cut returned
+     */
+    public boolean holdDuring(TimeLimit.Call<Boolean> cut) throws IOException {
+        writing.writeLock().lock();
+        try {
+            return cut.call();
+        } finally {
+            backedUp = made.get();
+            writing.writeLock().unlock();
+        }
+    }
+
+    /** Returns whether a backup of the metadata may name a backing file: those of earlier mounts, or of before it. */
+    private boolean mayBeInBackup(RawFile file) {
+        return file.number() < RawNumbers.part(epoch(), backedUp);
+    }
+
+    private long epoch() {
+        return metadata.epochs().current().number();
+    }
+
     @Override
     public boolean keep(Node node, DirtyExtents.Run run, Runnable recorded) {
+        // While the metadata are taken for a backup, nobody waits: the bytes go to chunks.
+        if (!writing.readLock().tryLock()) {
+            return false;
+        }
+        try {
+            return write(node, run, recorded);
+        } finally {
+            writing.readLock().unlock();
+        }
+    }
+
+    private boolean write(Node node, DirtyExtents.Run run, Runnable recorded) {
         List<ByteRanges.Range> ranges = run.ranges();
         ChangedBytes present;
         long more = run.bytes();
         synchronized (node) {
             present = node.changed;
             if (present != null) {
+                if (mayBeInBackup(present.file())) {
+                    return false;
+                }
                 for (ByteRanges.Range range : ranges) {
                     more -= present.bytesWithin(range.from(), range.to());
                 }
@@ -158,7 +208,7 @@ public final class RawChanges implements ChangeTier, ChangedBytes.Keeper {
         RandomFile made;
         do {
             // One that exists is of a mount that a restored backup of the metadata does not know.
-            number = RawNumbers.part(metadata.epochs().current().number(), this.made.getAndIncrement());
+            number = RawNumbers.part(epoch(), this.made.getAndIncrement());
             made = raws.create(number);
         } while (made == null);
         long now = System.currentTimeMillis();

@@ -65,6 +65,12 @@ public final class RawFiles {
     private final Queue<RawFile> fresh = new ConcurrentLinkedQueue<>();
 
     private final Lock syncing = new ReentrantLock();
+    /**
+     * Whether a file in chunks whose changed bytes are lost becomes what its recipe says; else these bytes cannot be
+     * read. Set by the first {@link #dropLostChanges()}.
+     */
+    private volatile boolean dropsLost;
+
     /** Whether new files may become raw: set by {@link #setRoom}. */
     private volatile boolean hasRoom;
 
@@ -123,8 +129,14 @@ public final class RawFiles {
         return table.get(inode);
     }
 
+    /** Returns the number of files that lie whole on the fast tier. */
     public long count() {
-        return table.size();
+        return table.size() - table.parts();
+    }
+
+    /** Returns the number of files in chunks that have changed bytes on the fast tier. */
+    long changedCount() {
+        return table.parts();
     }
 
     /** Sets whether new files may become raw. */
@@ -317,6 +329,16 @@ public final class RawFiles {
         }
     }
 
+    /** As {@link #isMissing}; false if the fast tier does not answer in time. */
+    private boolean isMissingInTime(RawFile file) throws IOException {
+        try {
+            return limit().call("looking for changed bytes", () -> isMissing(file));
+        } catch (TimeLimit.ExceededException e) {
+            log.debug("whether the fast tier has the changed bytes of inode {} is not known", file.inode(), e);
+            return false;
+        }
+    }
+
     /**
      * Lets a file in chunks be what its recipe says, if the fast tier is there and has lost the bytes that were changed
      * since.
@@ -326,7 +348,7 @@ public final class RawFiles {
         synchronized (node) {
             changed = node.changed;
         }
-        if (changed == null || isAbsent() || !isMissing(changed.file())) {
+        if (changed == null || !dropsLost || isAbsent() || limit().isHanging() || !isMissingInTime(changed.file())) {
             return;
         }
         committer.changes().lock();
@@ -497,8 +519,12 @@ public final class RawFiles {
         });
     }
 
-    /** Lets files in chunks be what their recipes say, if the fast tier has lost their changed bytes. */
+    /**
+     * Lets files in chunks be what their recipes say, if the fast tier has lost their changed bytes; from now on each
+     * opening does so for its file.
+     */
     public void dropLostChanges() throws IOException {
+        dropsLost = true;
         List<RawFile> parts = table.all().stream().filter(RawFile::isPart).toList();
         List<RawFile> lost = Collections.synchronizedList(new ArrayList<>());
         limit().forEach("looking for changed bytes", parts, part -> {

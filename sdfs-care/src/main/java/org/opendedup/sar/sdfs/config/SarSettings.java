@@ -69,6 +69,19 @@ public record SarSettings(@Nullable Path ssdLocation, HotSettings hot) {
         return into(values, hot).with(VolumeOptions.SSD_LOCATION, ssdLocation);
     }
 
+    /**
+     * Returns a sentence for who sets the threshold of references, which a policy may not use; empty if it does.
+     *
+     * @param policy as options spell it
+     */
+    public static String unusedThreshold(String policy) {
+        String using = OptionKind.spelling(HotSettings.Policy.REFERENCE_COUNT);
+        return policy.equals(using)
+                ? ""
+                : String.format(
+                        "The threshold of references has no effect with the policy %s, only with %s.%n", policy, using);
+    }
+
     /** Returns the parameters by their names, which JSON, the control socket and JMX share, in a fixed order. */
     public static Map<String, Object> parameters(HotSettings hot) {
         OptionValues values = into(OptionValues.NONE, hot);

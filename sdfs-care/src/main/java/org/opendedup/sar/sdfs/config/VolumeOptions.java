@@ -298,7 +298,8 @@ public final class VolumeOptions {
             .to(Integer.MAX_VALUE)
             .changedBy("sar set --threshold")
             .inPlugin("sar-reference-count-threshold")
-            .text("Number of references from which the policy reference-count promotes a chunk that is written again.");
+            .text("Number of references from which the policy reference-count promotes a chunk that is written again. "
+                    + "No effect with the other policies.");
 
     public static final VolumeOption<Long> SAR_MAX_RUN = SAR.option("--sar-max-run", "max-run", "maxRunBytes", SIZE)
             .byDefault(128L << 10)

@@ -82,11 +82,12 @@ public final class HealthRules {
                     "Check the device and the kernel's log; the volume uses it again when it answers",
                     tierCommand + "status");
         }
-        if (tier.absent() != null && tier.files() > 0) {
+        if (tier.absent() != null && tier.hasFiles()) {
+            long there = tier.files() + tier.changedFiles();
             degraded(
                     "fast-tier-absent",
                     "the fast tier cannot be used, and "
-                            + (tier.files() == 1 ? "1 file lies" : tier.files() + " files lie") + " there: "
+                            + (there == 1 ? "1 file has bytes" : there + " files have bytes") + " there: "
                             + Printable.line(tier.absent()),
                     "Make its folder available, and attach it; only if the device is lost for good, add --new",
                     tierCommand + "attach");

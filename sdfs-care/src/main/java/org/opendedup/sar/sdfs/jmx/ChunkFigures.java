@@ -1,10 +1,10 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import java.io.IOException;
-import java.util.List;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.common.HashChunk;
+import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.care.FoundChunk;
 
 /** A stored chunk with its reference count, {@link HashChunk}, as commands and JMX show it under these stable names. */
@@ -40,11 +40,11 @@ public record ChunkFigures(
     @FunctionalInterface
     public interface Search {
         /**
-         * Returns the chunks in the order of their fingerprints; empty if none is stored.
+         * See {@link ChunkSearch#find}.
          *
          * @throws IllegalArgumentException if these are no digits of a fingerprint
          */
-        List<FoundChunk> find(String digits) throws IOException;
+        ChunkSearch.Found find(String digits) throws IOException;
     }
 
     public static ChunkFigures of(FoundChunk found) {

@@ -28,13 +28,24 @@ public record FastTierFigures(
         @Figure(value = "Largest number of bytes of raw files; 0 without a fast tier for new files", unit = "bytes")
         long rawCapacityBytes,
 
-        @Figure(value = "Bytes that raw files take on the fast tier", unit = "bytes")
+        @Figure(value = "Bytes that raw files and changed bytes of others take on the fast tier", unit = "bytes")
         long rawUsedBytes,
 
         @Figure(value = "Files that lie whole on the fast tier", unit = "files")
         long rawFiles,
 
-        @Figure(value = "Raw files that are not in chunks as well: a lost fast tier loses them", unit = "files")
+        @Figure(
+                value = "Files in chunks of which the fast tier has what was written since they were migrated",
+                unit = "files")
+        long changedFiles,
+
+        @Figure(value = "Bytes that this takes there", unit = "bytes")
+        long changedBytes,
+
+        @Figure(
+                value = "Files of which a lost fast tier loses bytes: raw files that are not in chunks as well, and"
+                        + " those with changed bytes",
+                unit = "files")
         long onlyThereFiles,
 
         @Figure(value = "Bytes of these", unit = "bytes") long onlyThereBytes,
@@ -74,7 +85,9 @@ public record FastTierFigures(
 
         @Figure(value = "Bytes of these", unit = "bytes") long aheadBytes,
 
-        @Figure(value = "Files migrated since the volume was mounted", unit = "files")
+        @Figure(
+                value = "Files migrated since the volume was mounted, or migrated again, with changed bytes",
+                unit = "files")
         long migratedFiles,
 
         @Figure(value = "Bytes of these", unit = "bytes") long migratedBytes,
@@ -85,7 +98,7 @@ public record FastTierFigures(
         long lostFiles) {
     public static FastTierFigures of(FastTier.Summary summary, FastTier.Status status, long lostFiles) {
         RawSettings settings = summary.settings();
-        boolean hasNone = !settings.isEnabled() && summary.files() == 0;
+        boolean hasNone = !settings.isEnabled() && !summary.hasFiles();
         return new FastTierFigures(
                 settings.placement().toString(),
                 hasNone ? "" : Printable.line(Objects.toString(summary.absent(), "")),
@@ -93,6 +106,8 @@ public record FastTierFigures(
                 settings.capacityBytes(),
                 status.usedBytes(),
                 status.files(),
+                status.changedFiles(),
+                status.changedBytes(),
                 status.onlyThereFiles(),
                 status.onlyThereBytes(),
                 status.pinned(),

@@ -121,10 +121,10 @@ public final class VolumeRegistration implements AutoCloseable {
                         String.class,
                         "fingerprint",
                         "The fingerprint of a chunk, or its first digits, of which up to " + ChunkSearch.MOST
-                                + " chunks are shown; an index of class chunkstash or silo needs all digits",
+                                + " chunks are returned: give more digits if there are as many; an index of class chunkstash or silo needs all digits",
                         "hexadecimal digits",
                         RecordBean.Limits.NONE)),
-                arguments -> Beans.call(() -> chunks.find(String.valueOf(arguments[0])).stream()
+                arguments -> Beans.call(() -> chunks.find(String.valueOf(arguments[0])).chunks().stream()
                         .map(found -> Composite.of(
                                 "HashChunk", "A stored chunk with its reference count", ChunkFigures.of(found)))
                         .toArray(CompositeData[]::new)));

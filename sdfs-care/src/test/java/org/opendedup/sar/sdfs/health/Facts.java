@@ -32,7 +32,7 @@ public final class Facts {
     public SpaceUse space = new SpaceUse(100L << 30, 60L << 30, 50L << 30, 50L << 30, 7);
     public SsdState ssd = SsdState.NONE;
     public boolean ssdDetachedOnRequest;
-    public FastTier.Summary fastTier = new FastTier.Summary(RawSettings.NONE, "the volume has none", null, 0, 0);
+    public FastTier.Summary fastTier = new FastTier.Summary(RawSettings.NONE, "the volume has none", null, 0, 0, 0);
     public long lostFiles;
     public RequestFailures.Counts failures = RequestFailures.Counts.NONE;
     public @Nullable String collectionFailure;

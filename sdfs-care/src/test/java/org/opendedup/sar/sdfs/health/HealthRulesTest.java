@@ -50,12 +50,12 @@ class HealthRulesTest {
 
     private static FastTier.Summary fastTier(long capacityBytes, @Nullable String absent, long files) {
         RawSettings settings = new RawSettings(Placement.SAR, capacityBytes, 85, 70, 0);
-        return new FastTier.Summary(settings, absent, null, files, files * 1000);
+        return new FastTier.Summary(settings, absent, null, files, 0, files * 1000);
     }
 
     private static FastTier.Summary hangingTier() {
         RawSettings settings = new RawSettings(Placement.TDDFS, 1 << 30, 85, 70, 0);
-        return new FastTier.Summary(settings, null, "making files durable has taken 40 s", 3, 3000);
+        return new FastTier.Summary(settings, null, "making files durable has taken 40 s", 3, 0, 3000);
     }
 
     private static Counts failed(Duration ago) {

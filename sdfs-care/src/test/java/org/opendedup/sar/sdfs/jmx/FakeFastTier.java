@@ -10,10 +10,11 @@ public final class FakeFastTier {
     public @Nullable String absent = "the volume has none";
     public @Nullable String hanging;
     public long files;
+    public long changedFiles;
     public long lostFiles;
 
     public FastTier.Summary summary() {
-        return new FastTier.Summary(settings, absent, hanging, files, files << 20);
+        return new FastTier.Summary(settings, absent, hanging, files, changedFiles, (files + changedFiles) << 20);
     }
 
     public FastTier.Status status() {
@@ -22,7 +23,9 @@ public final class FakeFastTier {
                 absent,
                 hanging,
                 files,
-                files << 20,
+                changedFiles,
+                changedFiles << 20,
+                (files + changedFiles) << 20,
                 3,
                 3 << 20,
                 2,

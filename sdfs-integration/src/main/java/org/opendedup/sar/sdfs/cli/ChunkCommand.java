@@ -38,7 +38,7 @@ final class ChunkCommand extends VolumeCommand {
     @Parameters(
             paramLabel = "HASH",
             description = "Fingerprint in hexadecimal, or its first digits; of these, up to " + ChunkSearch.MOST
-                    + " chunks are shown.")
+                    + " chunks are shown, and whether there are more.")
     @Nullable
     String hash;
 
@@ -52,7 +52,9 @@ final class ChunkCommand extends VolumeCommand {
         if (found.isEmpty() && !cli().json) {
             throw new CommandFailedException("no chunk is stored whose fingerprint begins with " + hash);
         }
-        print(named(answer), found.stream().map(ChunkCommand::text).collect(Collectors.joining("\n\n")));
+        String text = found.stream().map(ChunkCommand::text).collect(Collectors.joining("\n\n"));
+        String more = "\n\nMore fingerprints begin with " + hash + ": give more digits to see their chunks.";
+        print(named(answer), Boolean.TRUE.equals(answer.get(ChunkControl.MORE)) ? text + more : text);
         return found.isEmpty()
                 ? ExitCode.FAILED
                 : found.stream().anyMatch(ChunkFigures::damaged) ? ExitCode.DAMAGED : ExitCode.OK;

@@ -13,7 +13,10 @@ import org.opendedup.sar.raw.RawSettings;
 import org.opendedup.sar.sdfs.cli.command.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.OptionValues;
+import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -24,8 +27,8 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  */
 record MkfsReport(Path file, VolumeDefinition definition) {
     /**
-     * Returns what the maker of the volume needs to know now: six lines, one more for a fast tier, and one for a volume
-     * that mount(8) finds.
+     * Returns what the maker of the volume needs to know now: six lines, one more for a fast tier, for a threshold that
+     * has no effect, and for a volume that mount(8) finds.
      */
     String summary() {
         VolumeConfig config = definition.config();
@@ -35,7 +38,7 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                         + "  chunks         %s, %s%n"
                         + "  lies in        %s%n"
                         + "  memory budget  %s%n"
-                        + "%s"
+                        + "%s%s"
                         + "Mount it with: mount.sdfs %s MOUNTPOINT%n"
                         + "%s",
                 config.name(),
@@ -48,6 +51,7 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                 places(),
                 ByteSize.exact(config.memoryBudgetBytes()),
                 loss(definition.raw()),
+                threshold(),
                 config.name(),
                 file.startsWith(ConfigDirectory.DEFAULT) ? "At boot, by /etc/fstab: " + fstabLine() + "\n" : "");
     }
@@ -110,6 +114,14 @@ record MkfsReport(Path file, VolumeDefinition definition) {
                 : "raw files lose what was written to them in the last " + raw.copyAfterS()
                         + " seconds of use, and files that stay open lose all that is in no chunk yet";
         return String.format("  a lost SSD     %s%n", lost);
+    }
+
+    /** Returns a line that says that a chosen threshold of references has no effect; else empty. */
+    private String threshold() {
+        OptionValues values = definition.values();
+        return values.find(VolumeOptions.SAR_THRESHOLD).equals(VolumeOptions.SAR_THRESHOLD.byDefault())
+                ? ""
+                : SarSettings.unusedThreshold(String.valueOf(values.text(VolumeOptions.SAR_POLICY)));
     }
 
     private void addPlace(StringBuilder places, String what, Path place) {

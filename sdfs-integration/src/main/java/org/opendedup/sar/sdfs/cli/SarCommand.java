@@ -226,8 +226,9 @@ final class SarCommand extends CommandGroup {
             modelTransformer = OptionSpecs.class,
             footer = {
                 "Examples:",
-                "  sdfscli pool0 sar set --threshold=10 --wait    # demotes chunks with fewer than 10 references",
                 "  sdfscli pool0 sar set --policy=cost            # ranks chunks by the disk time that a copy saves",
+                "  sdfscli pool0 sar set --policy=reference-count --threshold=10 --wait",
+                "                                                 # demotes chunks with fewer than 10 references",
                 "  sdfscli pool0 sar set --enabled=false          # stops promoting; copies are still read"
             })
     static final class Setting implements Callable<Integer> {
@@ -247,7 +248,7 @@ final class SarCommand extends CommandGroup {
             CommandSpec command = Objects.requireNonNull(spec);
             Map<String, Object> changes = OptionSpecs.changes(command);
             if (changes.isEmpty()) {
-                throw new ParameterException(command.commandLine(), "name a parameter to set, such as --threshold=10");
+                throw new ParameterException(command.commandLine(), "name a parameter to set, such as --policy=cost");
             }
             Objects.requireNonNull(parent).change(changes, wait);
             return ExitCode.OK;

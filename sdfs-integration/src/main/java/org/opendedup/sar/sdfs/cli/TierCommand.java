@@ -38,15 +38,18 @@ final class TierCommand extends CommandGroup {
     @Command(
             description = "Shows the fast tier for new files: mode, use, migrations, and files that are lost.",
             footer = {
-                "Only there     raw files that are in no chunks: a lost fast tier loses them",
+                "Raw            files that lie whole on the fast tier",
+                "Changed        files in chunks of which the fast tier has what was written since they were migrated",
+                "Only there     files of which a lost fast tier loses bytes: raw files that are in no chunks, and",
+                "               changed files",
                 "Pinned         raw files that are not migrated",
                 "In use         raw files that programs have open: they are neither migrated nor stored in chunks",
                 "               meanwhile",
                 "Since mounted  files stored in chunks, which stay on the fast tier as well, and files migrated, "
                         + "which do",
-                "               not. Ahead: those stored in chunks while nobody used the volume, so that migrating "
-                        + "them",
-                "               only deletes them",
+                "               not, also those migrated again with changed bytes. Ahead: those stored in chunks "
+                        + "while",
+                "               nobody used the volume, so that migrating them only deletes them",
                 "Lost           files whose bytes were only on the fast tier, which does not have them any more. "
                         + "Reading",
                 "               them gives an I/O error. Restore them from a backup, or delete them",

@@ -25,11 +25,11 @@ class ChunkCommandTest {
     @TempDir
     Path folder;
 
+    private final FakeMountService service = new FakeMountService();
     private RunningDaemon daemon;
 
     @BeforeEach
     void mount() throws Exception {
-        var service = new FakeMountService();
         service.chunks = List.of(
                 new FoundChunk(new HashChunk(ChunkId.of(3, 7), 0, 4096, 12), "aa01", 9, 2, true, false),
                 new FoundChunk(new HashChunk(ChunkId.of(4, 8), 0, 8192, 1), "ab02", 9, -1, false, true));
@@ -65,6 +65,16 @@ class ChunkCommandTest {
                         "onSsd", true,
                         "damaged", false),
                 found.get(0));
+    }
+
+    @Test
+    void itIsSaidThatThereAreMoreThanAreShown() throws Exception {
+        assertEquals(false, daemon.json("chunk", "aa").get("more"));
+        service.moreChunks = true;
+        assertEquals(true, daemon.json("chunk", "aa").get("more"));
+        assertEquals(ExitCode.OK, daemon.cli("chunk", "aa"), daemon::err);
+        assertTrue(
+                daemon.out().endsWith("\n\nMore fingerprints begin with aa: give more digits to see their chunks.\n"));
     }
 
     @Test

@@ -207,6 +207,22 @@ class MkfsCommandTest {
     }
 
     @Test
+    void aThresholdThatThePolicyDoesNotUseIsSaid() throws IOException {
+        assertEquals(0, mkfs(withSsd("1GB", "--sar-reference-count-threshold=3")), output.err());
+        assertTrue(
+                output.out().contains("The threshold of references has no effect with the policy cost"), output.out());
+    }
+
+    @Test
+    void aThresholdThatIsUsedOrNotGivenIsNotSaid() throws IOException {
+        assertEquals(
+                0,
+                mkfs(withSsd("1GB", "--sar-reference-count-threshold=3", "--sar-policy=reference-count")),
+                output.err());
+        assertFalse(output.out().contains("no effect"), output.out());
+    }
+
+    @Test
     void dividesTheSsdBetweenRawFilesAndCopies() throws IOException {
         int code = mkfs(withSsd("1GB", "--tier-mode=tddfs", "--tddfs-journal=60"));
         assertEquals(ExitCode.OK, code, output.err());

@@ -144,10 +144,16 @@ class SarCommandTest {
         assertEquals(0, sar("set", "--threshold=10", "--max-run=64KB"), output.err());
         assertTrue(output.out().contains("referenceCountThreshold: 5 -> 10"), output.out());
         assertTrue(output.out().contains("maxRunBytes: 128KB -> 64KB"), output.out());
+        String unused = "The threshold of references has no effect with the policy cost, only with reference-count.";
+        assertTrue(output.out().contains(unused), output.out());
         assertTrue(output.out().contains("in the background"), output.out());
         assertEquals(10, ssd.status().settings().referenceCountThreshold());
         assertEquals(10, kept().referenceCountThreshold());
         assertEquals(64 << 10, kept().maxRunBytes());
+        assertEquals(0, sar("set", "--max-run=32KB"), output.err());
+        assertFalse(output.out().contains("no effect"), output.out());
+        assertEquals(0, sar("set", "--threshold=11", "--policy=reference-count"), output.err());
+        assertFalse(output.out().contains("no effect"), output.out());
     }
 
     @Test

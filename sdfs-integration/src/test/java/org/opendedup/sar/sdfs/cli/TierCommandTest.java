@@ -49,7 +49,9 @@ class TierCommandTest {
                 "tddfs: new files lie whole",
                 "in use, with room for new files",
                 "100 MiB",
-                "10.0 MiB (10 %), 10 files",
+                "Used           14.0 MiB (14 %)",
+                "Raw            10 files",
+                "Changed        4 files, 4.00 MiB",
                 "3 files, 3.00 MiB: a lost fast tier loses them",
                 "1 file",
                 "from 85 % of use down to 70 %, the least recently used first",
@@ -94,6 +96,8 @@ class TierCommandTest {
                 "rawCapacityBytes",
                 "rawUsedBytes",
                 "rawFiles",
+                "changedFiles",
+                "changedBytes",
                 "onlyThereFiles",
                 "onlyThereBytes",
                 "pinnedFiles",
@@ -114,7 +118,7 @@ class TierCommandTest {
                 "lost");
         assertEquals(keys, List.copyOf(report.keySet()));
         Map<String, Object> stats = Json.object(daemon.json("stats"), "fastTier");
-        assertEquals(keys.subList(0, 22), List.copyOf(stats.keySet()));
+        assertEquals(keys.subList(0, 24), List.copyOf(stats.keySet()));
     }
 
     @Test

@@ -1,9 +1,9 @@
 package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
-import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.sdfs.jmx.ChunkFigures;
+import org.opendedup.sar.volume.care.ChunkSearch;
 
 /** The daemon's side of {@code sdfscli VOLUME chunk}. */
 public final class ChunkControl {
@@ -14,6 +14,9 @@ public final class ChunkControl {
 
     /** The answer: a list of {@link ChunkFigures}. */
     public static final String CHUNKS = "chunks";
+
+    /** The answer: whether there are more than these. */
+    public static final String MORE = "more";
 
     private final ChunkFigures.Search search;
 
@@ -26,8 +29,9 @@ public final class ChunkControl {
         var arguments = new ControlArguments(request);
         String digits = arguments.text(FINGERPRINT);
         arguments.end();
-        List<ChunkFigures> found =
-                search.find(digits).stream().map(ChunkFigures::of).toList();
-        return Map.of(CHUNKS, found);
+        ChunkSearch.Found found = search.find(digits);
+        return Map.of(
+                CHUNKS, found.chunks().stream().map(ChunkFigures::of).toList(),
+                MORE, found.areMore());
     }
 }

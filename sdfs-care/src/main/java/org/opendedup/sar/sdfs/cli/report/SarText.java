@@ -10,6 +10,8 @@ import org.opendedup.sar.common.Figure;
 import org.opendedup.sar.hot.distributor.DistributorStatistics;
 import org.opendedup.sar.hot.distributor.Latency;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.VolumeOptions;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 
@@ -49,6 +51,10 @@ public final class SarText {
                         String.format("%s: %s -> %s%n", name, shown(name, before.get(name)), shown(name, value)));
             }
         });
+        String threshold = VolumeOptions.SAR_THRESHOLD.key();
+        if (!Objects.equals(before.get(threshold), after.get(threshold))) {
+            page.text.append(SarSettings.unusedThreshold(String.valueOf(after.get(VolumeOptions.SAR_POLICY.key()))));
+        }
         return page.text.toString();
     }
 

@@ -59,7 +59,13 @@ public record StatusReport(
     public record Ssd(String state, String reason, long ssdUsedBytes, long ssdCapacityBytes, long ssdIndexBytes) {}
 
     public record FastTier(
-            String mode, boolean available, long rawFiles, long rawUsedBytes, long rawCapacityBytes, long lostFiles) {}
+            String mode,
+            boolean available,
+            long rawFiles,
+            long changedFiles,
+            long rawUsedBytes,
+            long rawCapacityBytes,
+            long lostFiles) {}
 
     public record Index(boolean usable, boolean updating, boolean complete, long examinedContainers, long containers) {}
 
@@ -169,6 +175,7 @@ public record StatusReport(
                 facts.summary().settings().placement().toString(),
                 facts.summary().absent() == null && facts.summary().hanging() == null,
                 facts.summary().files(),
+                facts.summary().changedFiles(),
                 facts.summary().usedBytes(),
                 facts.summary().settings().capacityBytes(),
                 facts.lostFiles());

@@ -45,7 +45,8 @@ public final class StatusText {
         line("scrub", ScrubText.line(report.scrub()));
         line("SSD", ssd(report.ssd()));
         StatusReport.FastTier fastTier = report.fastTier();
-        if (fastTier != null && (fastTier.rawCapacityBytes() > 0 || fastTier.rawFiles() > 0)) {
+        if (fastTier != null
+                && (fastTier.rawCapacityBytes() > 0 || fastTier.rawFiles() + fastTier.changedFiles() > 0)) {
             line("fast tier", fastTier(fastTier));
         }
         line("index", index(report.index()));
@@ -136,7 +137,8 @@ public final class StatusText {
 
     private static String fastTier(StatusReport.FastTier tier) {
         return tier.mode() + (tier.available() ? "" : ", absent") + ", " + ByteSize.rounded(tier.rawUsedBytes())
-                + " of " + ByteSize.rounded(tier.rawCapacityBytes()) + " used by " + tier.rawFiles() + " files";
+                + " of " + ByteSize.rounded(tier.rawCapacityBytes()) + " used by " + tier.rawFiles() + " files"
+                + (tier.changedFiles() == 0 ? "" : " and changed bytes of " + tier.changedFiles());
     }
 
     private static String index(StatusReport.Index index) {

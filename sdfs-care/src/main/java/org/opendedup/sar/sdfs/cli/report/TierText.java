@@ -20,17 +20,16 @@ public final class TierText {
         var page = new TierText();
         FastTierFigures tier = report.figures();
         long capacity = tier.rawCapacityBytes();
-        if (capacity == 0 && tier.rawFiles() == 0) {
+        if (capacity == 0 && tier.rawFiles() + tier.changedFiles() == 0) {
             return "The volume has no fast tier for new files: all of them are stored in chunks.";
         }
         page.line("Mode", mode(tier));
         page.line("Location", report.location());
         page.line("State", state(tier));
         page.line("Capacity", ByteSize.rounded(capacity));
-        page.line(
-                "Used",
-                ByteSize.rounded(tier.rawUsedBytes()) + share(tier.rawUsedBytes(), capacity) + ", "
-                        + files(tier.rawFiles()));
+        page.line("Used", ByteSize.rounded(tier.rawUsedBytes()) + share(tier.rawUsedBytes(), capacity));
+        page.line("Raw", files(tier.rawFiles()));
+        page.line("Changed", files(tier.changedFiles()) + ", " + ByteSize.rounded(tier.changedBytes()));
         page.line(
                 "Only there",
                 files(tier.onlyThereFiles()) + ", " + ByteSize.rounded(tier.onlyThereBytes())

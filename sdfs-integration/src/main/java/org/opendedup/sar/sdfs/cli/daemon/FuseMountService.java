@@ -30,7 +30,7 @@ import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.backup.MetadataBackups;
-import org.opendedup.sar.volume.care.FoundChunk;
+import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -200,7 +200,7 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
-        public List<FoundChunk> findChunks(String digits) throws IOException {
+        public ChunkSearch.Found findChunks(String digits) throws IOException {
             return volume.maintenance().chunks().find(digits);
         }
 

@@ -3,7 +3,6 @@ package org.opendedup.sar.sdfs.cli.daemon;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionSource;
 import org.opendedup.sar.heal.HealSource;
@@ -21,7 +20,7 @@ import org.opendedup.sar.sdfs.health.DamageSource;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.volume.backup.MetadataBackups;
-import org.opendedup.sar.volume.care.FoundChunk;
+import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.engine.VolumeCondition;
 import org.opendedup.sar.volume.parts.SpaceUse;
@@ -99,8 +98,8 @@ public interface MountService {
         /** Returns the backups of the volume's metadata. */
         MetadataBackups backups();
 
-        /** See {@link org.opendedup.sar.volume.care.ChunkSearch#find}. */
-        List<FoundChunk> findChunks(String digits) throws IOException;
+        /** See {@link ChunkSearch#find}. */
+        ChunkSearch.Found findChunks(String digits) throws IOException;
 
         /** Returns the operations on raw files, and the fast tier on which they lie. */
         TierTools tier();

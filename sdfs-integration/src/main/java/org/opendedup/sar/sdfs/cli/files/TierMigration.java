@@ -40,7 +40,7 @@ final class TierMigration extends TreeJob {
     @Override
     void work(Progress progress) throws IOException {
         FastTier.Summary summary = tier.summary();
-        if (summary.absent() != null && summary.files() > 0) {
+        if (summary.absent() != null && summary.hasFiles()) {
             throw new IOException("the fast tier cannot be used: " + summary.absent());
         }
         try {

@@ -47,6 +47,7 @@ import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.sdfs.join.FakeJoin;
 import org.opendedup.sar.sdfs.scrub.FakeScrub;
 import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.care.ChunkSearch;
 import org.opendedup.sar.volume.care.FoundChunk;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -90,6 +91,8 @@ public final class FakeMountService implements MountService {
 
     /** The chunks of what is mounted. */
     public List<FoundChunk> chunks = List.of();
+
+    public boolean moreChunks;
 
     /** The raw files of what is mounted. */
     public FakeTierTools tier = new FakeTierTools();
@@ -280,10 +283,12 @@ public final class FakeMountService implements MountService {
         }
 
         @Override
-        public List<FoundChunk> findChunks(String digits) {
-            return chunks.stream()
-                    .filter(chunk -> chunk.fingerprint().startsWith(digits))
-                    .toList();
+        public ChunkSearch.Found findChunks(String digits) {
+            return new ChunkSearch.Found(
+                    chunks.stream()
+                            .filter(chunk -> chunk.fingerprint().startsWith(digits))
+                            .toList(),
+                    moreChunks);
         }
 
         @Override

@@ -55,6 +55,7 @@ public final class FakeTierTools extends TierTools {
         fast.settings = new RawSettings(Placement.TDDFS, 100L << 20, 85, 70, 60);
         fast.absent = null;
         fast.files = 10;
+        fast.changedFiles = 4;
         return this;
     }
 
