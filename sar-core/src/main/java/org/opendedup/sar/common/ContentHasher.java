@@ -5,7 +5,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.ContentHash.Function;
 
 /** Computes and compares fingerprints. For use by one thread. */
 public final class ContentHasher {
@@ -15,16 +14,12 @@ public final class ContentHasher {
 
     /** Writes the fingerprint of {@code length} bytes from {@code from} on to {@code target}. */
     public void fingerprint(ContentHash hash, byte[] bytes, int from, int length, byte[] target, int at) {
-        if (hash.function() == Function.MURMUR3) {
-            Murmur3.hash(bytes, from, length, hash.seed(), target, at);
-        } else {
-            MessageDigest digest = hash.function() == Function.MD5 ? md5() : sha256;
-            digest.update(bytes, from, length);
-            try {
-                digest.digest(target, at, hash.bytes());
-            } catch (DigestException e) {
-                throw new AssertionError("there is room for a fingerprint", e);
-            }
+        MessageDigest digest = hash == ContentHash.MD5 ? md5() : sha256;
+        digest.update(bytes, from, length);
+        try {
+            digest.digest(target, at, hash.bytes());
+        } catch (DigestException e) {
+            throw new AssertionError("there is room for a fingerprint", e);
         }
         hash.complete(target, at);
     }

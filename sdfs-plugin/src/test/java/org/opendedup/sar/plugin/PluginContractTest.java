@@ -200,6 +200,8 @@ class PluginContractTest {
         "local-chunkstore, hashdb-class, '', hashdb-class",
         "io, hash-type, VARIABLE_HWY_128, with hash-type VARIABLE_SHA256",
         "io, hash-type, tiger16, with hash-type VARIABLE_SHA256",
+        "io, hash-type, VARIABLE_MURMUR3, with hash-type VARIABLE_SHA256",
+        "io, hash-type, VARIABLE_SIP, with hash-type VARIABLE_SHA256",
         "io, hash-type, '', with hash-type VARIABLE_SHA256",
         "extended-config, sar-grace-period-minutes, soon, sar-grace-period-minutes",
         "extended-config, sar-read-ahead, yes, sar-read-ahead",

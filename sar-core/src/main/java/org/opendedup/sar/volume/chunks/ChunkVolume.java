@@ -185,7 +185,7 @@ public final class ChunkVolume implements Closeable {
     private void requireHash() throws IOException {
         engine.metadata().containers().forEachFrom(0, entry -> {
             ContentHash found = hashOf(entry.container());
-            if (found != null && !found.equals(config.hash())) {
+            if (found != null && found != config.hash()) {
                 throw new IOException("the fingerprints of the volume's chunks are " + found
                         + ", and the client's now " + config.hash() + ": none of its chunks would be found. Nothing"
                         + " was changed");

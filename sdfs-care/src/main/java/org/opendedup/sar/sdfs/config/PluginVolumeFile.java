@@ -70,7 +70,7 @@ public final class PluginVolumeFile {
                 INDEX_CLASS.equals(attribute(store, "hashdb-class")),
                 "the chunk store of SAR works only with the index of SAR, which counts references: set hashdb-class on"
                         + " <local-chunkstore> to " + INDEX_CLASS);
-        hash = hash(attribute("io", "hash-type"), attribute("io", "hash-seed"));
+        hash = hash(attribute("io", "hash-type"));
         given = given(config);
         check(
                 given.get(VolumeOptions.INDEX) != IndexClass.SILO,
@@ -155,24 +155,16 @@ public final class PluginVolumeFile {
         return used;
     }
 
-    private static ContentHash hash(@Nullable String type, @Nullable String seed) {
+    private static ContentHash hash(@Nullable String type) {
         String name = type == null ? "" : type.toUpperCase(Locale.ROOT);
         return switch (name) {
             case "VARIABLE_SHA256" -> ContentHash.SHA_256;
-            // The release 3.12.0 computes MD5 for the two others; later versions have no function for them.
-            case "VARIABLE_MD5", "VARIABLE_SIP", "VARIABLE_SIP2" -> ContentHash.MD5;
-            case "VARIABLE_MURMUR3" -> {
-                if (seed == null) {
-                    throw new IllegalArgumentException(
-                            "hash-type " + type + " needs hash-seed on <io>, which is not there");
-                }
-                yield ContentHash.murmur3(OptionKind.integer("SEED").parser().apply(seed.trim()));
-            }
+            case "VARIABLE_MD5" -> ContentHash.MD5;
             default ->
                 throw new IllegalArgumentException("the volume's fingerprints are "
                         + (type == null ? "those that SDFS takes without hash-type on <io>" : type)
                         + ", by which the chunk store of SAR cannot verify chunks: make another volume, with hash-type"
-                        + " VARIABLE_SHA256, VARIABLE_MD5 or VARIABLE_MURMUR3 on <io>");
+                        + " VARIABLE_SHA256 or VARIABLE_MD5 on <io>");
         };
     }
 
