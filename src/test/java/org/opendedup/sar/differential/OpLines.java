@@ -9,7 +9,7 @@ import java.util.TreeMap;
  * Random ops, as lines for a {@link Hand}. Paths use few names, so that ops meet; a guess of the existing objects makes
  * most of them succeed. Documented limits of a volume are omitted here if a result could not be compared: times before
  * 1901 and after 2262, files beyond 1 GiB and full disks, extended attributes of more than 4 KiB, reads that set access
- * times, fallocate that moves bytes, RENAME_WHITEOUT, and reading and writing fifos.
+ * times, fallocate that moves bytes, and reading and writing fifos.
  */
 final class OpLines {
     private static final String[] NAMES = {"a", "b", "c", "d"};
@@ -197,7 +197,7 @@ final class OpLines {
         if (guess != null && !from.equals(".")) {
             guesses.putIfAbsent(to, guess);
         }
-        return "rename " + from + " " + to + " " + pick("0", "0", "0", "1", "2", "3");
+        return "rename " + from + " " + to + " " + pick("0", "0", "0", "1", "2", "4");
     }
 
     private String owners() {

@@ -42,6 +42,9 @@ public interface FileSystem extends Closeable {
 
     void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode) throws IOException;
 
+    void renameLeavingWhiteout(long directory, byte[] name, long newDirectory, byte[] newName, Owner owner)
+            throws IOException;
+
     void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException;
 
     Handle open(long inode, boolean writable) throws IOException;

@@ -282,6 +282,16 @@ public class ModelFileSystem implements FileSystem {
         attach(to, newName, moved);
     }
 
+    @Override
+    public void renameLeavingWhiteout(long directory, byte[] name, long newDirectory, byte[] newName, Owner owner)
+            throws IOException {
+        rename(directory, name, newDirectory, newName, RenameMode.REPLACE);
+        // Two names of one file stay as they are.
+        if (!directory(directory).children.containsKey(text(name))) {
+            make(directory, name, Modes.CHARACTER_DEVICE, owner);
+        }
+    }
+
     private static void replace(Node parent, byte[] name, Node target, Node by) throws IOException {
         check(!by.isDirectory() || target.isDirectory(), Reason.ENOTDIR);
         check(by.isDirectory() || !target.isDirectory(), Reason.EISDIR);

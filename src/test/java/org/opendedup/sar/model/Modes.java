@@ -7,6 +7,7 @@ public final class Modes {
     public static final int DIRECTORY = 0040000;
     public static final int SYMBOLIC_LINK = 0120000;
     public static final int FIFO = 0010000;
+    public static final int CHARACTER_DEVICE = 0020000;
 
     private Modes() {}
 

@@ -27,6 +27,8 @@ public sealed interface Op {
 
     record Rename(String from, String to, RenameMode mode) implements Op {}
 
+    record RenameLeavingWhiteout(String from, String to) implements Op {}
+
     /** Opens a file in a slot, and keeps a reference to it; the previous handle of the slot is closed. */
     record Open(int slot, String path, boolean writable) implements Op {}
 

@@ -64,7 +64,8 @@ public final class OpGenerator {
                 || op instanceof Op.LinkUnnamed
                 || op instanceof Op.Unlink
                 || op instanceof Op.RemoveDirectory
-                || op instanceof Op.Rename;
+                || op instanceof Op.Rename
+                || op instanceof Op.RenameLeavingWhiteout;
     }
 
     private void refreshNames() {
@@ -146,7 +147,8 @@ public final class OpGenerator {
             case 10, 11 -> new Op.Link(any(), fresh());
             case 12, 13, 14 -> new Op.Unlink(any());
             case 15 -> new Op.RemoveDirectory(any());
-            case 16, 17 -> new Op.Rename(any(), fresh(), renameMode());
+            case 16 -> new Op.Rename(any(), fresh(), renameMode());
+            case 17 -> new Op.RenameLeavingWhiteout(any(), random.nextBoolean() ? fresh() : any());
             default -> new Op.Rename(any(), any(), renameMode());
         };
     }

@@ -76,6 +76,12 @@ public final class OpRunner {
             long to = walk.parent(rename.to());
             fileSystem.rename(from, walk.name(rename.from()), to, walk.name(rename.to()), rename.mode());
             return "renamed";
+        } else if (op instanceof Op.RenameLeavingWhiteout rename) {
+            long from = walk.parent(rename.from());
+            long to = walk.parent(rename.to());
+            byte[] name = walk.name(rename.from());
+            fileSystem.renameLeavingWhiteout(from, name, to, walk.name(rename.to()), OpGenerator.OWNER);
+            return "renamed";
         }
         return answerOnFile(op, walk);
     }

@@ -137,6 +137,12 @@ public final class VolumeFileSystem implements FileSystem {
     }
 
     @Override
+    public void renameLeavingWhiteout(long directory, byte[] name, long newDirectory, byte[] newName, Owner owner)
+            throws IOException {
+        volume.renameLeavingWhiteout(directory, name, newDirectory, newName, RenameMode.REPLACE, owner);
+    }
+
+    @Override
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
         volume.list(directory, cookie, withAttributes, visitor);
     }

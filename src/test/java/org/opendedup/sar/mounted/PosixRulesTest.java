@@ -230,6 +230,20 @@ class PosixRulesTest {
         assertEquals("text", shell(AS_1000 + "cat f"));
     }
 
+    /** The kernel refuses an upper layer on FUSE that has no whiteouts, file types in listings or trusted attributes. */
+    @Test
+    void anOverlayHasItsUpperLayerHere() throws IOException {
+        assumeTrue(Files.readString(Path.of("/proc/filesystems")).contains("overlay"), "needs overlayfs");
+        String overlay = "trap 'cd ..; umount merged' EXIT; "
+                + "mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work merged && cd merged && ";
+        shell("mkdir -p lower/folder upper work merged; for f in moved removed folder/kept; do echo low > lower/$f; done");
+        assertEquals("", shell(overlay + "mv moved folder/arrived && rm removed && echo up >> folder/kept"));
+        assertEquals("character special file 0:0 0", shell("stat -c '%F %t:%T %a' upper/moved"));
+        volume.remount();
+        String found = "folder folder/arrived folder/kept low low up";
+        assertEquals(found, shell(overlay + "find * | sort; cat folder/arrived folder/kept"));
+    }
+
     @Test
     void locksExcludeEachOther() throws IOException {
         assertEquals("held 1", shell(": > f; flock f sh -c 'echo held; flock -n f true; echo $?'"));

@@ -231,7 +231,20 @@ public final class Volume implements Closeable {
      */
     public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
             throws IOException {
-        tree.rename(directory, name, newDirectory, newName, mode);
+        tree.rename(directory, name, newDirectory, newName, mode, null);
+    }
+
+    /**
+     * As {@link #rename}, and makes a whiteout under the old name in the same step: a character device 0:0, by which an
+     * overlay file system hides a name of its lower layers.
+     *
+     * @param mode not {@link RenameMode#EXCHANGE}
+     * @param owner of the whiteout
+     */
+    public void renameLeavingWhiteout(
+            long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode, Owner owner)
+            throws IOException {
+        tree.rename(directory, name, newDirectory, newName, mode, owner);
     }
 
     /**

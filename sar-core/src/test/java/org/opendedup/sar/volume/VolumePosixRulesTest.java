@@ -253,6 +253,22 @@ class VolumePosixRulesTest extends OpenVolumeTrial {
     }
 
     @Test
+    void aWhiteoutOfTheCallerTakesTheOldName() throws IOException {
+        long file = make(Inode.ROOT, "f", 0644).inode();
+        volume.renameLeavingWhiteout(Inode.ROOT, name("f"), Inode.ROOT, name("g"), RenameMode.REPLACE, ALICE);
+        reopen();
+        assertEquals(file, volume.lookup(Inode.ROOT, name("g")).inode());
+        Attributes whiteout = volume.lookup(Inode.ROOT, name("f"));
+        assertEquals(0020000, whiteout.mode());
+        assertEquals(0, whiteout.device());
+        assertEquals(1, whiteout.links());
+        assertEquals(ALICE.uid(), whiteout.uid());
+        volume.link(file, Inode.ROOT, name("h"));
+        volume.renameLeavingWhiteout(Inode.ROOT, name("g"), Inode.ROOT, name("h"), RenameMode.REPLACE, ALICE);
+        assertEquals(file, volume.lookup(Inode.ROOT, name("g")).inode(), "two names of one file stay as they are");
+    }
+
+    @Test
     void aNameThatALookUpMissedIsMadeOnlyIfNothingElseHasItNow() throws IOException {
         Attributes made = make(Inode.ROOT, "made", 0644);
         for (String missed : List.of("again", "linked", "renamed")) {

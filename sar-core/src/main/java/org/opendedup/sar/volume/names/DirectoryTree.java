@@ -247,10 +247,8 @@ public final class DirectoryTree {
                     .withParent(isDirectory ? directory : 0)
                     .withTarget(target);
             Node node = add(inode, parent, owner);
-            namespace.putEntry(directory, name, id, mode & Modes.TYPE);
+            putName(parent, name, node);
             change.touch(parent, isDirectory ? 1 : 0);
-            noteNamed(node);
-            node.noteFolder(directory);
             return handedOut(node);
         }
     }
@@ -290,6 +288,13 @@ public final class DirectoryTree {
         attributes.bequeath(node, inherited);
         metadata.addToTotals(0, 1);
         return node;
+    }
+
+    /** Gives a new inode its name, which it takes from the inode that has it. */
+    private void putName(Node parent, byte[] name, Node node) throws IOException {
+        namespace.putEntry(parent.id, name, node.id, node.type);
+        noteNamed(node);
+        node.noteFolder(parent.id);
     }
 
     public Attributes link(long inode, long directory, byte[] name) throws IOException {
@@ -398,10 +403,21 @@ public final class DirectoryTree {
         }
     }
 
-    public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
+    /**
+     * @param whiteoutOwner owner of the whiteout that takes the old name; null for a rename that leaves nothing there.
+     *     Not with {@link RenameMode#EXCHANGE}
+     */
+    public void rename(
+            long directory,
+            byte[] name,
+            long newDirectory,
+            byte[] newName,
+            RenameMode mode,
+            @Nullable Owner whiteoutOwner)
             throws IOException {
         NameRules.checkName(name);
         NameRules.checkName(newName);
+        long whiteoutId = whiteoutOwner == null ? 0 : newWhiteout(name);
         storeBeforeReplacing(directory, name, newDirectory, newName);
         if (mode == RenameMode.EXCHANGE) {
             storeBeforeReplacing(newDirectory, newName, directory, name);
@@ -417,15 +433,32 @@ public final class DirectoryTree {
                 return;
             }
             change.begin();
+            // Before the first change of a name, because it may fail.
+            Node whiteout = whiteoutOwner == null
+                    ? null
+                    : change.hold(add(whiteout(whiteoutId, change.nowNs), from, whiteoutOwner));
             if (replaced == null) {
-                move(change, from, name, to, newName, node);
+                move(change, from, name, to, newName, node, whiteout);
             } else if (mode == RenameMode.EXCHANGE) {
                 exchange(change, from, name, to, newName, node, replaced);
             } else {
                 unlinkTarget(change, to, replaced);
-                move(change, from, name, to, newName, node);
+                move(change, from, name, to, newName, node, whiteout);
             }
         }
+    }
+
+    /** Returns the number of an inode for a whiteout, after the checks that a new name needs. */
+    private long newWhiteout(byte[] name) throws IOException {
+        committer.checkNotFailed();
+        collector.admitMetadata(2L * name.length);
+        return newInode();
+    }
+
+    /** A whiteout is a character device 0:0 without permissions, as overlay file systems expect. */
+    private static Inode whiteout(long id, long nowNs) {
+        return Inode.of(id, Modes.CHARACTER_DEVICE, Inode.Times.ofCreation(nowNs))
+                .withLinks(1);
     }
 
     /** Stores the bytes of a file that replaces another: after a crash, the name must not refer to an empty file. */
@@ -461,10 +494,16 @@ public final class DirectoryTree {
         }
     }
 
-    private void move(NameChange change, Node from, byte[] name, Node to, byte[] newName, Node node)
+    /** @param whiteout takes the old name, in one step with the change of the entry; null if nothing does */
+    private void move(
+            NameChange change, Node from, byte[] name, Node to, byte[] newName, Node node, @Nullable Node whiteout)
             throws IOException {
         namespace.putEntry(to.id, newName, node.id, node.type);
-        namespace.removeEntry(from.id, name);
+        if (whiteout == null) {
+            namespace.removeEntry(from.id, name);
+        } else {
+            putName(from, name, whiteout);
+        }
         int subdirectories = node.isDirectory() && from != to ? 1 : 0;
         change.touch(from, -subdirectories);
         change.touch(to, subdirectories);

@@ -20,7 +20,7 @@ final class NameChange implements AutoCloseable {
     private final Namespace namespace;
     private final NameView view;
     final long nowNs;
-    private final Node[] pinned = new Node[4];
+    private final Node[] pinned = new Node[5];
     private int count;
     private boolean begun;
 
@@ -48,7 +48,11 @@ final class NameChange implements AutoCloseable {
     }
 
     Node pin(long inode) throws IOException {
-        Node node = nodes.pin(inode);
+        return hold(nodes.pin(inode));
+    }
+
+    /** Takes over the caller's reference to a node until the end of the change. */
+    Node hold(Node node) {
         pinned[count++] = node;
         return node;
     }

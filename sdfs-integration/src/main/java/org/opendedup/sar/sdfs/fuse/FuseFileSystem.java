@@ -202,6 +202,14 @@ public class FuseFileSystem {
         names.renamed(directory, name, newDirectory, newName, mode);
     }
 
+    /** As {@link #rename}, and makes a whiteout under the old name; see {@link Volume#renameLeavingWhiteout}. */
+    public void renameLeavingWhiteout(
+            long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode, Owner caller)
+            throws IOException {
+        volume.renameLeavingWhiteout(directory, name, newDirectory, newName, mode, ownerIn(directory, caller));
+        names.renamed(directory, name, newDirectory, newName, mode);
+    }
+
     /** Lists a directory, as {@link org.opendedup.sar.volume.Volume#list}. */
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
         volume.list(directory, cookie, withAttributes, (name, inode, type, next, attributes) -> {

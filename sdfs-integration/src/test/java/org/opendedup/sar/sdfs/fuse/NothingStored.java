@@ -183,6 +183,13 @@ public final class NothingStored extends FuseFileSystem {
     }
 
     @Override
+    public void renameLeavingWhiteout(
+            long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode, Owner caller)
+            throws IOException {
+        throw refused();
+    }
+
+    @Override
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
         throw refused();
     }

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Errno;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.AccessLists;
 import org.opendedup.sar.sdfs.fuse.FileMode;
@@ -130,7 +131,15 @@ final class NameRequests {
         }
         byte[] name = request.takeName();
         byte[] newName = request.takeName();
-        operations.rename(request.node(), name, newDirectory, newName, renameMode(flags));
+        RenameMode mode = renameMode(flags & ~Protocol.RENAME_WHITEOUT);
+        if ((flags & Protocol.RENAME_WHITEOUT) == 0) {
+            operations.rename(request.node(), name, newDirectory, newName, mode);
+            return 0;
+        }
+        if (mode == RenameMode.EXCHANGE) {
+            return Errno.EINVAL;
+        }
+        operations.renameLeavingWhiteout(request.node(), name, newDirectory, newName, mode, request.caller());
         return 0;
     }
 

@@ -192,6 +192,8 @@ final class Protocol {
 
     static final int RENAME_EXCHANGE = 2;
 
+    static final int RENAME_WHITEOUT = 4;
+
     /** {@code XATTR_*} of setxattr(2). */
     static final int XATTR_CREATE = 1;
 

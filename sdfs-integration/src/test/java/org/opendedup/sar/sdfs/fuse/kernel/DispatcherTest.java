@@ -155,6 +155,18 @@ class DispatcherTest {
     }
 
     @Test
+    void aRenameLeavesAWhiteoutIfTheKernelAsksForOne() {
+        send(Opcode.MKDIR, 1, ints(0755, 0), name("d"));
+        long inode = reply.getLong(16);
+        assertEquals(16, send(Opcode.RENAME2, 1, longs(1), ints(1 | 4, 0), name("d"), name("e")));
+        assertEquals(16 + 128, send(Opcode.LOOKUP, 1, name("e")));
+        assertEquals(inode, reply.getLong(16));
+        assertEquals(16 + 128, send(Opcode.LOOKUP, 1, name("d")));
+        assertEquals(0020000, reply.getInt(16 + 40 + 60), "mode");
+        assertErrno(Errno.EEXIST, send(Opcode.RENAME2, 1, longs(1), ints(1 | 4, 0), name("e"), name("d")));
+    }
+
+    @Test
     void aNameThatIsNotThereIsRememberedAsSuch() {
         assertEquals(16 + 128, send(Opcode.LOOKUP, 1, name("none")));
         assertEquals(0, reply.getInt(4));
@@ -460,7 +472,8 @@ class DispatcherTest {
         assertErrno(Errno.ENOSYS, send(4711, 1));
         assertErrno(Errno.ENOSYS, send(Opcode.OPENDIR, 1, ints(0, 0)));
         assertErrno(Errno.ENOTTY, send(Opcode.IOCTL, 1, new byte[32]));
-        assertErrno(Errno.EINVAL, send(Opcode.RENAME2, 1, longs(1), ints(4, 0), name("a"), name("b")));
+        assertErrno(Errno.EINVAL, send(Opcode.RENAME2, 1, longs(1), ints(2 | 4, 0), name("a"), name("b")));
+        assertErrno(Errno.EINVAL, send(Opcode.RENAME2, 1, longs(1), ints(8, 0), name("a"), name("b")));
         assertErrno(Errno.EBADF, send(Opcode.READ, 2, longs(99, 0), ints(4096, 0), longs(0), ints(0, 0)));
     }
 
